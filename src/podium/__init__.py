@@ -1,0 +1,48 @@
+"""Podium: a rating engine for multiplayer races and games that can say why every rating moved."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
+    from podium.explanation import Explanation
+    from podium.live import Live
+    from podium.rated import Rated, rate
+    from podium.results import Results, read_results
+
+__version__ = "0.1.0"
+__all__ = [
+    "Explanation",
+    "Fault",
+    "Live",
+    "ParameterError",
+    "PodiumError",
+    "Rated",
+    "Results",
+    "ResultsError",
+    "UnknownError",
+    "rate",
+    "read_results",
+]
+
+_HOMES = {
+    "Explanation": "explanation",
+    "Fault": "errors",
+    "Live": "live",
+    "ParameterError": "errors",
+    "PodiumError": "errors",
+    "Rated": "rated",
+    "Results": "results",
+    "ResultsError": "errors",
+    "UnknownError": "errors",
+    "rate": "rated",
+    "read_results": "results",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, imported when they are first used: `podium --help` needs neither numba nor Polars."""
+    if name not in _HOMES:
+        message = f"module 'podium' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(f"podium.{_HOMES[name]}"), name)

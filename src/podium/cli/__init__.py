@@ -1,0 +1,34 @@
+"""The command line: each command reads, calls the library, and shows what came back."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
+    import click
+
+    from podium.cli.app import app
+    from podium.errors import PodiumError
+
+    try:
+        status = app(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        status = stop.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        status = fail("interrupted", 130)
+    except click.ClickException as error:
+        status = fail(error.format_message(), 2)
+    except PodiumError as error:
+        status = fail(str(error), 2)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def fail(message: str, status: int) -> int:
+    """Say what is wrong on stderr, each line under Podium's name."""
+    for line in message.splitlines() or [""]:
+        sys.stderr.write(f"podium: {line}\n")
+    return status

@@ -1,0 +1,39 @@
+"""The command groups, put together. Nothing heavy is imported before a command runs."""
+
+from typing import Annotated
+
+import typer
+
+from podium import __version__
+from podium.cli import demo, rating, systems
+
+app = typer.Typer(
+    name="podium",
+    help="Rate players of multiplayer races and games, and say why every rating moved.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("rate")(rating.rate)
+app.command("leaderboard")(rating.leaderboard)
+app.command("explain")(rating.explain)
+app.command("check")(rating.check)
+app.command("systems")(systems.systems)
+app.command("demo")(demo.demo)
+
+
+def show_version(wanted: bool) -> None:  # noqa: FBT001  (typer calls it so)
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"podium {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def podium(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Rate players of multiplayer races and games, and say why every rating moved."""

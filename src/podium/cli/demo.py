@@ -1,0 +1,81 @@
+"""The command that shows what Podium does, on the example season."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from podium.cli import show
+from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from podium.rated import Rated
+
+POOL_OF = {
+    "stk": "karts",
+    "stk-rd": "karts",
+    "trials": "bikes",
+    "folyami": "stunts",
+    "xonstat": "dm",
+    "xonstat-2015": "dm",
+}
+SHOWN_RANKS = 5
+
+
+def season_path() -> Path:
+    """The example season: beside the package in a checkout, inside it once installed."""
+    import podium
+
+    inside = Path(podium.__file__).with_name("season.csv")
+    beside = Path(podium.__file__).parents[2] / "examples" / "season.csv"
+    return inside if inside.exists() else beside
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to draw the rating history: .html, .png or .svg.")] = Path(
+        "podium-demo.html"
+    ),
+) -> None:
+    """Rate the example season with every published system, explain one surprise, draw a picture."""
+    import polars as pl
+
+    import podium
+    from podium import charts
+
+    season = podium.read_results(season_path())
+    drawn = []
+    with show.progress(*(f"rating with {name}" for name in POOL_OF)) as steps:
+        rated = {}
+        for name, pool in POOL_OF.items():
+            rows = podium.Results(season.frame.filter(pl.col("pool") == pool), season.source)
+            rated[name] = podium.rate(rows, name)
+            steps.next()
+    for name, each in rated.items():
+        board = each.leaderboard()
+        events = each.history["event_id"].n_unique()
+        show.show(board.head(SHOWN_RANKS), show.Format.table, f"{name}: {POOL_OF[name]}, {events} events")
+        leaders = board["player"].head(SHOWN_RANKS).to_list()
+        drawn.append(charts.rating_histories(each.history, leaders, f"{name}: {POOL_OF[name]}"))
+    explain_surprise(rated)
+    charts.save(charts.altair().vconcat(*drawn).resolve_scale(color="independent"), out)
+    typer.echo(f"The rating histories are in {out}")
+
+
+def explain_surprise(rated: dict[str, "Rated"]) -> None:
+    """Explain the costliest match that its winner lost points by."""
+    told = max((surprise(each) for each in rated.values()), key=lambda found: -found.delta if found else -1e9)
+    if told is None:
+        raise PodiumError("the season has no winner who lost points")
+    typer.echo(f"Why did the winner lose points? {told.player} in {told.event_id}:")
+    show.show_table(told.rows.filter(~told.rows["contribution"].is_between(-0.005, 0.005)))
+    typer.echo(told.words + "\n")
+
+
+def surprise(rated: "Rated") -> Any:
+    """The explanation of a system's costliest win, or None."""
+    falls = rated.history.sort("delta").head(200)
+    for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
+        told = rated.explain(event_id, player)
+        if delta < 0 and "you won" in told.words:
+            return told
+    return None

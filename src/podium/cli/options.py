@@ -1,0 +1,79 @@
+"""Options that several commands share, and the system they describe."""
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from podium.cli.show import Format
+from podium.errors import ParameterError
+
+if TYPE_CHECKING:
+    from podium.systems.base import System
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")]
+SystemName = Annotated[
+    str | None, typer.Option("--system", "-s", help="The rating system; `podium systems` lists them.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; none switches off what can be. May repeat."),
+]
+SystemFile = Annotated[
+    Path | None, typer.Option("--system-file", metavar="TOML", help="Load the system's name and parameters.")
+]
+Period = Annotated[str, typer.Option("--period", help="When ratings settle: event, 1d, 1w, 1mo, or a multiple.")]
+Shape = Annotated[Format, typer.Option("--format", "-f", help="What to print.")]
+
+
+def chosen_system(name: str | None, settings: list[str] | None, file: Path | None) -> "System":
+    """The system that the options describe; `--set` goes before the file.
+
+    Raises:
+        ParameterError: no system or two different ones, or a setting that does not fit.
+    """
+    from podium.systems import find
+
+    told: dict[str, Any] = {}
+    if file is not None:
+        filed_name, told = read_system_file(file)
+        if name is not None and filed_name is not None and name != filed_name:
+            raise ParameterError(f"--system {name} and {file}, which says {filed_name}: name one system")
+        name = name or filed_name
+    if name is None:
+        raise ParameterError("name the rating system with --system (`podium systems` lists them)")
+    return find(name).from_text(told | dict(pair(text) for text in settings or []))
+
+
+def pair(text: str) -> tuple[str, str]:
+    """The name and value of a `--set`.
+
+    Raises:
+        ParameterError: there is no `=`.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ParameterError(f"--set {text}: write it as NAME=VALUE")
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
+    """The name and parameters in a TOML file: `system = "…"` and a table `[parameters]`.
+
+    Raises:
+        ParameterError: it cannot be read, or holds something else.
+    """
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"{file}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{file}: is not TOML: {error}") from error
+    strange = set(told) - {"system", "name", "parameters"}
+    if strange:
+        raise ParameterError(f'{file}: {min(strange)!r} is not known; write system = "…" and [parameters]')
+    name, parameters = told.get("system", told.get("name")), told.get("parameters", {})
+    if not isinstance(name, str | None) or not isinstance(parameters, dict):
+        raise ParameterError(f'{file}: write system = "…" and a table [parameters]')
+    return name, parameters

@@ -1,0 +1,116 @@
+"""Commands that rate a results file: rate, leaderboard, explain, check."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from podium.cli import show
+from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.show import Format
+
+if TYPE_CHECKING:
+    from podium.rated import Rated
+    from podium.systems.base import System
+
+
+def rated_file(file: str, system: "System", period: str, steps: show.Steps) -> "Rated":
+    """Read and rate a file, a step each."""
+    import podium
+
+    results = podium.read_results(file)
+    steps.next()
+    rated = podium.rate(results, system, period=period)
+    steps.next()
+    return rated
+
+
+def rate(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    ratings: Annotated[
+        Path | None, typer.Option(help="Write the ratings here: .csv, .parquet, .json or .jsonl.")
+    ] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl.")
+    ] = None,
+    form: Shape = Format.table,
+) -> None:
+    """Rate FILE and show every player's rating."""
+    made = chosen_system(system, settings, system_file)
+    show.checked_output(ratings), show.checked_output(history)
+    with show.progress("reading", "rating", "writing") as steps:
+        rated = rated_file(file, made, period, steps)
+        if history is not None:
+            show.write(rated.history, history)
+        if ratings is not None:
+            show.write(rated.ratings, ratings)
+    show.show(rated.ratings, form)
+
+
+def leaderboard(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    min_events: Annotated[
+        int | None, typer.Option(min=0, help="Rated events it takes to be listed; the system's own rule if not given.")
+    ] = None,
+    max_deviation: Annotated[float | None, typer.Option(help="Largest deviation listed.")] = None,
+    active_within: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="List who played within 90d, 12w, 6mo or 1y of the last event.")
+    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Ranks to list.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="DATE", help="As it stood then; a date counts the whole day.")
+    ] = None,
+    pool: Annotated[str | None, typer.Option(help="Only this pool.")] = None,
+    form: Shape = Format.table,
+) -> None:
+    """Show who stands where."""
+    made = chosen_system(system, settings, system_file)
+    with show.progress("reading", "rating", "ranking") as steps:
+        board = rated_file(file, made, period, steps).leaderboard(
+            min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
+        )
+    show.show(board, form)
+
+
+def explain(
+    file: File,
+    event: Annotated[str, typer.Option("--event", "-e", help="The event's id.")],
+    player: Annotated[str, typer.Option("--player", "-p", help="The player's name.")],
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    form: Shape = Format.table,
+) -> None:
+    """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
+    made = chosen_system(system, settings, system_file)
+    with show.progress("reading", "rating", "explaining") as steps:
+        told = rated_file(file, made, period, steps).explain(event, player)
+    if form is Format.json:
+        summary = {"event_id": told.event_id, "player": told.player, "system": made.name, "words": told.words}
+        numbers = {"rating_before": told.rating_before, "delta": told.delta}
+        show.show_json(summary | numbers | {"rows": told.rows.to_dicts()})
+        return
+    show.show(told.rows, form)
+    if form is Format.table:
+        typer.echo(f"{told.rating_before:.2f} {told.delta:+.2f} -> {told.rating_before + told.delta:.2f}")
+        typer.echo(told.words)
+
+
+def check(file: File) -> None:
+    """Check FILE: say what is wrong with it, and change nothing."""
+    import podium
+
+    with show.progress("checking"):
+        results = podium.read_results(file)
+    frame = results.frame
+    counted = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
+    typer.echo(f"{results.source}: {counted}: all good")

@@ -1,0 +1,69 @@
+"""The one place with numba's options, and where its machine code is kept.
+
+numba's own cache watches only the file that holds the compiled function, so an edited rule in another
+file would go on running as old machine code. The cache folder is therefore named after a digest of
+every source file that can end up in a kernel.
+"""
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import platformdirs
+from numba.extending import register_jitable
+
+HOME = Path(__file__).parent
+CACHE_VARIABLE = "PODIUM_CACHE_DIR"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def kernel(function: _Function) -> _Function:
+    """Mark a helper of a rule: plain Python to Python, compiled to the compiled."""
+    registered: _Function = register_jitable(function)
+    return registered
+
+
+def digest(folder: Path = HOME) -> str:
+    """Sixteen hex digits that change when a source file that can reach a kernel changes."""
+    seen = hashlib.blake2b(digest_size=8)
+    for file in sorted(folder.rglob("*.py")):
+        source = file.read_bytes()
+        if b"podium.compiled" in source or b"podium.rules" in source or file.name == "compiled.py":
+            seen.update(str(file.relative_to(folder)).encode() + b"\0" + source)
+    return seen.hexdigest()
+
+
+@functools.cache
+def cache_folder() -> str:
+    """The folder for machine code made from the sources as they are now.
+
+    `PODIUM_CACHE_DIR` overrides the user's cache folder; where neither can be written, a temporary
+    folder serves this process alone.
+    """
+    root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("podium")
+    folder = Path(root) / digest()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return tempfile.mkdtemp(prefix="podium-")
+    return str(folder)
+
+
+def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
+    """Compile a module-level function on its first call, without the GIL and without `fastmath`.
+
+    Division follows IEEE 754 (`error_model="numpy"`): the rules never divide by zero, and the check
+    would keep loops from being vectorised.
+    """
+    before = numba.config.CACHE_DIR  # another library's cache is not ours to move
+    numba.config.CACHE_DIR = cache_folder() if cached else before
+    try:
+        compiled: Callable[..., Any] = numba.njit(function, cache=cached, error_model="numpy", nogil=True)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled

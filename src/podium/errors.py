@@ -1,0 +1,56 @@
+"""What can go wrong, each with the words that mend it."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
+
+SHOWN_FAULTS = 20
+
+
+class PodiumError(Exception):
+    """Anything a user of Podium can put right. Its text is shown as it stands."""
+
+
+class ParameterError(PodiumError, ValueError):
+    """A system was asked for with a name or a value that does not exist or fit."""
+
+
+class UnknownError(PodiumError, LookupError):
+    """An event, player or pool was asked for that the results do not have."""
+
+
+class Fault(NamedTuple):
+    """One thing wrong in a results table.
+
+    `row` counts from 1 below the header; `row` or `column` is None where the fault has none.
+    """
+
+    row: int | None
+    column: str | None
+    value: object
+    remedy: str
+
+    def __str__(self) -> str:
+        place = ", ".join(
+            part
+            for part in (
+                f"row {self.row}" if self.row is not None else "",
+                f"column {self.column}" if self.column is not None else "",
+            )
+            if part
+        )
+        said = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
+        return f"{place}: {said}" if place else said
+
+
+class ResultsError(PodiumError, ValueError):
+    """A results table is refused whole. `faults` holds the first 20 of what is wrong."""
+
+    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+        found = iter(faults)
+        self.source = source
+        self.faults = tuple(islice(found, SHOWN_FAULTS))
+        lines = [f"{source} {fault}" if fault.row else f"{source}: {fault}" for fault in self.faults]
+        if next(found, None) is not None:
+            lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
+        super().__init__("\n".join(lines))

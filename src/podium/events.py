@@ -1,0 +1,269 @@
+"""Events: a checked results table encoded once, strings to integers, into the columns that kernels read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.periods import DAY_US, EVENT, checked_period, period_numbers
+from podium.placing import Claims, Places, place_heats
+from podium.results import Results
+from podium.rows import Floats, Integers, Rows, finished, numeric, rated_rows
+from podium.rules import MODES, OTHER_MODE, Columns
+from podium.systems.base import System
+
+NONE = np.empty(0)
+
+
+def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
+    """The array, contiguous and read-only, so that every table gives the kernels one and the same type."""
+    column = np.ascontiguousarray(values, dtype).view()
+    column.flags.writeable = False
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One ladder's part of the columns: groups `first` to `last`, players `first_player` to `last_player`."""
+
+    name: str
+    first: int
+    last: int
+    first_player: int
+    last_player: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRows:
+    """Which entrant's change each row of the history shows; in event order, then file order."""
+
+    row: Integers  # of the results table: the player's first in the event
+    entrant: Integers
+    settles: npt.NDArray[np.bool_] | None  # None: every row; else False but for a player's last in a period
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Everything a replay reads, pool by pool, and the way back to the results."""
+
+    results: Results
+    columns: Columns
+    pools: tuple[Pool, ...]
+    player_names: pl.Series  # a name for each (pool, player), pools in turn
+    ledger: LedgerRows
+    entry_row: Integers  # (entries): row of the results table, from 0
+    entry_heat: pl.Series | None  # (entries): the heat's name; None where the table has none
+
+
+@dataclass(frozen=True, slots=True)
+class Entrants:
+    """The players of each group, and of each event, in file order."""
+
+    group: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
+    first_row: Integers  # (entrants) an entrant's first row
+    of_row: Integers  # (rows) the row's entrant
+    pair_row: Integers  # (pairs of event and player) the first row
+    offsets: Integers  # (groups + 1) entrants of a group
+
+
+def encode(results: Results, system: System, period: str = EVENT) -> Events:
+    """Encode the results that count, as a system reads them.
+
+    Raises:
+        ResultsError: a finisher lacks what the system needs.
+        ParameterError: a rating period that the system or the table cannot have.
+    """
+    if checked_period(period) != EVENT and not system.takes_periods:
+        raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
+    rows = rated_rows(results, system)
+    numbers = period_numbers(rows.frame, period)
+    entrants = entrants_of(rows, numbers)
+    heat = None if rows.heat is None and numbers is None else consecutive(rows.event, rows.heat)
+    entries = entrants.offsets if heat is None else offsets(heat)
+    return Events(
+        results=results,
+        columns=Columns(
+            **entrant_columns(rows, system, entrants, numbers),
+            **entry_columns(rows, system, entrants, entries),
+            heats=frozen(NONE if heat is None else heat_offsets(entrants.group, heat), np.int64),
+            entries=frozen(NONE if heat is None else entries, np.int64),
+        ),
+        pools=pool_slices(rows, entrants.group),
+        player_names=rows.player_names,
+        ledger=ledger_rows(rows, entrants, whole=numbers is None),
+        entry_row=rows.row,
+        entry_heat=None if rows.heat is None else rows.frame["heat"].fill_null(""),
+    )
+
+
+def consecutive(*keys: npt.NDArray[Any] | None) -> Integers:
+    """Numbers 0, 1, 2, ... for runs of rows equal in all keys."""
+    present = [key for key in keys if key is not None]
+    changed = np.zeros(present[0].size, np.bool_)
+    for key in present:
+        changed[1:] |= key[1:] != key[:-1]
+    return np.cumsum(changed)
+
+
+def offsets(number: Integers) -> Integers:
+    """Where each number's rows begin, and the end; `number` rises by steps of one from 0."""
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    return np.append(starts, number.size).astype(np.int64)
+
+
+def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
+    """Who entered what."""
+    group = consecutive(rows.event) if numbers is None else consecutive(rows.pool, numbers)
+    if rows.heat is None and numbers is None:
+        every = np.arange(rows.event.size)
+        return Entrants(group, every, every, every, offsets(group))
+    first_row, of_row = first_seen(group, rows.player, rows.row)
+    pair_row, _ = first_seen(rows.event, rows.player, rows.row)
+    return Entrants(group, first_row, of_row, pair_row, offsets(group[first_row]))
+
+
+def first_seen(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
+    """The first row of each player in each unit, by unit then file order, and that number for every row."""
+    order = np.lexsort((row, unit))
+    key = (unit * (player.max(initial=0) + 1) + player)[order]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    number = np.empty(unit.size, np.int64)
+    number[order] = rank[inverse]
+    return order[np.sort(first)], number
+
+
+def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Integers | None) -> dict[str, Any]:
+    """The columns with a value an entrant."""
+    player = rows.player[entrants.first_row]
+    size = entrants.first_row.size
+    played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else NONE
+    unfinished = ~finished(rows.frame)
+    quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else NONE
+    clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
+    idle = NONE if clock is None else idle_units(player, clock[entrants.first_row])
+    if system.idle_unit == "period" and idle.size:
+        idle = np.maximum(idle - 1.0, 0.0)  # between two periods in a row none was missed
+    return {
+        "entrants": frozen(entrants.offsets, np.int64),
+        "player": frozen(player, np.int32),
+        "played_events": frozen(played),
+        "quit": frozen(quits),
+        "idle": frozen(idle),
+    }
+
+
+def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:
+    """The time of each row, of which `DAY_US` is one unit of idleness; None where nothing tells it."""
+    if system.idle_unit == "period":
+        return None if numbers is None else numbers * DAY_US
+    return rows.started_at
+
+
+def idle_units(player: Integers, clock: Integers) -> Floats:
+    """Whole units of `DAY_US` since each entrant's last appearance; 0 for the first."""
+    order = np.lexsort((np.arange(player.size), player))
+    idle = np.zeros(player.size)
+    same = player[order][1:] == player[order][:-1]
+    gap = np.diff(clock[order]) // DAY_US
+    idle[order[1:]] = np.where(same, np.maximum(gap, 0), 0)
+    return idle
+
+
+def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integers) -> dict[str, Any]:
+    """The columns with a value an entry or a heat."""
+    here = finished(rows.frame)
+    frame = rows.frame
+    teams = team_codes(frame) if system.teams else NONE.astype(np.int32)
+    claims = Claims(
+        heats=frozen(entries, np.int64),
+        finished=frozen(here if not here.all() else NONE, np.bool_),
+        position=frozen(numeric(frame, "position")),
+        score=frozen(numeric(frame, "score")),
+        time_s=frozen(numeric(frame, "time_s")),
+        team=frozen(teams, np.int32),
+        team_score=frozen(numeric(frame, "team_score")),
+    )
+    places = place_heats(claims, teams=system.teams)
+    plain = rows.event.size == entrants.first_row.size
+    slot = entrants.of_row - entrants.offsets[entrants.group] if not plain or entries is not entrants.offsets else NONE
+    handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else NONE
+    return {
+        "entrant": frozen(slot, np.int32),
+        "finished": frozen(claims.finished),
+        **place_columns(places, claims),
+        "mode": mode_numbers(frame, entries),
+        "time_s": claims.time_s,
+        "score": claims.score,
+        "played_s": frozen(numeric(frame, "played_s")),
+        "duration_s": frozen(numeric(frame, "duration_s")),
+        "handicap": frozen(handicap),
+    }
+
+
+def place_columns(places: Places, claims: Claims) -> dict[str, Any]:
+    """Places, and only what differs from what the kernels take for granted."""
+    teamed = bool((places.side >= 0).any())
+    return {
+        "place": frozen(places.place),
+        "rank": frozen(NONE if np.array_equal(places.rank, places.place) else places.rank),
+        "side": frozen(places.side if teamed else NONE, np.int32),
+        "opponents": frozen(places.opponents if teamed or claims.finished.size else NONE),
+    }
+
+
+def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
+    """A number a team's name, -1 for none; no entries where the table has no teams."""
+    if "team" not in frame.columns:
+        return np.empty(0, np.int32)
+    names = frame["team"].drop_nulls().unique()
+    codes = frame["team"].cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(-1)
+    return np.ascontiguousarray(codes.to_numpy(), np.int32)
+
+
+def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
+    """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
+    first = pl.Series(entries[:-1])
+    mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
+    numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
+    return frozen(numbers if numbers.any() else NONE)
+
+
+def heat_offsets(group: Integers, heat: Integers) -> Integers:
+    """Where each group's heats begin, and the end."""
+    of_heat = group[offsets(heat)[:-1]]
+    return offsets(of_heat)
+
+
+def pool_slices(rows: Rows, group: Integers) -> tuple[Pool, ...]:
+    """Each pool's groups and players."""
+    pools = []
+    starts = offsets(consecutive(rows.pool))
+    for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        if first == stop:
+            continue
+        players = rows.player[first:stop]
+        name = rows.pool_names[int(rows.pool[first])]
+        span = int(group[first]), int(group[stop - 1]) + 1
+        pools.append(Pool(name, *span, int(players.min()), int(players.max()) + 1))
+    return tuple(pools)
+
+
+def ledger_rows(rows: Rows, entrants: Entrants, *, whole: bool) -> LedgerRows:
+    """The history's rows: every (event, player), in event order over all pools, then file order."""
+    pair_row = entrants.pair_row
+    entrant = entrants.of_row[pair_row]
+    settles = None
+    if not whole:
+        last = np.empty(entrants.first_row.size, np.int64)
+        last[entrant] = np.arange(entrant.size)  # the last assignment stays
+        settles = last[entrant] == np.arange(entrant.size)
+    row, when = rows.row[pair_row], rows.when[pair_row]
+    if (np.diff(when) >= 0).all() and len(rows.pool_names) == 1:
+        return LedgerRows(row, entrant, settles)
+    order = np.lexsort((row, when))
+    return LedgerRows(row[order], entrant[order], None if settles is None else settles[order])

@@ -1,0 +1,192 @@
+"""Why a rating moved: the evidence listed instead of added, by the very rules that the replay compiled."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium import rules
+from podium.errors import UnknownError
+from podium.events import Events
+from podium.replay import Replayed, states_after
+from podium.systems.base import System, blank
+from podium.words import in_words
+
+SCHEMA = {
+    "player": pl.String,
+    "opponent": pl.String,
+    "heat": pl.String,
+    "result": pl.Float64,
+    "expected": pl.Float64,
+    "weight": pl.Float64,
+    "contribution": pl.Float64,
+    "cause": pl.String,
+}
+OPPONENT = "opponent"  # the cause of a comparison's row
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every reason for one change; the contributions add up to `delta`, in points."""
+
+    event_id: str
+    player: str
+    rating_before: float
+    delta: float
+    rows: pl.DataFrame  # player, opponent, heat, result, expected, weight, contribution, cause
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """One comparison, seen from the player."""
+
+    opponent: str
+    gap: float  # opponent's rating less the player's, before
+    heat: str
+    said: Any
+
+
+def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
+    """Why `player`'s rating moved in an event.
+
+    Within a rating period a player's change stands at the last event of the period, and its explanation
+    lists the comparisons of them all.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    entrant, settles = find_entrant(events, event_id, player)
+    before = float(replayed.before[entrant])
+    if not settles:
+        words = f"{player}'s change is settled at the end of the rating period, with the last event in it."
+        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), words)
+    group = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
+    states = states_before(system, events, group)
+    account = Account(system, events, group, entrant, states)
+    after = system.state_type(*replayed.after[entrant].tolist())
+    delta = float(after.rating - before)
+    rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
+    return Explanation(event_id, player, before, delta, rows, in_words(player, delta, rows, account.gaps()))
+
+
+def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]:
+    """The entrant that a player was in an event, and whether the change stands there."""
+    frame = events.results.frame
+    rows = events.ledger.row
+    here = frame.select((pl.col("event_id") == event_id).alias("event"), (pl.col("player") == player).alias("player"))
+    both = (here["event"] & here["player"]).to_numpy()[rows]
+    if both.any():
+        at = int(np.argmax(both))
+        settles = events.ledger.settles
+        return int(events.ledger.entrant[at]), settles is None or bool(settles[at])
+    if not here["event"].any():
+        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}")
+    if not (here["event"] & here["player"]).any():
+        raise UnknownError(f"{player!r} did not take part in event {event_id!r}")
+    raise UnknownError(
+        f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
+        "or the event had fewer than two entries that count"
+    )
+
+
+def states_before(system: System, events: Events, group: int) -> Any:
+    """Every player's state before a group of the events."""
+    pool = next(pool for pool in events.pools if pool.first <= group < pool.last)
+    return states_after(system, events.columns, pool.first, group, events.player_names.len())
+
+
+class Account:
+    """One entrant's comparisons in a group, and what else moved it."""
+
+    def __init__(self, system: System, events: Events, group: int, entrant: int, states: Any) -> None:
+        self.system, self.events, self.group, self.entrant = system, events, group, entrant
+        self.params = system.params()
+        self.states = states
+        self.columns = events.columns
+        self.first = int(events.columns.entrants[group])
+        self.me = self.form(entrant)
+        self.met = list(self.comparisons())
+
+    def state(self, entrant: int) -> Any:
+        """What the replay knew of an entrant before."""
+        return rules.read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
+
+    def form(self, entrant: int) -> Any:
+        """What an entrant brought."""
+        facts = rules.Entrant(*map(float, rules.entrant_at(self.columns, entrant)))
+        return rules.enter(self.params, self.state(entrant), facts)
+
+    def name(self, entrant: int) -> str:
+        """An entrant's name."""
+        return str(self.events.player_names[int(self.columns.player[entrant])])
+
+    def comparisons(self) -> Iterator[Met]:
+        """Each comparison of the entrant, heat by heat, in the order in which the replay adds them."""
+        if rules.rate_event.dispatch(type(self.params)) is not rules.rate_event.dispatch(object):
+            return
+        columns, group = self.columns, self.group
+        if not columns.heats.size:
+            yield from self.in_heat(group, self.first, int(columns.entrants[group + 1]))
+            return
+        for heat in range(columns.heats[group], columns.heats[group + 1]):
+            yield from self.in_heat(heat, int(columns.entries[heat]), int(columns.entries[heat + 1]))
+
+    def in_heat(self, heat: int, start: int, stop: int) -> Iterator[Met]:
+        """The entrant's comparisons in one heat: entries `start` to `stop`."""
+        columns = self.columns
+        size = float(stop - start)
+        course = rules.Heat(size, float(rules.mode_at(columns, heat)))
+        slots = [self.first + int(rules.slot_at(columns, i, self.first)) for i in range(start, stop)]
+        if self.entrant not in slots:
+            return
+        i = start + slots.index(self.entrant)
+        mine = rules.Entry(*map(float, rules.entry_at(columns, i, size)))
+        names = self.events.entry_heat
+        for j in range(start, stop):
+            if j == i or not rules.comparable(columns, i, j):
+                continue
+            you = slots[j - start]
+            theirs = rules.Entry(*map(float, rules.entry_at(columns, j, size)))
+            form = self.form(you)
+            if i < j:  # whoever stands first in the file is `a`, as in the replay
+                said = rules.compare(self.params, self.me, form, mine, theirs, course)[0]
+            else:
+                said = rules.compare(self.params, form, self.me, theirs, mine, course)[1]
+            gap = self.state(you).rating - self.state(self.entrant).rating
+            yield Met(self.name(you), gap, "" if names is None else str(names[i]), said)
+
+    def totals(self) -> Any:
+        """The evidence added up."""
+        sums = list(blank(self.system.evidence_type))
+        for met in self.met:
+            sums = [a + b for a, b in zip(sums, rules.evidence(self.params, met.said), strict=True)]
+        return self.system.evidence_type(*sums)
+
+    def rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
+        """The explanation's rows: comparisons, then other causes."""
+        totals, before = self.totals(), self.state(self.entrant)
+        for met in self.met:
+            worth = rules.credit(self.params, self.me, totals, after, met.said)
+            if worth.weight != 0.0:
+                said = met.said
+                yield (
+                    player,
+                    met.opponent,
+                    met.heat,
+                    said.result,
+                    said.expected,
+                    worth.weight,
+                    worth.contribution,
+                    OPPONENT,
+                )
+        causes = rules.causes(self.params, before, self.me, totals, after)
+        for cause, points in causes._asdict().items():
+            if points != 0.0:
+                yield player, None, None, None, None, None, points, cause
+
+    def gaps(self) -> dict[str, float]:
+        """How far above the player each opponent was rated before, in points."""
+        return {met.opponent: met.gap for met in self.met}

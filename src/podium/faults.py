@@ -1,0 +1,135 @@
+"""What cells that are fine alone contradict together: one rule a function, each a cheap test before any detail."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from podium.errors import Fault
+
+HEAT = ("event_id", "heat")
+
+
+def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
+    """The faults of rows against each other, rule by rule. `frame` is normalised but unchecked."""
+    if frame.is_empty():
+        return
+    table = numbered(frame)
+    for rule in (
+        two_values_an_event,
+        twice_in_a_heat,
+        two_modes,
+        uneven_team_scores,
+        positions_against_times,
+        nothing_to_compare,
+    ):
+        yield from rule(table)
+
+
+def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with `row` from 1, and `unit`: a number for each heat of each event."""
+    keys = [name for name in HEAT if name in frame.columns]
+    runs = frame.select(pl.struct(keys).rle_id() if len(keys) > 1 else pl.col("event_id").rle_id()).to_series()
+    starts = np.flatnonzero(np.diff(runs.to_numpy().astype(np.int64), prepend=-1))
+    heads = frame.select(keys)[starts]
+    if heads.is_duplicated().any():
+        code = heads.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+        runs = code[runs.cast(pl.Int64)]
+    return frame.with_row_index("row", 1).with_columns(unit=runs.cast(pl.Int64))
+
+
+def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
+    """An event has one start and one pool."""
+    for column in ("started_at", "pool"):
+        if column not in table.columns:
+            continue
+        same = table.select(
+            (pl.col("event_id") == pl.col("event_id").shift()),
+            (pl.col(column) != pl.col(column).shift()).alias("other"),
+        )
+        heads = table.select("event_id", column).unique()
+        if heads.height == heads["event_id"].n_unique() and not (same["event_id"] & same["other"]).any():
+            continue
+        first = pl.col(column).first().over("event_id")
+        odd = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
+        for row, event, value, other in odd.select("row", "event_id", column, "first").head(21).iter_rows():
+            yield Fault(
+                row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one"
+            )
+
+
+def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
+    """A player has one row in a heat."""
+    pairs = table.select("unit", "player")
+    if pairs.select(pl.struct("unit", "player").n_unique()).item() == pairs.height:
+        return
+    again = table.filter(~pl.struct("unit", "player").is_first_distinct())
+    for row, event, player in again.select("row", "event_id", "player").head(21).iter_rows():
+        yield Fault(row, "player", player, f"stands twice in one heat of event {event}")
+
+
+def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
+    """A heat has one mode."""
+    if "mode" not in table.columns:
+        return
+    mode = pl.col("mode").fill_null("")
+    odd = table.filter(mode != mode.first().over("unit"))
+    for row, event, value in odd.select("row", "event_id", "mode").head(21).iter_rows():
+        yield Fault(row, "mode", value, f"differs from an earlier row of the same heat of event {event}")
+
+
+def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
+    """Team mates share their team's score."""
+    if "team" not in table.columns or "team_score" not in table.columns:
+        return
+    told = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
+    odd = told.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
+    for row, team, value in odd.select("row", "team", "team_score").head(21).iter_rows():
+        yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
+
+
+def counted(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of those who finished and are ranked."""
+    rows = table.filter(pl.col("status") == "finished") if (table["status"] != "finished").any() else table
+    return rows.filter(pl.col("ranked")) if "ranked" in rows.columns else rows
+
+
+def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
+    """A better position does not have a longer time."""
+    if "position" not in table.columns or "time_s" not in table.columns:
+        return
+    both = counted(table).filter(pl.col("position").is_not_null() & pl.col("time_s").is_not_null())
+    ordered = both.sort("unit", "position", "time_s")
+    slowest = pl.col("time_s").cum_max().over("unit", "position")
+    best = pl.col("time_s").cum_max().over("unit")
+    odd = ordered.with_columns(own=slowest, best=best).filter(pl.col("best") > pl.col("own"))
+    if odd.is_empty():
+        return
+    for row, position, time_s in odd.sort("row").select("row", "position", "time_s").head(21).iter_rows():
+        yield Fault(
+            row, "position", position, f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
+        )
+
+
+def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
+    """The finishers of a heat have a position each, or a score each, or a time each; or their teams have."""
+    for column in ("position", "score", "time_s"):
+        if column in table.columns and table[column].null_count() == 0:
+            return
+    rows = counted(table)
+    known = [
+        pl.col(column).is_not_null().all().alias(column)
+        for column in ("position", "score", "time_s", "team_score")
+        if column in table.columns
+    ]
+    heats = rows.group_by("unit").agg(pl.col("row").first(), pl.col("event_id").first(), pl.len(), *known)
+    bare = heats.filter(pl.col("len") > 1).filter(
+        ~pl.any_horizontal([pl.lit(value=False), *(expression.meta.output_name() for expression in known)])
+    )
+    for row, event in bare.sort("row").select("row", "event_id").head(21).iter_rows():
+        yield Fault(
+            row,
+            None,
+            None,
+            f"nothing compares the finishers of this heat of event {event}; give each a position, a score or a time_s",
+        )

@@ -1,0 +1,156 @@
+"""Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.events import Events
+from podium.ledger import started_at
+from podium.replay import Replayed
+from podium.systems.base import System
+
+SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
+SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """Who stands on a leaderboard; None leaves a rule out."""
+
+    min_events: int | None = None
+    max_deviation: float | None = None
+    active_within: timedelta | None = None
+    top: int | None = None
+    pool: str | None = None
+
+
+def ratings(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
+    """Every player's rating after the last event, sorted by pool and rank; equal ratings share a rank.
+
+    Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id,
+    last_played_at, provisional`.
+    """
+    rows = events.ledger
+    last = np.full(replayed.states.shape[0], -1, np.int64)
+    last[events.columns.player[rows.entrant]] = rows.row
+    rated = np.flatnonzero(last >= 0)
+    states = replayed.states[rated]
+    taken = events.results.frame[last[rated]]
+    shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
+    counted = shown.pop("events")
+    return ranked(
+        pl.DataFrame(
+            {
+                "pool": taken["pool"],
+                "player": taken["player"],
+                "rating": shown.pop("rating"),
+                **shown,
+                "events": counted,
+                "last_event_id": taken["event_id"],
+                "last_played_at": started_at(taken),
+                "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
+            }
+        )
+    )
+
+
+def ranked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sorted by pool and rank, with the rank: 1 is best, equal ratings share one."""
+    rank = pl.col("rating").rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
+    columns = [name for name in frame.columns if name not in ("pool", "rank")]
+    return frame.with_columns(rank).select("pool", "rank", *columns).sort("pool", "rank", "player")
+
+
+def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
+    """The history's rows of events that had started by `at`.
+
+    Raises:
+        ParameterError: the results have no `started_at`.
+    """
+    if history.height and history["started_at"].null_count():
+        raise ParameterError("a date needs the column started_at in the results")
+    return history.filter(pl.col("started_at") <= at)
+
+
+def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
+    """The leaderboard of every pool, from the history.
+
+    Args:
+        at: as it stood then, events up to that instant counted; after the last event where None.
+
+    Returns:
+        `pool, rank, player, rating, peak`, the other fields of the state, `events, last_event_id,
+        last_played_at, provisional`; ranks are among those who are eligible.
+    """
+    told = history if at is None else as_of(history, at)
+    if rules.pool is not None:
+        told = told.filter(pl.col("pool") == rules.pool)
+    if "peak" not in told.columns:
+        brought = pl.col("rating_before").first().over("pool", "player")
+        told = told.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
+    last = told.unique(["pool", "player"], keep="last", maintain_order=True)
+    board = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
+    provisional = pl.col("events") < system.min_events
+    if system.settled_deviation is not None:
+        provisional = provisional | (pl.col("deviation") > system.settled_deviation)
+    lead = ["pool", "player", "rating", "peak"]
+    tail = ["events", "last_event_id", "last_played_at"]
+    rest = [name for name in board.columns if name not in (*lead, *tail, "rating_before", "delta")]
+    board = board.with_columns(provisional=provisional).select(*lead, *rest, *tail, "provisional")
+    board = ranked(eligible(board, rules, at))
+    return board if rules.top is None else board.filter(pl.col("rank") <= rules.top)
+
+
+def eligible(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
+    """Those who may stand on the board.
+
+    Raises:
+        ParameterError: a rule asks for what the system or the results do not have.
+    """
+    if rules.min_events is not None:
+        board = board.filter(pl.col("events") >= rules.min_events)
+    if rules.max_deviation is not None:
+        if "deviation" not in board.columns:
+            raise ParameterError("this system has no deviation to limit")
+        board = board.filter(pl.col("deviation") <= rules.max_deviation)
+    if rules.active_within is not None and board.height:
+        if board["last_played_at"].null_count():
+            raise ParameterError("activity needs the column started_at in the results")
+        now = pl.lit(at) if at is not None else pl.col("last_played_at").max()
+        board = board.filter(pl.col("last_played_at") >= now - rules.active_within)
+    return board
+
+
+def span(text: str | float | timedelta) -> timedelta:
+    """A span of time: days as a number, or a text like 90d, 12w, 6mo (30 days each) or 1y (365 days).
+
+    Raises:
+        ParameterError: it is not one.
+    """
+    if isinstance(text, timedelta):
+        return text
+    found = SPAN.fullmatch(str(text))
+    if found is None:
+        raise ParameterError(f"{text!r} is not a span of time; it must be like 90d, 12w, 6mo or 1y")
+    return timedelta(days=int(found[1]) * SPAN_DAYS[found[2]])
+
+
+def instant(text: str | date | datetime) -> datetime:
+    """An instant in UTC; a plain date is the end of that day.
+
+    Raises:
+        ParameterError: it is not one.
+    """
+    try:
+        value = datetime.fromisoformat(text) if isinstance(text, str) else text
+        if isinstance(text, str) and len(text) <= len("2025-01-31"):
+            value = date.fromisoformat(text)
+    except ValueError:
+        raise ParameterError(f"{text!r} is not a date; it must be like 2025-01-31 or 2025-01-31T18:00Z") from None
+    if not isinstance(value, datetime):
+        return datetime.combine(value, time.max, UTC)
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,0 +1,64 @@
+"""The ledger: every change of every player's rating, with the state after it."""
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.events import Events
+from podium.replay import Replayed, States
+from podium.systems.base import System
+
+
+def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
+    """One row a player an event, in event order, then file order.
+
+    Columns: `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after
+    the event. Within a rating period only a player's last event moves the rating; the rows before it show
+    the state as it was.
+    """
+    rows = events.ledger
+    taken = events.results.frame[rows.row]
+    before, after = changes(system, events, replayed)
+    rating = after[:, system.state_type._fields.index("rating")]
+    return pl.DataFrame(
+        {
+            "event_id": taken["event_id"],
+            "pool": taken["pool"],
+            "started_at": started_at(taken),
+            "player": taken["player"],
+            "rating_before": before,
+            "delta": rating - before,
+            **{name: pl.Series(values) for name, values in system.shown(after).items()},
+        }
+    )
+
+
+def started_at(frame: pl.DataFrame) -> pl.Series:
+    """When each row's event started; empty where the table does not say."""
+    if "started_at" in frame.columns:
+        return frame["started_at"]
+    return pl.Series([None], dtype=pl.Datetime("us", "UTC")).extend_constant(None, frame.height)[1:]
+
+
+def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:
+    """The rating before and the state after, for each row of the history."""
+    rows = events.ledger
+    if rows.settles is None:
+        every = rows.entrant.size == replayed.before.size and bool((np.diff(rows.entrant) == 1).all())
+        if every:
+            return replayed.before, replayed.after
+        return replayed.before[rows.entrant], replayed.after[rows.entrant]
+    before, after = replayed.before[rows.entrant], replayed.after[rows.entrant]
+    waiting = ~rows.settles
+    after[waiting] = states_brought(system, events, replayed)[rows.entrant[waiting]]
+    return before, after
+
+
+def states_brought(system: System, events: Events, replayed: Replayed) -> States:
+    """The state each entrant brought: its player's last before, or a newcomer's."""
+    player = events.columns.player
+    order = np.lexsort((np.arange(player.size), player))
+    brought = np.tile(np.array(system.newcomer(), np.float64), (player.size, 1))
+    again = player[order][1:] == player[order][:-1]
+    brought[order[1:][again]] = replayed.after[order[:-1][again]]
+    return brought

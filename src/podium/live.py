@@ -1,0 +1,116 @@
+"""Live rating: one event at a time, to the same bits as a replay of them all."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.events import Events, encode, frozen
+from podium.ledger import history
+from podium.periods import DAY_US
+from podium.rated import make_system
+from podium.replay import newcomers, replay
+from podium.results import read_results
+from podium.systems.base import System
+
+NEVER = np.iinfo(np.int64).min
+Seat = tuple[str, str]  # pool and player
+
+
+class Live:
+    """Ratings that move with each event as it comes.
+
+    Events must come in order; what is refused changes nothing. Every event settles at once.
+    """
+
+    def __init__(self, system: str | System = "elo", **parameters: Any) -> None:
+        self.system = make_system(system, parameters)
+        self._seats: dict[Seat, int] = {}
+        self._states = newcomers(self.system, 0)
+        self._seen = np.empty(0, np.int64)  # microseconds; NEVER for one who has no dated event
+        self._last: dict[str, int] = {}  # newest event of each pool
+        self._events: set[str] = set()
+
+    def rate(self, rows: Any) -> pl.DataFrame:
+        """Rate one event (or several, in order) and return its rows of the history.
+
+        Args:
+            rows: as `podium.rate` takes results: dicts, a frame, a path.
+
+        Raises:
+            ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
+        """
+        results = read_results(rows)
+        self._refuse_untimely(results.frame, results.source)
+        events = encode(results, self.system)
+        seats = self._take_seats(events)
+        if events.columns.idle.size:
+            events = self._with_idle(events, seats)
+        replayed = replay(self.system, events, self._states[seats])
+        self._states[seats] = replayed.states
+        self._remember(results.frame, events, seats)
+        return history(self.system, events, replayed)
+
+    @property
+    def ratings(self) -> dict[Seat, Any]:
+        """The state of every player, by (pool, player)."""
+        return {seat: self.system.state_type(*self._states[at].tolist()) for seat, at in self._seats.items()}
+
+    def _refuse_untimely(self, frame: pl.DataFrame, source: str) -> None:
+        faults = []
+        for row, event_id in enumerate(frame["event_id"], start=1):
+            if event_id in self._events:
+                faults.append(Fault(row, "event_id", event_id, "was rated before; a correction needs a replay"))
+        if "started_at" in frame.columns:
+            started = zip(frame["pool"], frame["started_at"].cast(pl.Int64), strict=True)
+            for row, (pool, instant) in enumerate(started, start=1):
+                if instant < self._last.get(pool, NEVER):
+                    faults.append(
+                        Fault(row, "started_at", None, "is before the newest event; a late one needs a replay")
+                    )
+        if faults:
+            raise ResultsError(source, faults)
+
+    def _take_seats(self, events: Events) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The row of each of the events' players here; newcomers get one."""
+        seats = np.empty(events.player_names.len(), np.int64)
+        for pool in events.pools:
+            for player in range(pool.first_player, pool.last_player):
+                seat = (pool.name, events.player_names[player])
+                seats[player] = self._seats.setdefault(seat, len(self._seats))
+        added = len(self._seats) - len(self._states)
+        if added:
+            self._states = np.concatenate([self._states, newcomers(self.system, added)])
+            self._seen = np.concatenate([self._seen, np.full(added, NEVER)])
+        return seats
+
+    def _with_idle(self, events: Events, seats: np.ndarray[Any, np.dtype[np.int64]]) -> Events:
+        """The events, days since each entrant's last counted from what was seen before."""
+        started = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
+        now = started[events.ledger.row[np.argsort(events.ledger.entrant)]]
+        seen = self._seen[seats[events.columns.player]]
+        since = np.where(seen == NEVER, 0, (now - np.maximum(seen, 0)) // DAY_US)
+        first = np.unique(events.columns.player, return_index=True)[1]
+        idle = events.columns.idle.copy()
+        idle[first] = np.maximum(since[first], 0)
+        columns = events.columns._replace(idle=frozen(idle))
+        return Events(
+            events.results,
+            columns,
+            events.pools,
+            events.player_names,
+            events.ledger,
+            events.entry_row,
+            events.entry_heat,
+        )
+
+    def _remember(self, frame: pl.DataFrame, events: Events, seats: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        self._events.update(frame["event_id"].unique())
+        if "started_at" not in frame.columns:
+            return
+        for pool, newest in frame.group_by("pool").agg(pl.col("started_at").max().cast(pl.Int64)).iter_rows():
+            self._last[pool] = max(self._last.get(pool, NEVER), newest)
+        started = frame["started_at"].cast(pl.Int64).to_numpy()
+        rated = events.ledger
+        self._seen[seats[events.columns.player[rated.entrant]]] = started[rated.row]

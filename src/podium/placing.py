@@ -1,0 +1,178 @@
+"""Places within heats: who beat whom, alone or by team. Compiled, because a history has millions of heats."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from podium.compiled import compile_kernel, kernel
+
+
+class Claims(NamedTuple):
+    """What the results say of each entry, heat by heat; an array of no entries is an absent column."""
+
+    heats: Any  # int64 (heats + 1): the entries of a heat
+    finished: Any  # bool (entries), default True
+    position: Any  # float64 (entries), NaN where not said; so the rest
+    score: Any
+    time_s: Any
+    team: Any  # int32 (entries), equal for team mates, negative for none
+    team_score: Any
+
+
+class Places(NamedTuple):
+    """Who stands where, an entry each. See `rules.Entry`."""
+
+    place: Any
+    rank: Any
+    opponents: Any
+    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise
+
+
+@kernel
+def known(column: Any, finished: Any, start: int, stop: int) -> bool:
+    """Whether every finisher of a heat has a number in this column."""
+    if column.size == 0:
+        return False
+    for i in range(start, stop):
+        if (finished.size == 0 or finished[i]) and np.isnan(column[i]):
+            return False
+    return True
+
+
+@kernel
+def own_results(claims: Claims, start: int, stop: int, value: Any) -> None:
+    """Fill `value` (lower is better) with each finisher's own result: position, else score, else time."""
+    finished = claims.finished
+    for i in range(start, stop):
+        value[i - start] = 0.0
+    if known(claims.position, finished, start, stop):
+        for i in range(start, stop):
+            value[i - start] = claims.position[i]
+    elif known(claims.score, finished, start, stop):
+        for i in range(start, stop):
+            value[i - start] = -claims.score[i]
+    elif known(claims.time_s, finished, start, stop):
+        for i in range(start, stop):
+            value[i - start] = claims.time_s[i]
+
+
+@kernel
+def team_results(claims: Claims, start: int, stop: int, value: Any) -> bool:
+    """Fill `value` with each entry's team's result; False where the heat is not one between teams.
+
+    A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
+    Team mates with places of their own raced for themselves: `team` is then a label.
+    """
+    if claims.team.size == 0:
+        return False
+    several = False
+    for i in range(start, stop):
+        several = several or claims.team[i] != claims.team[start] or claims.team[i] < 0
+    if not several:
+        return False
+    finished = claims.finished
+    if known(claims.team_score, finished, start, stop):
+        for i in range(start, stop):
+            value[i - start] = -claims.team_score[i]
+        return True
+    if claims.position.size and known(claims.position, finished, start, stop):
+        return common_positions(claims, start, stop, value)
+    if not known(claims.score, finished, start, stop):
+        return False
+    for i in range(start, stop):
+        total = 0.0
+        for j in range(start, stop):
+            mate = i == j or (claims.team[i] >= 0 and claims.team[i] == claims.team[j])
+            if mate and not np.isnan(claims.score[j]):
+                total += claims.score[j]
+        value[i - start] = -total
+    return True
+
+
+@kernel
+def common_positions(claims: Claims, start: int, stop: int, value: Any) -> bool:
+    """Fill `value` with the position that the finishers of a team share; False where they do not."""
+    shared = False
+    for i in range(start, stop):
+        value[i - start] = claims.position[i]
+        for j in range(start, stop):
+            mates = i != j and claims.team[i] >= 0 and claims.team[i] == claims.team[j]
+            if mates and (claims.finished.size == 0 or (claims.finished[i] and claims.finished[j])):
+                if claims.position[i] != claims.position[j]:
+                    return False
+                shared = True
+    return shared
+
+
+@kernel
+def rank_finishers(claims: Claims, start: int, stop: int, value: Any, places: Places) -> None:
+    """Places of a heat by `value`: the finishers' first, those who quit share the last."""
+    size = stop - start
+    here = np.empty(size, np.int64)
+    count = 0
+    for i in range(size):
+        if claims.finished.size == 0 or claims.finished[start + i]:
+            here[count] = i
+            count += 1
+    order = here[:count][np.argsort(value[here[:count]], kind="mergesort")]
+    first = 0
+    while first < count:
+        last = first
+        while last + 1 < count and value[order[last + 1]] == value[order[first]]:
+            last += 1
+        for k in range(first, last + 1):
+            places.place[start + order[k]] = 0.5 * (first + last) + 1.0
+            places.rank[start + order[k]] = first + 1.0
+        first = last + 1
+    for i in range(start, stop):
+        if claims.finished.size and not claims.finished[i]:
+            places.place[i] = 0.5 * (count + 1 + size)
+            places.rank[i] = count + 1.0
+
+
+@kernel
+def count_opponents(claims: Claims, start: int, stop: int, places: Places) -> None:
+    """How many entries each is compared with: not its team mates, and no two who both quit."""
+    teamed = False
+    finishers = 0
+    for i in range(start, stop):
+        teamed = teamed or places.side[i] >= 0
+        finishers += 1 if claims.finished.size == 0 or claims.finished[i] else 0
+    for i in range(start, stop):
+        here = claims.finished.size == 0 or claims.finished[i]
+        places.opponents[i] = stop - start - 1.0 if here else float(finishers)
+        if teamed:
+            count = 0.0
+            for j in range(start, stop):
+                met = here or claims.finished[j]
+                if i != j and places.side[i] != places.side[j] and met:
+                    count += 1.0
+            places.opponents[i] = count
+
+
+def _place_heats(claims: Claims, teams: bool, places: Places) -> None:  # noqa: FBT001  (positional for numba)
+    widest = 0
+    for heat in range(claims.heats.size - 1):
+        widest = max(widest, claims.heats[heat + 1] - claims.heats[heat])
+    value = np.empty(widest)
+    for heat in range(claims.heats.size - 1):
+        start, stop = claims.heats[heat], claims.heats[heat + 1]
+        teamed = teams and team_results(claims, start, stop, value)
+        if not teamed:
+            own_results(claims, start, stop, value)
+        for i in range(start, stop):
+            alone = not teamed or claims.team[i] < 0
+            places.side[i] = start - i - 1 if alone else claims.team[i]
+        rank_finishers(claims, start, stop, value[: stop - start], places)
+        count_opponents(claims, start, stop, places)
+
+
+_compiled_place_heats = compile_kernel(_place_heats)
+
+
+def place_heats(claims: Claims, *, teams: bool) -> Places:
+    """The places of every heat's entries; `teams` says whether team mates stand together."""
+    size = int(claims.heats[-1])
+    places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
+    _compiled_place_heats(claims, teams, places)
+    return places

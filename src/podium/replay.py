@@ -1,0 +1,106 @@
+"""The one engine: every event in order, each player's state from before to after."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.compiled import compile_kernel
+from podium.events import Events, Pool
+from podium.rules import Columns, rate_event
+from podium.systems.base import System
+
+States = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a system made of the events."""
+
+    states: States  # (players, fields): after the last event
+    before: npt.NDArray[np.float64]  # (entrants): the rating each brought
+    after: States  # (entrants, fields): the state each left with
+
+
+def _replay(
+    params: Any, like: Any, events: Any, first: int, last: int, rating: int, states: Any, before: Any, after: Any
+) -> None:
+    newcomer, form, nothing = like
+    widest = 0
+    for group in range(first, last):
+        widest = max(widest, events.entrants[group + 1] - events.entrants[group])
+    forms = np.empty((widest, len(form)))
+    sums = np.empty((widest, len(nothing)))
+    keep = before.size > 0
+    for group in range(first, last):
+        start, stop = events.entrants[group], events.entrants[group + 1]
+        at = start if keep else 0
+        rate_event(params, like, events, group, states, forms, sums, after, at)
+        for i in range(stop - start):
+            player = events.player[start + i]
+            if keep:
+                before[start + i] = states[player, rating]
+            for k in range(len(newcomer)):
+                states[player, k] = after[at + i, k]
+
+
+_replay_cached = compile_kernel(_replay)
+_replay_uncached = compile_kernel(_replay, cached=False)
+
+
+def replay_kernel(system: System) -> Any:
+    """The compiled loop for a system; only Podium's own are kept on disk, keyed by their sources."""
+    own = type(system).__module__.startswith("podium.systems.")
+    return _replay_cached if own else _replay_uncached
+
+
+def newcomers(system: System, count: int) -> States:
+    """The states of so many players who have not played, (players, fields)."""
+    newcomer = np.array(system.newcomer(), np.float64)
+    return np.tile(newcomer, (count, 1))
+
+
+def replay(system: System, events: Events, start: States | None = None, *, workers: int = 1) -> Replayed:
+    """Rate every event in order.
+
+    Args:
+        start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
+        workers: threads that share the pools; any number gives the same bits.
+
+    Returns:
+        The states after the last event, and each entrant's rating before and state after.
+
+    Replaying a prefix and then the rest gives the same bits as the whole.
+    """
+    states = newcomers(system, events.player_names.len()) if start is None else start.copy()
+    entrants = int(events.columns.entrants[-1])
+    replayed = Replayed(states, np.empty(entrants), np.empty((entrants, states.shape[1])))
+    if workers <= 1 or len(events.pools) <= 1:
+        for pool in events.pools:
+            replay_groups(system, events.columns, pool.first, pool.last, replayed)
+        return replayed
+    with ThreadPoolExecutor(workers) as threads:
+        list(threads.map(lambda pool: _replay_pool(system, events, pool, replayed), events.pools))
+    return replayed
+
+
+def _replay_pool(system: System, events: Events, pool: Pool, replayed: Replayed) -> None:
+    replay_groups(system, events.columns, pool.first, pool.last, replayed)
+
+
+def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed) -> None:
+    """Rate groups `first` to `last`, going on from `into.states`, which moves; pools must not overlap."""
+    rating = system.state_type._fields.index("rating")
+    kernel = replay_kernel(system)
+    kernel(system.params(), system.like(), columns, first, last, rating, into.states, into.before, into.after)
+
+
+def states_after(system: System, columns: Columns, first: int, last: int, players: int) -> States:
+    """The states after groups `first` to `last` alone, without keeping the changes."""
+    states = newcomers(system, players)
+    sizes = np.diff(columns.entrants[first : last + 1])
+    scratch = np.empty((int(sizes.max(initial=0)), states.shape[1]))
+    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch))
+    return states

@@ -1,0 +1,200 @@
+"""The results table: read from files and frames, checked cell by cell, refused whole or not at all."""
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from podium.columns import ALL, REQUIRED, normalised
+from podium.errors import Fault, ResultsError
+from podium.faults import contradictions
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A checked results table, rows in the order of the file.
+
+    `frame` has the columns that the input had values in, and always `event_id, player, pool, status`.
+    """
+
+    frame: pl.DataFrame
+    source: str
+
+
+def read_results(source: Any, *, name: str | None = None) -> Results:
+    """Read and check results.
+
+    Args:
+        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
+            Polars or Arrow frame, rows as dicts, or Results.
+        name: what faults call the table; the file's name where None.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+    """
+    if isinstance(source, Results):
+        return source
+    frame, called = loaded(source)
+    called = name or called
+    faults = header_faults(frame)
+    if faults:
+        raise ResultsError(called, faults)
+    wanted = frame.select([column for column in ALL if column in frame.columns])
+    checked, cell_faults = normalised(wanted)
+    refuse(called, chain(cell_faults, () if cell_faults else contradictions(checked)))
+    return Results(checked, called)
+
+
+def refuse(source: str, faults: Iterator[Fault]) -> None:
+    """Raise the one error of all the faults, if there are any."""
+    first = next(faults, None)
+    if first is not None:
+        raise ResultsError(source, chain([first], faults))
+
+
+def header_faults(frame: pl.DataFrame) -> list[Fault]:
+    """Columns that are unknown, and required ones that are missing."""
+    faults = [unknown_column(column) for column in frame.columns if column not in ALL]
+    missing = [column for column in REQUIRED if column not in frame.columns]
+    return faults + [Fault(None, column, None, "is missing; every row needs it") for column in missing]
+
+
+def unknown_column(column: str) -> Fault:
+    """A column that no results table has, and the nearest that it might have been meant for."""
+    near = get_close_matches(column.strip().lower(), ALL, 1, 0.6)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")
+
+
+def loaded(source: Any) -> tuple[pl.DataFrame, str]:
+    """The table as it is, unchecked, and what to call it."""
+    if isinstance(source, str | Path):
+        return loaded_path(str(source))
+    if isinstance(source, pl.LazyFrame):
+        return source.collect(), "results"
+    if isinstance(source, pl.DataFrame):
+        return source, "results"
+    if hasattr(source, "read"):
+        called = getattr(source, "name", "results")
+        return parsed_bytes(source.read(), str(called)), str(called)
+    if isinstance(source, list | tuple):
+        return from_records(list(source), "results"), "results"
+    return from_any_frame(source), "results"
+
+
+def from_any_frame(source: Any) -> pl.DataFrame:
+    """A Polars frame of any frame that narwhals knows."""
+    import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
+
+    try:
+        frame = nw.from_native(source)
+    except TypeError:
+        remedy = f"a {type(source).__name__} is not a table; give a path, a dataframe or rows as dicts"
+        raise ResultsError("results", [Fault(None, None, None, remedy)]) from None
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    if len(set(eager.columns)) < len(eager.columns):
+        raise ResultsError("results", [Fault(None, None, None, "two columns have the same name")])
+    return eager.to_polars()
+
+
+def loaded_path(path: str) -> tuple[pl.DataFrame, str]:
+    """A file's table; `-` is standard input."""
+    if path == STDIN:
+        return parsed_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
+    called = Path(path).name
+    try:
+        if path.lower().endswith(".parquet"):
+            return pl.read_parquet(path), called
+        return parsed_bytes(Path(path).read_bytes(), called), called
+    except OSError as error:
+        remedy = f"cannot be read ({error.strerror or error})"
+    except pl.exceptions.PolarsError as error:
+        remedy = f"is not a Parquet file ({first_line(error)})"
+    raise ResultsError(path, [Fault(None, None, None, remedy)])
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def parsed_bytes(content: bytes, called: str) -> pl.DataFrame:
+    """A table in any of the formats, told by how it begins and by the file's name."""
+    if content.startswith(b"PAR1"):
+        return attempted(lambda: pl.read_parquet(io.BytesIO(content)), called, "Parquet")
+    text = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError as error:
+        remedy = f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8"
+        raise ResultsError(called, [Fault(None, None, None, remedy)]) from None
+    start = decoded.lstrip()[:1]
+    if called.endswith(".json") or start == "[":
+        return from_json(decoded, called, lines=start == "{")
+    if called.endswith((".jsonl", ".ndjson")) or start == "{":
+        return from_json(decoded, called, lines=True)
+    if not start:
+        raise ResultsError(called, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
+    header = decoded.lstrip("\n\r").split("\n", 1)[0].rstrip("\r").split(",")
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise ResultsError(called, [Fault(None, twice[0], None, "stands twice in the header")])
+    frame = attempted(lambda: pl.read_csv(io.BytesIO(text), infer_schema=False), called, "CSV")
+    stripped = frame.rename({column: column.strip() for column in frame.columns})
+    return stripped.with_columns(pl.all().str.strip_chars())
+
+
+def attempted(read: Callable[[], pl.DataFrame], called: str, kind: str) -> pl.DataFrame:
+    """What `read` returns, its errors told as faults."""
+    try:
+        return read()
+    except pl.exceptions.PolarsError as error:
+        remedy = f"is not well-formed {kind} ({first_line(error)})"
+        raise ResultsError(called, [Fault(None, None, None, remedy)]) from None
+
+
+def from_json(text: str, called: str, *, lines: bool) -> pl.DataFrame:
+    """A table of JSON objects: an array of them, or one a line."""
+    rows: list[Any] = []
+    try:
+        if lines:
+            rows.extend(json.loads(line, parse_constant=refused_constant) for line in text.splitlines() if line.strip())
+        else:
+            rows = json.loads(text, parse_constant=refused_constant)
+    except (ValueError, RecursionError) as error:
+        line = len(rows) + 1 if lines else None
+        raise ResultsError(called, [Fault(line, None, None, f"is not JSON ({first_line(error)})")]) from None
+    if not isinstance(rows, list):
+        raise ResultsError(called, [Fault(None, None, None, "must be an array of objects, one a row")])
+    return from_records(rows, called)
+
+
+def refused_constant(word: str) -> float:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    message = f"{word} is not a JSON number"
+    raise ValueError(message)
+
+
+def from_records(rows: list[Any], called: str) -> pl.DataFrame:
+    """A table of dicts; a column keeps its type where all its values share one, else it is text."""
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise ResultsError(called, [Fault(number, None, None, "must be an object with the columns as names")])
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        try:
+            columns[name] = pl.Series(name, values, strict=True)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            columns[name] = pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
+    return pl.DataFrame(columns)

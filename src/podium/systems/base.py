@@ -1,0 +1,214 @@
+"""What every rating system is: frozen parameters with their meaning, and facts that the engine reads."""
+
+import math
+import types
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.errors import ParameterError
+from podium.rules import Points
+
+Number = float | int | None
+OFF = ("none", "off")
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def parameter(
+    default: Any,
+    help: str,  # noqa: A002  (the word that users read)
+    *,
+    unit: str = "",
+    low: float = -math.inf,
+    high: float = math.inf,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A setting of a system: its default, meaning, unit, and the closed range or the words it may take."""
+    told = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    return field(default=default, metadata=told)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A rating system: parameters, checked once when it is made, and facts about its rules.
+
+    A subclass names its `state_type`, `form_type` and `evidence_type` (NamedTuples of floats), says what a newcomer's
+    state is, and turns its parameters into the NamedTuple that its rules are registered for.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    formulas: ClassVar[tuple[str, ...]] = ()
+
+    state_type: ClassVar[type[Any]]
+    form_type: ClassVar[type[Any]]
+    evidence_type: ClassVar[type[Any]] = Points
+
+    needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
+    teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result
+    needs_finisher: ClassVar[bool] = False  # an event that everyone quits is not rated
+    takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
+    conserves: ClassVar[bool] = False  # the exchange sums to zero
+    order_matters: ClassVar[bool] = False  # of the rows within an event
+    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+    min_events: ClassVar[int] = 0  # before a player stands on the leaderboard
+    settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional
+    shown_deviations: ClassVar[float] = 2.0  # half-width of the interval shown to people
+
+    @property
+    def overall_set(self) -> bool:
+        """Whether an event of several heats is compared once more, by its overall result."""
+        return False
+
+    @property
+    def idle_unit(self) -> str | None:
+        """What `Entrant.idle` counts for this system: "day", "period", or None where it is not read."""
+        return None
+
+    @property
+    def quits_later_heats(self) -> bool:
+        """Whether quitting one heat loses every later one too."""
+        return False
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = checked(type(self), setting, getattr(self, setting.name))
+            object.__setattr__(self, setting.name, value)
+
+    def params(self) -> Any:
+        """The numbers that the rules read, constants derived once."""
+        raise NotImplementedError
+
+    def newcomer(self) -> Any:
+        """The state of a player who has not played."""
+        raise NotImplementedError
+
+    def like(self) -> tuple[Any, Any, Any]:
+        """An example of each NamedTuple the engine handles: a newcomer, a form, and no evidence."""
+        return self.newcomer(), blank(self.form_type), blank(self.evidence_type)
+
+    def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which players' ratings are not settled yet; `states` is (players, fields)."""
+        names = self.state_type._fields
+        early = states[:, names.index("events")] < self.min_events
+        if self.settled_deviation is not None:
+            early |= states[:, names.index("deviation")] > self.settled_deviation
+        return early
+
+    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+        """The state's fields as columns for people, `rating` first; `states` is (rows, fields)."""
+        columns: dict[str, npt.NDArray[Any]] = {}
+        for k, name in enumerate(self.state_type._fields):
+            values = np.ascontiguousarray(states[:, k])
+            columns[name] = values.astype(np.int64) if name in self.whole_numbers else values
+        return columns
+
+    @classmethod
+    def from_text(cls, settings: dict[str, Any]) -> Self:
+        """A system from settings by name, each a value or the text of one; `none` switches off what can be.
+
+        Raises:
+            ParameterError: an unknown setting, or a value that does not fit.
+        """
+        known = {setting.name: setting for setting in fields(cls)}
+        for name in settings:
+            if name not in known:
+                raise ParameterError(unknown_setting(cls, name, list(known)))
+        return cls(**{name: parsed(cls, known[name], value) for name, value in settings.items()})
+
+
+def blank(kind: type[Any]) -> Any:
+    """A NamedTuple of zeros."""
+    return kind(*(0.0,) * len(kind._fields))
+
+
+def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
+    """The types a setting may have, `NoneType` among them where it can be switched off."""
+    hint = get_type_hints(cls)[setting.name]
+    return tuple(get_args(hint)) if isinstance(hint, types.UnionType) else (hint,)
+
+
+def checked(cls: type[System], setting: Field[Any], value: Any) -> Any:
+    """The value, if it fits the setting.
+
+    Raises:
+        ParameterError: it is of another type, or out of range.
+    """
+    may_be = kinds(cls, setting)
+    if value is None and type(None) in may_be:
+        return None
+    if bool in may_be and isinstance(value, bool | np.bool_):
+        return bool(value)
+    if str in may_be and isinstance(value, str) and value in setting.metadata["choices"]:
+        return value
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        low, high = setting.metadata["low"], setting.metadata["high"]
+        if float in may_be and low <= value <= high and math.isfinite(value):
+            return float(value)
+        if int in may_be and low <= value <= high and float(value).is_integer():
+            return int(value)
+    raise ParameterError(f"{cls.name}: {setting.name} is {value!r}; it must be {allowed(cls, setting)}")
+
+
+def parsed(cls: type[System], setting: Field[Any], value: Any) -> Any:
+    """The value that a text stands for, by the setting's type; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    may_be, word = kinds(cls, setting), value.strip().lower()
+    if word in OFF and type(None) in may_be:
+        return None
+    if bool in may_be and word in TRUTHS:
+        return TRUTHS[word]
+    if float in may_be or int in may_be:
+        try:
+            return float(word)
+        except ValueError:
+            return value
+    return word if str in may_be else value
+
+
+def allowed(cls: type[System], setting: Field[Any]) -> str:
+    """What a setting may be, in words: "a number from 0 to 500 points, or none (what it means)"."""
+    told, may_be = setting.metadata, kinds(cls, setting)
+    parts = []
+    if float in may_be or int in may_be:
+        kind = "a number" if float in may_be else "a whole number"
+        parts.append(f"{kind}{_range(told['low'], told['high'])}{' ' + told['unit'] if told['unit'] else ''}")
+    if bool in may_be:
+        parts.append("true or false")
+    parts.extend(told["choices"])
+    if type(None) in may_be:
+        parts.append("none")
+    return (
+        f"{', '.join(parts[:-1])} or {parts[-1]} ({told['help']})" if len(parts) > 1 else f"{parts[0]} ({told['help']})"
+    )
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" of at least {low:g}"
+    return f" from {low:g} to {high:g}"
+
+
+def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:
+    """What to say of a setting that does not exist."""
+    from difflib import get_close_matches  # noqa: PLC0415  (only on the way to an error)
+
+    near = get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{cls.name} has no parameter {name!r}{hint} (it has {', '.join(known)})"
+
+
+class Parameter(NamedTuple):
+    """A setting as people read it."""
+
+    name: str
+    default: Any
+    unit: str
+    allowed: str
+    help: str

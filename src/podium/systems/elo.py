@@ -1,0 +1,77 @@
+"""Elo: points exchanged by how surprising each result was.
+
+Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978); several entrants by pairs.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, settle
+from podium.systems.base import System, parameter
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    k: float
+    slope: float  # of the log-odds, per point
+    mean: float  # 1: average over opponents, 0: sum
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    events: float
+
+
+@dataclass(frozen=True, slots=True)
+class Elo(System):
+    """Plain Elo over every pair of entrants."""
+
+    name: ClassVar[str] = "elo"
+    title: ClassVar[str] = "Elo"
+    source: ClassVar[str] = "Elo, The Rating of Chessplayers, Past and Present (1978)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "expected = 1 / (1 + 10^((opponent - me) / scale))",
+        "change = k * mean (or sum) over opponents of (result - expected)",
+    )
+    state_type = State
+    form_type = State
+    # The mean is over each player's own opponents, whose number differs where teams or quits do.
+    conserves: ClassVar[bool] = True
+
+    k: float = parameter(24.0, "points at stake", unit="points", low=0.0, high=1e6)
+    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    pairs: str = parameter("mean", "how opponents add up", choices=("mean", "sum"))
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(self.k, math.log(10.0) / self.scale, 1.0 if self.pairs == "mean" else 0.0)
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(rating=self.initial, events=0.0)
+
+
+@compare.register
+def points_from_pair(
+    params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
+    """One exponential serves both: the other side's result and expected score are one less these."""
+    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    stake_a = params.k / mine.opponents if params.mean else params.k
+    stake_b = params.k / theirs.opponents if params.mean else params.k
+    return Comparison(result, expected, stake_a), Comparison(1.0 - result, 1.0 - expected, stake_b)
+
+
+@settle.register
+def add_points(params: Params, me: State, totals: Points, entrant: Entrant) -> State:
+    """Add what the opponents gave."""
+    return State(rating=me.rating + totals.points, events=me.events + entrant.events)
+
+
+SYSTEM = Elo

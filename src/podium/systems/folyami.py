@@ -1,0 +1,146 @@
+"""Folyami, of the Southern Cross Stunts Trophy: Elo for races, where neighbours say most about each other.
+
+Source: D. Mlot, "The Folyami Rating System" (2023).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.performance import incomplete_beta, matched_slope, smooth_base
+from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
+from podium.systems.base import System, parameter
+
+SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
+CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    k: float
+    slope: float  # c * alpha: of the log-odds of W, per point
+    shape: float
+    closeness: float  # pi / span, per place; 0 where all weigh 1
+    curve: float  # SMOOTH, LINEAR, FIXED, or 0 for none
+    window: float
+    growth: float  # ln b, slope of the line, or the fixed factor
+    both: float  # 1 where two newcomers each use their own factor
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start."""
+
+    rating: float
+    events: float
+    newcomer: float  # 1 within the provisional window
+    factor: float  # provisional; 1 for a settled player
+
+
+@dataclass(frozen=True, slots=True)
+class Folyami(System):
+    """Elo over every pair of entrants, weighed by remoteness and by how new both are."""
+
+    name: ClassVar[str] = "folyami"
+    title: ClassVar[str] = "Folyami"
+    source: ClassVar[str] = "Mlot, The Folyami Rating System (2023)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "change = sum over opponents of K q_remote q_prov (result - expected)",
+        "q_remote = 1 / ((pi / 22)^2 (my place - their place)^2 + 1)",
+        "q_prov: newcomer b^(12 - n), settled against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
+        "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
+    )
+    state_type = State
+    form_type = Form
+    min_events: ClassVar[int] = 5
+
+    k: float = parameter(18.0, "points at stake in a pair side by side", unit="points", low=0.0, high=1e6)
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    remoteness: float | None = parameter(22.0, "pi places at half weight", unit="places", low=1e-3, high=1e9)
+    provisional: str | None = parameter(
+        "smooth", "how a newcomer's factor falls", choices=("smooth", "linear", "fixed")
+    )
+    provisional_events: int = parameter(12, "events a newcomer is one", unit="events", low=1, high=10000)
+    provisional_factor: float = parameter(1.5, "mean factor over those events", low=1.0, high=100.0)
+    both_provisional: bool = parameter(True, "two newcomers each use their own factor")
+    gamma_shape: int = parameter(3, "shape of the performance model; 1 is plain Elo", low=1, high=20)
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        window, factor = self.provisional_events, self.provisional_factor
+        growth = {
+            "smooth": lambda: math.log(smooth_base(window, factor)),
+            "linear": lambda: 2.0 * (factor - 1.0) / (window + 1.0),
+            "fixed": lambda: factor,
+        }
+        return Params(
+            k=self.k,
+            slope=matched_slope(self.gamma_shape),
+            shape=float(self.gamma_shape),
+            closeness=0.0 if self.remoteness is None else math.pi / self.remoteness,
+            curve=0.0 if self.provisional is None else CURVES[self.provisional],
+            window=float(window),
+            growth=0.0 if self.provisional is None else growth[self.provisional](),
+            both=float(self.both_provisional),
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not raced."""
+        return State(self.initial, 0.0)
+
+
+@enter.register
+def provisional_factor(params: Params, me: State, entrant: Entrant) -> Form:
+    """A newcomer's factor by the number of events before this one."""
+    left = params.window - me.events
+    if params.curve == 0.0 or left <= 0.0:
+        return Form(me.rating, me.events, 0.0, 1.0)
+    factor = params.growth
+    if params.curve == SMOOTH:
+        factor = math.exp(params.growth * left)
+    elif params.curve == LINEAR:
+        factor = 1.0 + params.growth * left
+    return Form(me.rating, me.events, 1.0, factor)
+
+
+@compare.register
+def points_from_pair(
+    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
+    """One expected score and one remoteness serve both; the provisional factors are each one's own."""
+    w = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    expected = incomplete_beta(w, params.shape)
+    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    weight = params.k * agnesi(params.closeness * (mine.place - theirs.place))
+    weight_a, weight_b = weight * factor_against(params, a, b), weight * factor_against(params, b, a)
+    return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
+
+
+@kernel
+def agnesi(gap: float) -> float:
+    """The witch of Agnesi: 1 side by side, 1/2 where `gap` (pi * places / span) is 1."""
+    return 1.0 / (gap * gap + 1.0)
+
+
+@kernel
+def factor_against(params: Params, me: Form, opponent: Form) -> float:
+    """The provisional factor of one side of a pair."""
+    if me.newcomer:
+        return me.factor if params.both or not opponent.newcomer else 1.0
+    return 1.0 / opponent.factor
+
+
+@settle.register
+def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+    """Add what the opponents gave."""
+    return State(me.rating + totals.points, me.events + entrant.events)
+
+
+SYSTEM = Folyami

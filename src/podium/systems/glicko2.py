@@ -1,0 +1,216 @@
+"""Glicko-2: a rating with its uncertainty, and how much the player's strength wavers.
+
+Source: M. E. Glickman, "Example of the Glicko-2 system" (2013); its steps are named below.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.rules import (
+    Comparison,
+    Credit,
+    Entrant,
+    Entry,
+    Heat,
+    compare,
+    credit,
+    enter,
+    evidence,
+    expect,
+    kernel,
+    settle,
+)
+from podium.systems.base import System, parameter
+
+SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
+TOLERANCE = 1e-12  # of ln(volatility^2)
+MAX_STEPS = 100
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    centre: float
+    tau_squared: float
+    idle_growth: float  # 1 where the deviation grows over missed periods
+    max_phi: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player on the Glicko-2 scale (step 2): mu and phi, with g(phi) (step 3)."""
+
+    rating: float
+    volatility: float
+    events: float
+    mu: float
+    phi: float
+    g: float
+
+
+class Evidence(NamedTuple):
+    """The two sums of steps 3 and 4."""
+
+    surprise: float  # of g (s - E)
+    information: float  # of g^2 E (1 - E), the inverse of v
+
+
+@dataclass(frozen=True, slots=True)
+class Glicko2(System):
+    """Glicko-2 with any rating period."""
+
+    name: ClassVar[str] = "glicko2"
+    title: ClassVar[str] = "Glicko-2"
+    source: ClassVar[str] = "Glickman, Example of the Glicko-2 system (2013)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "mu = (rating - initial) / 173.7178, phi = deviation / 173.7178, g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2)",
+        "E = 1 / (1 + exp(-g(phi_j) (mu - mu_j))), 1/v = sum of g^2 E (1 - E), delta = v * sum of g (s - E)",
+        "volatility solves f(ln sigma^2) = 0 (step 5); phi* = sqrt(phi^2 + sigma^2)",
+        "phi' = 1 / sqrt(1 / phi*^2 + 1 / v), mu' = mu + phi'^2 * sum of g (s - E)",
+        "a missed period: phi' = sqrt(phi^2 + sigma^2)",
+    )
+    state_type = State
+    form_type = Form
+    evidence_type = Evidence
+
+    tau: float = parameter(0.5, "how fast volatility may change (step 1)", low=1e-3, high=10.0)
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
+    volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
+    idle_growth: bool = parameter(True, "the deviation grows once for each rating period missed (step 6)")
+    max_deviation: float | None = parameter(
+        None, "cap of the deviation while it grows", unit="points", low=1e-3, high=1e6
+    )
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Rating periods missed, where the deviation grows."""
+        return "period" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return glicko2_params(self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=self.max_deviation)
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, self.deviation, self.volatility, 0.0)
+
+
+def glicko2_params(initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None) -> Params:
+    """The numbers that the rules read, from parameters in points."""
+    max_phi = math.inf if max_deviation is None else max_deviation / SCALE
+    return Params(initial, tau * tau, float(idle_growth), max_phi)
+
+
+@kernel
+def attenuation(phi: float) -> float:
+    """g(phi) of step 3: how little a comparison with an uncertain opponent says."""
+    return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
+
+
+@enter.register
+def to_scale(params: Params, me: State, entrant: Entrant) -> Form:
+    """Step 2, after step 6's growth for every period missed."""
+    phi = me.deviation / SCALE
+    if params.idle_growth and entrant.idle > 0.0:
+        grown = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
+        phi = max(phi, min(grown, params.max_phi))
+    mu = (me.rating - params.centre) / SCALE
+    return Form(me.rating, me.volatility, me.events, mu, phi, attenuation(phi))
+
+
+@compare.register
+def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Comparison, Comparison]:
+    """Step 3: each side's expected score is attenuated by the other's deviation."""
+    gap = a.mu - b.mu
+    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    for_a = Comparison(result, 1.0 / (1.0 + math.exp(-b.g * gap)), b.g)
+    for_b = Comparison(1.0 - result, 1.0 / (1.0 + math.exp(a.g * gap)), a.g)
+    return for_a, for_b
+
+
+@evidence.register
+def surprise_and_information(params: Params, said: Comparison) -> Evidence:
+    """What steps 3 and 4 sum over opponents."""
+    return Evidence(
+        surprise=said.weight * (said.result - said.expected),
+        information=said.weight * said.weight * said.expected * (1.0 - said.expected),
+    )
+
+
+@settle.register
+def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+    """Steps 5 to 8; a player compared with nobody stays."""
+    if totals.information <= 0.0:
+        return State(me.rating, me.phi * SCALE, me.volatility, me.events + entrant.events)
+    variance = 1.0 / totals.information
+    delta = variance * totals.surprise
+    sigma_squared = settled_variance(me.phi * me.phi + variance, delta * delta, me.volatility, params.tau_squared)
+    phi_squared = 1.0 / (1.0 / (me.phi * me.phi + sigma_squared) + totals.information)
+    return State(
+        rating=me.rating + SCALE * phi_squared * totals.surprise,
+        deviation=SCALE * math.sqrt(phi_squared),
+        volatility=math.sqrt(sigma_squared),
+        events=me.events + entrant.events,
+    )
+
+
+@kernel
+def settled_variance(spread: float, delta_squared: float, volatility: float, tau_squared: float) -> float:
+    """The new volatility squared: the root of step 5's f, by Newton's method within a bracket.
+
+    `spread` is phi^2 + v. With x = ln sigma^2 and e = e^x the first term of f,
+    e (delta^2 - spread - e) / (2 (spread + e)^2), lies between -1/2 and excess / (8 spread), so the root
+    lies within tau^2 times those bounds of a = ln volatility^2: a bracket without a search.
+    """
+    excess = delta_squared - spread
+    start = 2.0 * math.log(volatility)
+    low = start - 0.5 * tau_squared
+    high = start + max(0.0, tau_squared * excess / (8.0 * spread))
+    x = start
+    for _ in range(MAX_STEPS):
+        e = math.exp(x)
+        total = spread + e
+        square = total * total
+        value = 0.5 * e * (excess - e) / square - (x - start) / tau_squared
+        slope = 0.5 * e * ((excess - 2.0 * e) * total - 2.0 * e * (excess - e)) / (square * total)
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        step = value / (slope - 1.0 / tau_squared)
+        guess = x - step
+        if not low <= guess <= high:
+            guess = 0.5 * (low + high)
+        if abs(guess - x) <= TOLERANCE:
+            x = guess
+            break
+        x = guess
+    return math.exp(x)
+
+
+@credit.register
+def points_of(params: Params, me: Form, totals: Evidence, after: State, said: Comparison) -> Credit:
+    """Step 8: a comparison moves mu by phi'^2 g (s - E)."""
+    phi = after.deviation / SCALE
+    weight = SCALE * phi * phi * said.weight
+    return Credit(weight, weight * (said.result - said.expected))
+
+
+@expect.register
+def expected_score(params: Params, a: Form, b: Form) -> float:
+    """Glickman's expected outcome, both deviations attenuating (Glicko paper, eq. 16)."""
+    both = attenuation(math.sqrt(a.phi * a.phi + b.phi * b.phi))
+    return 1.0 / (1.0 + math.exp(both * (b.mu - a.mu)))
+
+
+SYSTEM = Glicko2

@@ -1,0 +1,159 @@
+"""SuperTuxKart's ranking as its makers published it: points exchanged by finish times.
+
+Source: "About player rankings", SuperTuxKart; numbers in brackets are its appendix's.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.rules import TIME_TRIAL, Comparison, Entrant, Entry, Heat, Points, causes, compare, enter, kernel, settle
+from podium.systems.base import System, parameter
+
+FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full win [2]
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    slope: float  # of the log-odds, per point
+    per_time: float  # importance per second^1.5
+    max_time_s: float
+    item_mode: float
+    base_events: float
+    steadying: float  # 1 where experience makes a change smaller
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    peak: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start, base points added."""
+
+    rating: float
+    peak: float
+    events: float
+    factor: float
+
+
+class Causes(NamedTuple):
+    """What else moved the rating."""
+
+    base_points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stk(System):
+    """Each pair exchanges points by how far apart they finished, in time."""
+
+    name: ClassVar[str] = "stk"
+    title: ClassVar[str] = "SuperTuxKart, as published"
+    source: ClassVar[str] = "SuperTuxKart, About player rankings"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "base points: max(2 (45 - n), 8) before the n-th event, n up to 45",
+        "result = min(1, 0.5 + (their time - my time) / (my time / 20)) for the faster, 0 for a quitter",
+        "expected = 1 / (1 + 10^((opponent - me) / 2000))",
+        "importance = T^1.5 / sqrt(120) * 0.125 * mode * my factor * their factor, T = min(slower time, 500 s)",
+        "change = sum over opponents of importance * (result - expected)",
+    )
+    state_type = State
+    form_type = Form
+    needs: ClassVar[tuple[str, ...]] = ("time_s",)
+    teams: ClassVar[bool] = False
+    conserves: ClassVar[bool] = True
+
+    initial: float = parameter(2000.0, "a newcomer's rating", unit="points")
+    scale: float = parameter(2000.0, "gap at which the odds are 10 to 1 [3]", unit="points", low=1e-3, high=1e9)
+    points_per_second: float = parameter(0.125, "importance of a long race [5]", unit="points/s", low=0.0, high=1e6)
+    max_time_s: float = parameter(500.0, "longest time that counts, and a quitter's [5]", unit="s", low=1e-3, high=1e9)
+    item_mode: float = parameter(0.4, "factor of any mode but time-trial [6]", low=0.0, high=1e3)
+    base_points_events: int | None = parameter(45, "events that add base points [1]", unit="events", low=0, high=10000)
+    steadying: bool = parameter(True, "experienced players exchange fewer points [7]")
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(
+            slope=math.log(10.0) / self.scale,
+            per_time=self.points_per_second / math.sqrt(120.0),
+            max_time_s=self.max_time_s,
+            item_mode=self.item_mode,
+            base_events=float(self.base_points_events or 0),
+            steadying=float(self.steadying),
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not raced."""
+        return State(rating=self.initial, peak=self.initial, events=0.0)
+
+
+@enter.register
+def add_base_points(params: Params, me: State, entrant: Entrant) -> Form:
+    """The instalment of base points [1], and the factor of experience [7], from before the event."""
+    rating, race = me.rating, me.events
+    while race < me.events + entrant.events and race < params.base_events:
+        race += 1.0
+        rating += max(2.0 * (params.base_events - race), 8.0)
+    factor = experience(me.peak, me.events) if params.steadying else 1.0
+    return Form(rating, me.peak, me.events, factor)
+
+
+@kernel
+def experience(peak: float, events: float) -> float:
+    """The lowest factor that a player's best rating or number of races gives [7]."""
+    if peak >= 8000.0:
+        return 0.4
+    if peak >= 7000.0 or events >= 500.0:
+        return 0.5
+    if peak >= 6000.0 or events >= 250.0:
+        return 0.6
+    if peak >= 5000.0 or events >= 100.0:
+        return 0.7
+    if peak >= 4000.0 or events >= 50.0:
+        return 0.8
+    return 1.0
+
+
+@compare.register
+def points_from_times(
+    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
+    """The pair exchange: what one wins, the other loses."""
+    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    longest = params.max_time_s
+    if mine.finished and theirs.finished:
+        result = lead(mine.time_s, theirs.time_s)
+        longest = min(max(mine.time_s, theirs.time_s), params.max_time_s)
+    else:
+        result = 1.0 if mine.finished else 0.0
+    mode = 1.0 if heat.mode == TIME_TRIAL else params.item_mode
+    weight = longest * math.sqrt(longest) * params.per_time * mode * a.factor * b.factor
+    return Comparison(result, expected, weight), Comparison(1.0 - result, 1.0 - expected, weight)
+
+
+@kernel
+def lead(mine: float, theirs: float) -> float:
+    """The result by finish times: linear from a tie (0.5) to a fortieth of the faster time (1 or 0) [2]."""
+    if mine <= theirs:
+        return min(1.0, 0.5 + (theirs - mine) / (mine / FULL_TIME_SHARE))
+    return max(0.0, 0.5 - (mine - theirs) / (theirs / FULL_TIME_SHARE))
+
+
+@settle.register
+def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+    """Add the exchange, keep the best."""
+    rating = me.rating + totals.points
+    return State(rating, max(me.peak, rating), me.events + entrant.events)
+
+
+@causes.register
+def what_else(params: Params, before: State, me: Form, totals: Points, after: State) -> Causes:
+    """Base points come before the exchange."""
+    return Causes(base_points=me.rating - before.rating)
+
+
+SYSTEM = Stk

@@ -1,0 +1,282 @@
+"""SuperTuxKart's ranking as its servers run it today: times, a rating deviation, and disconnects remembered.
+
+Source: facts of the servers' public source, in words of our own.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.rules import TIME_TRIAL, Entrant, Entry, Heat, causes, compare, enter, evidence, kernel, settle
+from podium.systems.base import System, parameter
+from podium.systems.stk import lead
+
+HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits are kept in two
+RATING_SHIFT = 300.0
+DEVIATIONS_OFF = 3.0
+SURE_GAP = 350.0
+HANDICAP = 2000.0
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    slope: float  # of the log-odds, per raw point
+    item_mode: float
+    item_spread: float
+    max_time_s: float
+    points_per_second: float
+    least_deviation: float
+    most_deviation: float
+    idle_growth: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    raw_rating: float
+    deviation: float
+    rating: float
+    peak: float
+    disconnects_old: float  # events 33 to 64 ago, a bit each, newest lowest
+    disconnects_new: float  # the last 32 events
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start; `deviation` is from before the event, the rest is to be applied after it."""
+
+    raw_rating: float
+    deviation: float
+    root: float  # of the deviation
+    rating: float
+    peak: float
+    disconnects_old: float
+    disconnects_new: float
+    disconnects: float  # how many of the last 64 events, this one included
+    penalty: float  # deviation added for quitting again
+    grown: float  # deviation added while idle
+    events: float
+
+
+class Duel(NamedTuple):
+    """A comparison, with what it does to the deviation."""
+
+    result: float
+    expected: float
+    weight: float
+    deviation: float
+
+
+class Evidence(NamedTuple):
+    """What adds up over opponents."""
+
+    points: float
+    deviation: float
+
+
+class Causes(NamedTuple):
+    """What else moved the rating: it is raw - 3 deviations + 300."""
+
+    deviation: float
+    quits: float
+    idle: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class StkRd(System):
+    """Points by finish times, weighed by how sure both ratings are."""
+
+    name: ClassVar[str] = "stk-rd"
+    title: ClassVar[str] = "SuperTuxKart, as its servers run it"
+    source: ClassVar[str] = "SuperTuxKart's public server source, in words of our own"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "rating = raw - 3 deviation + 300",
+        "accuracy = my deviation / (sqrt(theirs) sqrt(100)) * 2 / sqrt(entries), less where the gap is sure",
+        "importance = accuracy * mode * 0.25 * min(360, slower time)",
+        "expected = 1 / (1 + 10^((opponent - me) / (2000 spread sqrt(120 / faster time))))",
+        "raw change = sum of importance * (result - expected)",
+        "deviation falls by 0.0016 accuracy of itself, and rises with surprise; three quits in 64 events raise it",
+    )
+    state_type = State
+    form_type = Form
+    evidence_type = Evidence
+    needs: ClassVar[tuple[str, ...]] = ("time_s",)
+    teams: ClassVar[bool] = False
+    needs_finisher: ClassVar[bool] = True
+    takes_periods: ClassVar[bool] = False
+    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+
+    initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
+    deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
+    scale: float = parameter(2000.0, "gap at which the odds are 10 to 1 over 120 s", unit="points", low=1e-3, high=1e9)
+    points_per_second: float = parameter(0.25, "importance of a second", unit="points/s", low=0.0, high=1e6)
+    max_time_s: float = parameter(360.0, "longest time that counts", unit="s", low=1e-3, high=1e9)
+    item_mode: float = parameter(0.75, "importance of any mode but time-trial", low=0.0, high=1e3)
+    item_spread: float = parameter(1.25, "spread of results in any mode but time-trial", low=1e-3, high=1e3)
+    least_deviation: float = parameter(100.0, "least deviation", unit="points", low=1e-3, high=1e6)
+    idle_growth: bool = parameter(False, "the deviation grows each whole day without an event")
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Whole days, where the deviation grows."""
+        return "day" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(
+            slope=math.log(10.0) / self.scale,
+            item_mode=self.item_mode,
+            item_spread=self.item_spread,
+            max_time_s=self.max_time_s,
+            points_per_second=self.points_per_second,
+            least_deviation=self.least_deviation,
+            most_deviation=self.deviation,
+            idle_growth=float(self.idle_growth),
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not raced."""
+        rating = self.initial - DEVIATIONS_OFF * self.deviation + RATING_SHIFT
+        return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
+
+    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+        """The state's fields for people: the 64 bits of disconnects as one whole number."""
+        columns = System.shown(self, states)
+        old, new = columns.pop("disconnects_old"), columns.pop("disconnects_new")
+        bits = (old.astype(np.uint64) << np.uint64(32)) | new.astype(np.uint64)
+        order = ("rating", "raw_rating", "deviation", "peak")
+        return {name: columns[name] for name in order} | {"disconnects": bits, "events": columns["events"]}
+
+
+@kernel
+def ones(bits: int) -> int:
+    """How many of 32 bits are set."""
+    bits = bits - ((bits >> 1) & 0x55555555)
+    bits = (bits & 0x33333333) + ((bits >> 2) & 0x33333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F
+    return ((bits * 0x01010101) & 0xFFFFFFFF) >> 24
+
+
+@enter.register
+def remember_quit(params: Params, me: State, entrant: Entrant) -> Form:
+    """Shift this event's bit in; a third quit within 64 events widens the deviation at once."""
+    deviation, day = me.deviation, 0.0
+    if params.idle_growth:
+        while day < entrant.idle and deviation < params.most_deviation:
+            deviation = min(params.most_deviation, (deviation + 0.277) * 1.001388)
+            day += 1.0
+    old, new = int(me.disconnects_old), int(me.disconnects_new)
+    old = ((old << 1) | (new >> 31)) & HALF
+    new = ((new << 1) | int(entrant.quit)) & HALF
+    quits = float(ones(old) + ones(new))
+    penalty = 15.0 + 3.0 * (quits - 3.0) if entrant.quit and quits >= 3.0 else 0.0
+    return Form(
+        raw_rating=me.raw_rating,
+        deviation=deviation,
+        root=math.sqrt(deviation),
+        rating=me.rating,
+        peak=me.peak,
+        disconnects_old=float(old),
+        disconnects_new=float(new),
+        disconnects=quits,
+        penalty=penalty,
+        grown=deviation - me.deviation,
+        events=me.events,
+    )
+
+
+@compare.register
+def duel(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
+    """Both sides of a pair: one result and one expected score, each weighed by its own accuracy."""
+    raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
+    here_a, here_b = mine.finished > 0.0, theirs.finished > 0.0
+    time_a = mine.time_s if here_a else 1.2 * theirs.time_s
+    time_b = theirs.time_s if here_b else 1.2 * mine.time_s
+    result = lead(time_a, time_b) if here_a and here_b else 1.0 if here_a else 0.0
+    trial = heat.mode == TIME_TRIAL
+    shorter, longer = min(time_a, time_b), max(time_a, time_b)
+    spread = (1.0 if trial else params.item_spread) * math.sqrt(120.0 / shorter)
+    expected = 1.0 / (1.0 + math.exp(params.slope * (raw_b - raw_a) / spread))
+    stake = (1.0 if trial else params.item_mode) * params.points_per_second * min(params.max_time_s, longer)
+    shared = sureness(raw_a, raw_b, a.deviation, b.deviation) * 2.0 / math.sqrt(heat.entries)
+    if mine.handicap or theirs.handicap:
+        shared *= 0.25
+    accuracy_a, accuracy_b = shared * a.deviation / (b.root * 10.0), shared * b.deviation / (a.root * 10.0)
+    surprise = abs(result - expected)
+    widen_a = widening(a.deviation, accuracy_a, surprise) if here_a else 0.0
+    widen_b = widening(b.deviation, accuracy_b, surprise) if here_b else 0.0
+    return (
+        Duel(result, expected, accuracy_a * stake, widen_a),
+        Duel(1.0 - result, 1.0 - expected, accuracy_b * stake, widen_b),
+    )
+
+
+@kernel
+def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float) -> float:
+    """1, or down to 0.05 where the stronger is so sure to be stronger that the result says little."""
+    if raw_a < raw_b:
+        raw_a, raw_b = raw_b, raw_a
+        deviation_a, deviation_b = deviation_b, deviation_a
+    least = raw_a - SURE_GAP - deviation_a / 2.0
+    most = raw_b + SURE_GAP + deviation_b / 2.0
+    if most >= least:
+        return 1.0
+    odds: float = 10.0 ** ((least - most) / 2000.0)
+    return max(0.05, 2.0 / (1.0 + odds))
+
+
+@kernel
+def widening(deviation: float, accuracy: float, surprise: float) -> float:
+    """How a comparison moves the deviation: down by knowing more, up by a surprise over one half."""
+    factor = 0.0016 * accuracy
+    change = -deviation * factor
+    if surprise > 0.5:
+        change += 100.0 * factor / max(0.02, 2.0 - 2.0 * surprise)
+    return change
+
+
+@evidence.register
+def points_and_deviation(params: Params, said: Duel) -> Evidence:
+    """What a comparison adds."""
+    return Evidence(said.weight * (said.result - said.expected), said.deviation)
+
+
+@settle.register
+def apply(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+    """Apply both changes; quits raise the floor of the deviation."""
+    raw = me.raw_rating + totals.points
+    floor = params.least_deviation
+    if me.disconnects >= 3.0:
+        n = me.disconnects - 3.0
+        floor += (me.disconnects - 2.0) * 15.0 + 3.0 * (n * (n + 1.0)) / 2.0
+    deviation = max(floor, me.deviation + me.penalty + totals.deviation)
+    rating = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
+    return State(
+        raw_rating=raw,
+        deviation=deviation,
+        rating=rating,
+        peak=max(me.peak, rating),
+        disconnects_old=me.disconnects_old,
+        disconnects_new=me.disconnects_new,
+        events=me.events + entrant.events,
+    )
+
+
+@causes.register
+def what_else(params: Params, before: State, me: Form, totals: Evidence, after: State) -> Causes:
+    """The deviation's part of the change: a wider one lowers the rating."""
+    unfloored = me.deviation + me.penalty + totals.deviation
+    return Causes(
+        deviation=-DEVIATIONS_OFF * totals.deviation,
+        quits=-DEVIATIONS_OFF * me.penalty,
+        idle=-DEVIATIONS_OFF * me.grown,
+        floor=-DEVIATIONS_OFF * (after.deviation - unfloored),
+    )
+
+
+SYSTEM = StkRd

@@ -1,0 +1,78 @@
+"""Trials Fusion's multiplayer ranking: Glicko-2 over heats, the whole match one rating period.
+
+Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are those of `glicko2`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podium.rules import expect
+from podium.systems import glicko2
+from podium.systems.base import System, parameter
+
+
+class Params(glicko2.Params):
+    """Glicko-2's, as a type of its own: only the win expectancy shown to people differs."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trials(System):
+    """Every heat is a game between each pair of riders, and the overall result is one more."""
+
+    name: ClassVar[str] = "trials"
+    title: ClassVar[str] = "Trials Fusion"
+    source: ClassVar[str] = "Sundvik, Multiplayer Ranking Explained; Glickman, Example of the Glicko-2 system (2013)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        *glicko2.Glicko2.formulas[:-1],
+        "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
+    )
+    state_type = glicko2.State
+    form_type = glicko2.Form
+    evidence_type = glicko2.Evidence
+    settled_deviation: ClassVar[float | None] = 100.0
+
+    tau: float = parameter(0.3, "how fast volatility may change", low=1e-3, high=10.0)
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
+    volatility: float = parameter(0.06, "a newcomer's volatility", low=1e-6, high=10.0)
+    idle_growth: bool = parameter(False, "the deviation grows once for each rating period missed")
+    overall: bool = parameter(True, "the overall result of a match is one more set of games")
+    quit_policy: str = parameter(
+        "heat", "what a quit loses: that heat, or the remaining ones too", choices=("heat", "remaining")
+    )
+
+    @property
+    def overall_set(self) -> bool:
+        """Whether an event of several heats is compared once more, by its overall result."""
+        return self.overall
+
+    @property
+    def quits_later_heats(self) -> bool:
+        """The early behaviour that the text calls a bug."""
+        return self.quit_policy == "remaining"
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Rating periods missed, where the deviation grows."""
+        return "period" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        shared = glicko2.glicko2_params(self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=None)
+        return Params(*shared)
+
+    def newcomer(self) -> glicko2.State:
+        """A player who has not played."""
+        return glicko2.State(self.initial, self.deviation, self.volatility, 0.0)
+
+
+@expect.register
+def win_expectancy(params: Params, a: glicko2.Form, b: glicko2.Form) -> float:
+    """Elo's formula, as the text shows it: 400 points are odds of 10 to 1."""
+    return 1.0 / (1.0 + math.exp((b.rating - a.rating) * math.log(10.0) / 400.0))
+
+
+SYSTEM = Trials

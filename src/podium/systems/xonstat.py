@@ -1,0 +1,134 @@
+"""XonStat for Xonotic, as its author described it: Elo for duels, free-for-alls and teams.
+
+Source: Antibody, XonStat's ranking explained (2012).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
+from podium.systems.base import System, parameter
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    slope: float  # of the log-odds, per point
+    k_newcomer: float
+    k_step: float  # fall of K an event
+    k_events: float
+    winner_only: float  # 1 where a free-for-all compares only the first with the others
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start, with the K of so many events."""
+
+    rating: float
+    events: float
+    k: float
+
+
+@dataclass(frozen=True, slots=True)
+class Xonstat(System):
+    """Elo with a K that falls over 32 games, scaled by the part of the game played."""
+
+    name: ClassVar[str] = "xonstat"
+    title: ClassVar[str] = "XonStat, as described"
+    source: ClassVar[str] = "Antibody, XonStat's ranking system (2012)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "expected = Q_me / (Q_me + Q_opponent), Q = 10^(rating / 400)",
+        "K = (200 - 160 min(n, 32) / 32) * played / duration",
+        "change = K * mean over opponents (of other teams) of (result - expected)",
+    )
+    state_type = State
+    form_type = Form
+
+    initial: float = parameter(100.0, "a newcomer's rating", unit="points")
+    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
+    k_newcomer: float = parameter(200.0, "K of a first game", unit="points", low=0.0, high=1e6)
+    k_settled: float = parameter(40.0, "K once settled", unit="points", low=0.0, high=1e6)
+    k_events: int = parameter(32, "games until K is settled", unit="events", low=1, high=10000)
+    ffa: str = parameter(
+        "all", "whom a free-for-all compares: everyone, or the winner with each other", choices=("all", "winner")
+    )
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(
+            slope=math.log(10.0) / self.scale,
+            k_newcomer=self.k_newcomer,
+            k_step=(self.k_newcomer - self.k_settled) / self.k_events,
+            k_events=float(self.k_events),
+            winner_only=1.0 if self.ffa == "winner" else 0.0,
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, 0.0)
+
+
+@enter.register
+def experience(params: Params, me: State, entrant: Entrant) -> Form:
+    """K falls in a line over the first games."""
+    return Form(me.rating, me.events, params.k_newcomer - params.k_step * min(me.events, params.k_events))
+
+
+@compare.register
+def points_from_pair(
+    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
+    """Elo's exchange, each with a K of its own; the mean over opponents is in the weights."""
+    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    opponents_a, opponents_b = mine.opponents, theirs.opponents
+    if params.winner_only and is_free_for_all(mine, theirs, heat):
+        opponents_a, opponents_b = beside_winner(mine, theirs), beside_winner(theirs, mine)
+    weight_a = a.k * part_played(mine) / opponents_a
+    weight_b = b.k * part_played(theirs) / opponents_b
+    return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
+
+
+@kernel
+def part_played(entry: Entry) -> float:
+    """The part of the game that a player was there for; all of it where that is not known."""
+    if entry.duration_s > 0.0 and entry.played_s >= 0.0:
+        return min(1.0, entry.played_s / entry.duration_s)
+    return 1.0
+
+
+@kernel
+def is_free_for_all(mine: Entry, theirs: Entry, heat: Heat) -> bool:
+    """Whether everyone is compared with everyone: a finisher then has all others as opponents."""
+    finisher = mine if mine.place < theirs.place else theirs
+    return finisher.opponents == heat.entries - 1.0
+
+
+@kernel
+def beside_winner(mine: Entry, theirs: Entry) -> float:
+    """My opponents where only the first is compared: all others for the first, the firsts for the rest.
+
+    Infinite, so that the comparison weighs nothing, where neither is first. `n` who share the first place
+    share the mean place (n + 1) / 2.
+    """
+    if mine.rank == 1.0:
+        return mine.opponents
+    if theirs.rank == 1.0:
+        return 2.0 * theirs.place - 1.0
+    return math.inf
+
+
+@settle.register
+def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+    """Add what the opponents gave."""
+    return State(me.rating + totals.points, me.events + entrant.events)
+
+
+SYSTEM = Xonstat

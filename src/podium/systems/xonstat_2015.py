@@ -1,0 +1,204 @@
+"""XonStat as it was deployed in 2015: scores per second, a rating floor, and uneven exchanges.
+
+Source: facts of the deployed function's public source, in words of our own.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.rules import (
+    DUEL,
+    Credit,
+    Entrant,
+    Entry,
+    Heat,
+    Points,
+    causes,
+    compare,
+    counts,
+    credit,
+    enter,
+    evidence,
+    kernel,
+    settle,
+)
+from podium.systems.base import System, parameter
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    slope: float  # of the log-odds, per point
+    most_log_odds: float
+    k: float
+    fall: float  # of K's factor, an event
+    k_events: float
+    full_k_s: float
+    floor: float
+    least_played_s: float
+    least_part: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start, with the factor of K for so many events."""
+
+    rating: float
+    events: float
+    factor: float
+
+
+class Uneven(NamedTuple):
+    """A comparison whose gain is not `result - expected`."""
+
+    result: float
+    expected: float
+    weight: float
+    gain: float  # what the weight is multiplied by
+
+
+class Causes(NamedTuple):
+    """What else moved the rating."""
+
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Xonstat2015(System):
+    """Everyone plays everyone by score a second; a strong player's narrow win gains nothing."""
+
+    name: ClassVar[str] = "xonstat-2015"
+    title: ClassVar[str] = "XonStat, as deployed in 2015"
+    source: ClassVar[str] = "XonStat's public source (2015), in words of our own"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "result = s_me / (s_me + s_opponent), s = score / played second; in a duel 1, 0.5 or 0",
+        "expected = 1 / (1 + exp(-x)), x = (me - opponent) ln 10 / 400, clamped to +-ln 10",
+        "K = 200 * min(1, played / 600 s) * (1 falling to 0.2 over 32 events)",
+        "gain: (result - expected), but never a loss to the favourite for a win nor to the underdog for a loss",
+        "change = K / (entries - 1) * sum of gains; rating at least 100",
+    )
+    state_type = State
+    form_type = Form
+    needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
+    teams: ClassVar[bool] = False
+    order_matters: ClassVar[bool] = True
+
+    initial: float = parameter(100.0, "a newcomer's rating", unit="points")
+    scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)
+    k: float = parameter(200.0, "points at stake in a first game", unit="points", low=0.0, high=1e6)
+    k_settled: float = parameter(0.2, "factor of K once settled", low=0.0, high=1.0)
+    k_events: int = parameter(32, "games until K is settled", unit="events", low=1, high=10000)
+    full_k_s: float = parameter(600.0, "seconds played for the whole K", unit="s", low=1.0, high=1e6)
+    most_odds: float = parameter(10.0, "largest odds that a rating gap may mean", low=1.0, high=1e12)
+    floor: float | None = parameter(100.0, "least rating", unit="points")
+    least_played_s: float = parameter(120.0, "seconds below which an entry does not count", unit="s", low=0.0)
+    least_part: float = parameter(0.5, "part of the game below which an entry does not count", low=0.0, high=1.0)
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(
+            slope=math.log(10.0) / self.scale,
+            most_log_odds=math.log(self.most_odds),
+            k=self.k,
+            fall=(1.0 - self.k_settled) / self.k_events,
+            k_events=float(self.k_events),
+            full_k_s=self.full_k_s,
+            floor=-math.inf if self.floor is None else self.floor,
+            least_played_s=self.least_played_s,
+            least_part=self.least_part,
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, 0.0)
+
+
+@kernel
+def whole_seconds(entry: Entry) -> float:
+    """Seconds played, at most the duration, cut to whole ones."""
+    return math.floor(min(entry.played_s, entry.duration_s))
+
+
+@counts.register
+def played_enough(params: Params, entry: Entry, heat: Heat) -> bool:
+    """Whether an entry is in the event at all."""
+    played = whole_seconds(entry)
+    return played >= params.least_played_s and played >= params.least_part * entry.duration_s
+
+
+@enter.register
+def experience(params: Params, me: State, entrant: Entrant) -> Form:
+    """K's factor falls in a line over the first games."""
+    return Form(me.rating, me.events, 1.0 - params.fall * min(me.events, params.k_events))
+
+
+@compare.register
+def uneven_exchange(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Uneven, Uneven]:
+    """`a` stands first in the file: which side is spared depends on that."""
+    odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
+    expected = 1.0 / (1.0 + math.exp(-odds))
+    result = share_of_scores(mine, theirs, heat)
+    won = result > 0.5
+    if expected > 0.5:
+        gain_a = max(0.0, result - expected) if won else (2.0 * result - 1.0) * expected
+        gain_b = expected - result
+    else:
+        gain_a = result - expected
+        gain_b = (1.0 - 2.0 * result) * (1.0 - expected) if won else max(0.0, expected - result)
+    for_a = Uneven(result, expected, stake(params, a, mine, heat), gain_a)
+    return for_a, Uneven(1.0 - result, 1.0 - expected, stake(params, b, theirs, heat), gain_b)
+
+
+@kernel
+def stake(params: Params, me: Form, mine: Entry, heat: Heat) -> float:
+    """K, over the number of the others."""
+    k = params.k * min(1.0, whole_seconds(mine) / params.full_k_s) * me.factor
+    return k / (heat.entries - 1.0)
+
+
+@kernel
+def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
+    """The result: my share of both scores a second, shifted so that the lower is at least 0."""
+    if not (mine.finished and theirs.finished):
+        return 1.0 if mine.finished else 0.0
+    one = mine.score / whole_seconds(mine)
+    two = theirs.score / whole_seconds(theirs)
+    if heat.mode == DUEL:
+        return 1.0 if one > two else 0.0 if one < two else 0.5
+    shift = min(0.0, min(one, two))
+    total = one + two - 2.0 * shift
+    return (one - shift) / total if total > 0.0 else 0.5
+
+
+@evidence.register
+def points(params: Params, said: Uneven) -> Points:
+    """The weight times the gain."""
+    return Points(said.weight * said.gain)
+
+
+@credit.register
+def points_of(params: Params, me: Form, totals: Points, after: State, said: Uneven) -> Credit:
+    """The weight times the gain."""
+    return Credit(said.weight, said.weight * said.gain)
+
+
+@settle.register
+def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+    """Add what the opponents gave, down to the floor."""
+    return State(max(params.floor, me.rating + totals.points), me.events + entrant.events)
+
+
+@causes.register
+def what_else(params: Params, before: State, me: Form, totals: Points, after: State) -> Causes:
+    """Points that the floor gave back."""
+    return Causes(floor=after.rating - (me.rating + totals.points))
+
+
+SYSTEM = Xonstat2015

@@ -1,0 +1,192 @@
+"""What every rating system owes, found by itself in the registry."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from strategies import histories
+
+import podium
+from podium import rules
+from podium.compiled import compile_kernel
+from podium.events import encode
+from podium.replay import Replayed, _replay, newcomers, replay
+from podium.systems import find, names
+
+every_system = pytest.mark.parametrize("name", names())
+KEYS = ["pool", "event_id", "player"]
+
+
+def rated_of(name, rows, **options):
+    return podium.rate(rows, name, **options)
+
+
+@every_system
+@given(rows=histories(heats=2))
+def test_live_equals_replay_to_the_bit(name, rows):
+    live = podium.Live(name)
+    parts = []
+    for event in dict.fromkeys(row["event_id"] for row in rows):
+        parts.append(live.rate([row for row in rows if row["event_id"] == event]))
+    replayed = rated_of(name, rows)
+    assert pl.concat(parts).rows() == replayed.history.rows()
+
+
+@every_system
+@settings(max_examples=15)
+@given(rows=histories(heats=2, most=4))
+def test_compiled_equals_interpreted_to_the_bit(name, rows):
+    system = find(name)()
+    events = encode(podium.read_results(rows), system)
+    compiled = replay(system, events)
+    states = newcomers(system, events.player_names.len())
+    plain = Replayed(states, np.empty_like(compiled.before), np.empty_like(compiled.after))
+    arguments = (system.params(), system.like(), events.columns)
+    rating = system.state_type._fields.index("rating")
+    for pool in events.pools:
+        _replay(*arguments, pool.first, pool.last, rating, plain.states, plain.before, plain.after)
+    assert compiled.after.tobytes() == plain.after.tobytes()
+    assert compiled.before.tobytes() == plain.before.tobytes()
+
+
+@every_system
+@given(rows=histories(heats=2))
+def test_explanations_add_up_to_the_change(name, rows):
+    rated = rated_of(name, rows)
+    for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
+        told = rated.explain(event, player)
+        assert told.delta == delta
+        assert abs(told.rows["contribution"].sum() - delta) < 1e-9
+        assert player in told.words
+
+
+@every_system
+@given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing_but_rounding(name, rows, seed):
+    system = find(name)
+    by_event = {}
+    for row in rows:
+        by_event.setdefault(row["event_id"], []).append(row)
+    for event in by_event.values():
+        seed.shuffle(event)
+    mixed = [row for event in by_event.values() for row in event]
+    one = rated_of(name, rows).history.sort(KEYS)
+    two = rated_of(name, mixed).history.sort(KEYS)
+    if not system.order_matters:
+        np.testing.assert_allclose(two["rating"], one["rating"], rtol=1e-9, atol=1e-9)
+
+
+def test_the_order_of_rows_matters_where_a_system_says_so():
+    """`xonstat-2015`: which side of a pair is spared depends on who stands first."""
+    rows = [
+        {"event_id": "a", "mode": "dm", "player": player, "score": score, "played_s": 600, "duration_s": 600}
+        for player, score in (("ana", 1), ("ben", 9))
+    ]
+    second = [row | {"event_id": "b", "score": 10 - row["score"]} for row in rows]
+    one, two = rated_of("xonstat-2015", rows + second), rated_of("xonstat-2015", rows + second[::-1])
+    assert one.history.sort(KEYS)["rating"].to_list() != two.history.sort(KEYS)["rating"].to_list()
+
+
+@every_system
+@given(rows=histories(heats=2))
+def test_names_do_not_matter(name, rows):
+    renamed = [row | {"player": row["player"][::-1] + "'"} for row in rows]
+    assert rated_of(name, renamed).history["rating"].to_list() == rated_of(name, rows).history["rating"].to_list()
+
+
+@every_system
+@given(rows=histories(heats=2))
+def test_pools_apart_equal_pools_together(name, rows):
+    together = rated_of(name, rows).history.sort(KEYS)
+    apart = [
+        rated_of(name, [row for row in rows if row["pool"] == pool]).history for pool in {row["pool"] for row in rows}
+    ]
+    assert pl.concat(apart).sort(KEYS).rows() == together.rows()
+
+
+@every_system
+@given(rows=histories())
+def test_threads_give_the_same_bits(name, rows):
+    system = find(name)()
+    events = encode(podium.read_results(rows), system)
+    assert replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
+
+
+@every_system
+@given(rows=histories(quits=False))
+def test_conserving_systems_conserve_the_sum(name, rows):
+    if not find(name).conserves:
+        return
+    parameters = {"base_points_events": None} if name == "stk" else {}
+    history = rated_of(name, rows, **parameters).history
+    moved = history.group_by("event_id").agg(pl.col("delta").sum())
+    assert moved["delta"].abs().max() < 1e-7
+
+
+@every_system
+def test_an_event_where_nobody_counts_changes_nothing(name):
+    row = {"event_id": "a", "player": "ana", "time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
+    rows = [row, row | {"player": "ben", "status": "did_not_start"}, row | {"player": "cleo", "ranked": False}]
+    rated = rated_of(name, rows)
+    assert rated.history.height == rated.ratings.height == 0
+
+
+@every_system
+def test_extreme_ratings_stay_finite(name):
+    system = find(name)
+    base = {"time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
+    rows = [
+        base | {"event_id": f"e{n}", "player": player, "time_s": 60 + (player == "ben"), "score": int(player == "ana")}
+        for n in range(3000)
+        for player in ("ana", "ben")
+    ]
+    rated = podium.rate(rows, system(initial=1e6) if name != "xonstat-2015" else system(initial=1e6, floor=None))
+    assert np.isfinite(rated.replayed.after).all()
+
+
+@every_system
+@given(gap=st.floats(-2000, 2000))
+def test_expected_scores_of_both_sides_add_up_to_one(name, gap):
+    system = find(name)()
+    params = system.params()
+    state = system.newcomer()
+    moved = {field: getattr(state, field) + gap for field in ("rating", "raw_rating") if field in state._fields}
+    entrant = rules.Entrant(1.0, 0.0, 0.0)
+    a, b = (rules.enter(params, each, entrant) for each in (state._replace(**moved), state))
+    mine = rules.expect(params, a, b)
+    assert mine + rules.expect(params, b, a) == pytest.approx(1.0, abs=1e-12)
+    if abs(gap) > 1e-6:
+        assert (mine > 0.5) == (gap > 0)
+
+
+@every_system
+def test_a_system_survives_repr_and_text(name):
+    system = find(name)()
+    settings_of = {field: getattr(system, field) for field in system.__dataclass_fields__}
+    text = {field: "none" if value is None else str(value) for field, value in settings_of.items()}
+    assert find(name).from_text(text) == system
+    with pytest.raises(podium.ParameterError, match="did you mean initial"):
+        find(name).from_text({"inital": "1"})
+
+
+def test_an_edited_kernel_has_another_cache():
+    """The digest names every file that can reach a kernel: systems, rules, helpers."""
+    from podium.compiled import HOME, digest
+
+    before = digest()
+    assert digest(HOME) == before
+    file = HOME / "systems" / "elo.py"
+    source = file.read_bytes()
+    copy = HOME / "systems" / "_edited.py"
+    copy.write_bytes(source + b"\n")
+    try:
+        assert digest() != before
+    finally:
+        copy.unlink()
+    assert compile_kernel is not None

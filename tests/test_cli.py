@@ -1,0 +1,102 @@
+"""The commands, run as their users run them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+SEASON = Path(__file__).parents[1] / "examples" / "season.csv"
+PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+
+
+def run(*words, status=0, stdin=None):
+    done = subprocess.run([*PODIUM, *map(str, words)], capture_output=True, text=True, input=stdin, check=False)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def karts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("karts") / "karts.csv"
+    pl.read_csv(SEASON, infer_schema=False).filter(pl.col("pool") == "karts").write_csv(path)
+    return path
+
+
+def test_rate_writes_ratings_and_history_that_read_back_the_same(karts, tmp_path):
+    outputs = {suffix: tmp_path / f"ratings{suffix}" for suffix in (".csv", ".parquet", ".json", ".jsonl")}
+    for out in outputs.values():
+        run("rate", karts, "--system", "stk", "--ratings", out, "--history", tmp_path / "history.parquet")
+    parquet = pl.read_parquet(outputs[".parquet"])
+    assert parquet.columns[:4] == ["pool", "rank", "player", "rating"]
+    assert parquet.columns[-4:] == ["events", "last_event_id", "last_played_at", "provisional"]
+    for read, suffix in ((pl.read_csv, ".csv"), (pl.read_json, ".json"), (pl.read_ndjson, ".jsonl")):
+        assert read(outputs[suffix])["rating"].to_list() == parquet["rating"].to_list()
+    history = pl.read_parquet(tmp_path / "history.parquet")
+    assert history.columns[:6] == ["event_id", "pool", "started_at", "player", "rating_before", "delta"]
+
+
+def test_leaderboard_as_of_a_date_equals_rating_up_to_it(karts, tmp_path):
+    early = tmp_path / "early.csv"
+    frame = pl.read_csv(karts, infer_schema=False)
+    frame.filter(pl.col("started_at") <= "2025-06-30T23:59:59Z").write_csv(early)
+    words = ("--system", "stk", "--format", "csv")
+    assert run("leaderboard", karts, *words, "--at", "2025-06-30") == run("leaderboard", early, *words)
+
+
+def test_explain_adds_up(karts):
+    event = pl.read_csv(karts)["event_id"][0]
+    player = pl.read_csv(karts)["player"][0]
+    told = json.loads(run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--format", "json"))
+    assert sum(row["contribution"] for row in told["rows"]) == pytest.approx(told["delta"], abs=1e-9)
+    assert player in told["words"]
+
+
+def test_standard_input_and_settings(karts):
+    text = karts.read_text()
+    one = run(
+        "rate", "-", "-s", "folyami", "--set", "gamma_shape=1", "--set", "remoteness=none", "-f", "csv", stdin=text
+    )
+    assert one == run("rate", karts, "-s", "folyami", "--set", "gamma-shape=1", "--set", "remoteness=off", "-f", "csv")
+
+
+def test_system_file(karts, tmp_path):
+    file = tmp_path / "ours.toml"
+    file.write_text('system = "elo"\n[parameters]\nk = 10\n')
+    assert run("rate", karts, "--system-file", file, "-f", "csv") == run(
+        "rate", karts, "-s", "elo", "--set", "k=10", "-f", "csv"
+    )
+
+
+def test_check_and_systems(karts):
+    assert "all good" in run("check", karts)
+    assert "xonstat-2015" in run("systems")
+    assert "remoteness" in run("systems", "folyami")
+    assert json.loads(run("systems", "stk", "--format", "json"))["newcomer"]["rating"] == 2000.0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("rate", "missing.csv", "-s", "elo"), "podium: missing.csv: cannot be read"),
+        (("rate", SEASON, "-s", "eloo"), "did you mean 'elo'?"),
+        (("rate", SEASON), "name the rating system with --system"),
+        (("rate", SEASON, "-s", "elo", "--set", "k=-1"), "k is -1.0; it must be a number from 0 to"),
+        (("rate", SEASON, "-s", "elo", "--set", "k"), "write it as NAME=VALUE"),
+        (("rate", SEASON, "-s", "elo", "--period", "1x"), "it must be event, or like 1d"),
+        (("rate", SEASON, "-s", "elo", "--ratings", "out.txt"), "the suffix must be one of"),
+        (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
+        (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "there is no event 'nope'"),
+        (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "there is no pool 'nope'"),
+        (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
+        (("frobnicate",), "No such command"),
+        (("rate", SEASON, "--nope"), "No such option"),
+    ],
+)
+def test_bad_usage_is_one_clear_line_and_status_2(words, said):
+    message = run(*words, status=2)
+    assert said in message
+    assert all(line.startswith("podium: ") for line in message.splitlines())

@@ -1,0 +1,25 @@
+"""The example season is what its generator makes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def test_the_season_is_the_generators(tmp_path):
+    out = tmp_path / "season.csv"
+    subprocess.run([sys.executable, EXAMPLES / "make_season.py", "--out", out], check=True)
+    assert out.read_bytes() == (EXAMPLES / "season.csv").read_bytes()
+
+
+def test_the_season_has_everything():
+    frame = pl.read_csv(EXAMPLES / "season.csv")
+    assert set(frame["pool"]) == {"karts", "bikes", "stunts", "duel", "dm", "ctf"}
+    assert {"quit", "dnf", "disqualified", "did_not_start"} <= set(frame["status"])
+    assert frame["heat"].n_unique() == 5
+    assert frame["team"].n_unique() == 3
+    ties = frame.filter(pl.col("time_s").is_not_null()).group_by("event_id", "time_s").len()
+    assert (ties["len"] > 1).any()

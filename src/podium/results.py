@@ -43,8 +43,7 @@ def read_results(source: Any, *, name: str | None = None) -> Results:
     """
     if isinstance(source, Results):
         return source
-    frame, called = loaded(source)
-    called = name or called
+    frame, called = loaded(source, name)
     faults = header_faults(frame)
     if faults:
         raise ResultsError(called, faults)
@@ -75,20 +74,20 @@ def unknown_column(column: str) -> Fault:
     return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")
 
 
-def loaded(source: Any) -> tuple[pl.DataFrame, str]:
+def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
     """The table as it is, unchecked, and what to call it."""
     if isinstance(source, str | Path):
-        return loaded_path(str(source))
+        return loaded_path(str(source), name)
     if isinstance(source, pl.LazyFrame):
-        return source.collect(), "results"
+        return source.collect(), name or "results"
     if isinstance(source, pl.DataFrame):
-        return source, "results"
+        return source, name or "results"
     if hasattr(source, "read"):
-        called = getattr(source, "name", "results")
+        called = name or getattr(source, "name", "results")
         return parsed_bytes(source.read(), str(called)), str(called)
     if isinstance(source, list | tuple):
-        return from_records(list(source), "results"), "results"
-    return from_any_frame(source), "results"
+        return from_records(list(source), name or "results"), name or "results"
+    return from_any_frame(source), name or "results"
 
 
 def from_any_frame(source: Any) -> pl.DataFrame:
@@ -106,11 +105,11 @@ def from_any_frame(source: Any) -> pl.DataFrame:
     return eager.to_polars()
 
 
-def loaded_path(path: str) -> tuple[pl.DataFrame, str]:
+def loaded_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     """A file's table; `-` is standard input."""
     if path == STDIN:
         return parsed_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
-    called = Path(path).name
+    called = name or Path(path).name
     try:
         if path.lower().endswith(".parquet"):
             return pl.read_parquet(path), called

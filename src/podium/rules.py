@@ -148,8 +148,8 @@ def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
 @singledispatch
 def expect(params: Any, a: Any, b: Any) -> float:
     """The expected score of `a` (a Form) against `b` before a heat of two."""
-    mine = Entry(1.0, 1.0, 1.0, NEUTRAL_TIME_S, 1.0, np.nan, np.nan, 0.0, 1.0)
-    theirs = Entry(1.0, 2.0, 2.0, NEUTRAL_TIME_S, 0.0, np.nan, np.nan, 0.0, 1.0)
+    mine = Entry(1.0, 1.0, 1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
+    theirs = Entry(1.0, 2.0, 2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
     said: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
     return said.expected
 
@@ -160,7 +160,7 @@ def counts(params: Any, entry: Entry, heat: Heat) -> bool:
     return True
 
 
-NEUTRAL_TIME_S = 120.0
+NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, played to its end
 
 
 @singledispatch

@@ -6,18 +6,20 @@ import sys
 
 def main() -> None:
     """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
-    import click
+    import typer
 
     from podium.cli.app import app
     from podium.errors import PodiumError
 
+    # Typer names only the children of the class that every error of usage has.
+    usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         status = app(standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         status = stop.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         status = fail("interrupted", 130)
-    except click.ClickException as error:
+    except usage_error as error:
         status = fail(error.format_message(), 2)
     except PodiumError as error:
         status = fail(str(error), 2)

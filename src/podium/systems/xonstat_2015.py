@@ -88,7 +88,6 @@ class Xonstat2015(System):
     form_type = Form
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
-    order_matters: ClassVar[bool] = True
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
     scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)

@@ -156,7 +156,9 @@ class Steps:
         return self.steps[min(self.done, len(self.steps) - 1)]
 
     def appear(self) -> None:
-        """Show the bar."""
+        """Show the bar, to a person: a program reading stderr wants only what went wrong."""
+        if not sys.stderr.isatty():
+            return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -12,9 +13,7 @@ def main() -> None:
     from podium.errors import PodiumError
 
     # Typer names only the children of the class that every error of usage has.
-    usage_error: type[Exception] = next(
-        kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
-    )
+    usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         status = app(standalone_mode=False)
     except typer.Exit as stop:

@@ -6,7 +6,7 @@ import pytest
 
 import podium
 from podium.performance import ALPHA, KNOWN_BASES, KNOWN_SLOPES, incomplete_beta, solved_base, solved_match
-from podium.rules import Entry, Heat, compare
+from podium.rules import Comparison, Entrant, Entry, Heat, compare, enter, evidence, settle
 from podium.systems import find
 
 PLACES = (1, 3, 6, 10, 15)
@@ -33,6 +33,9 @@ VICTORY = {
 }  # fmt: skip
 
 
+ONCE = Entrant(events=1.0, quit=0.0, idle=0.0)
+
+
 def entry(place, **known):
     return Entry(1.0, place, place, 60.0, 1.0, math.nan, math.nan, 0.0, 1.0)._replace(**known)
 
@@ -41,7 +44,7 @@ def entry(place, **known):
 def test_folyami_points_gained_after_a_win(gap):
     system = find("folyami")
     params = system().params()
-    me, them = (system.form_type(rating, 20.0, 0.0, 1.0) for rating in (1500.0 + gap, 1500.0))
+    me, them = (enter(params, system.state_type(rating, 20.0), ONCE) for rating in (1500.0 + gap, 1500.0))
     for places, points in zip(PLACES, POINTS[gap], strict=True):
         said = compare(params, me, them, entry(1.0), entry(1.0 + places), Heat(20.0, 0.0))[0]
         assert said.weight * (said.result - said.expected) == pytest.approx(points, abs=0.0501)
@@ -77,8 +80,9 @@ def test_xonstat_worked_example():
 
 def test_stk_expected_result_of_2000_points():
     system = find("stk")
-    forms = [system.form_type(rating, rating, 0.0, 1.0) for rating in (4000.0, 2000.0)]
-    said = compare(system().params(), *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
+    params = system().params()
+    forms = [enter(params, system.state_type(rating, rating, 45.0), ONCE) for rating in (4000.0, 2000.0)]
+    said = compare(params, *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
     assert said.expected == pytest.approx(0.909, abs=0.0005)
 
 
@@ -102,16 +106,14 @@ def test_stk_results_scale_between_a_tie_and_a_fortieth():
 
 def test_glicko2_paper_example():
     """Glickman (2013), p. 4: rounded on the way there, 1464.06, 151.52, 0.05999."""
-    from podium.rules import Comparison, Entrant, enter, evidence, settle
-
     system = find("glicko2")
-    params, entrant = system(tau=0.5).params(), Entrant(1.0, 0.0, 0.0)
-    me = enter(params, system.state_type(1500.0, 200.0, 0.06, 0.0), entrant)
+    params = system(tau=0.5).params()
+    me = enter(params, system.state_type(1500.0, 200.0, 0.06, 0.0), ONCE)
     totals = [0.0, 0.0]
     for rating, deviation, score in ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0)):
-        them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), entrant)
+        them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), ONCE)
         expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
         said = evidence(params, Comparison(score, expected, them.g))
         totals = [a + b for a, b in zip(totals, said, strict=True)]
-    after = settle(params, me, system.evidence_type(*totals), entrant)
+    after = settle(params, me, system.evidence_type(*totals), ONCE)
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)

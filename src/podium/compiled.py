@@ -19,12 +19,15 @@ from numba.extending import register_jitable
 
 HOME = Path(__file__).parent
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
+# Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
+# column for every pair made a replay a hundred times slower.
+IN_KERNELS: dict[str, Any] = {"_nrt": False, "forceinline": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def kernel(function: _Function) -> _Function:
     """Mark a helper of a rule: plain Python to Python, compiled to the compiled."""
-    registered: _Function = register_jitable(function)
+    registered: _Function = register_jitable(**IN_KERNELS)(function)
     return registered
 
 
@@ -63,7 +66,7 @@ def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Call
     before = numba.config.CACHE_DIR  # another library's cache is not ours to move
     numba.config.CACHE_DIR = cache_folder() if cached else before
     try:
-        compiled: Callable[..., Any] = numba.njit(function, cache=cached, error_model="numpy", nogil=True)
+        compiled: Callable[..., Any] = numba.njit(function, cache=cached, error_model="numpy", nogil=True, **IN_KERNELS)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

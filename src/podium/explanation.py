@@ -12,6 +12,7 @@ from podium.errors import UnknownError
 from podium.events import Events
 from podium.replay import Replayed, states_after
 from podium.systems.base import System, blank
+from podium.tuples import read
 from podium.words import in_words
 
 SCHEMA = {
@@ -112,7 +113,7 @@ class Account:
 
     def state(self, entrant: int) -> Any:
         """What the replay knew of an entrant before."""
-        return rules.read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
+        return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
 
     def form(self, entrant: int) -> Any:
         """What an entrant brought."""

@@ -61,7 +61,8 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """A row an entrant with the overall result of each event of several heats that has none of its own.
 
     By the sum of the heats' scores, a missing or quit heat scoring 0; in an event without scores by the sum
-    of the times of those who finished every heat, the others losing to them. An event with neither has none.
+    of the times of those who finished every heat, the others losing to them. An event with neither has none,
+    nor one that nobody finished.
     """
     heats = pl.col("heat").fill_null("")
     events = frame.group_by("event_id", maintain_order=True).agg(
@@ -69,8 +70,10 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
         (pl.col("heat") == OVERALL).any().fill_null(value=False).alias("_told"),
         _all_known(frame, "score").alias("_scored"),
         _all_known(frame, "time_s").alias("_timed"),
+        (pl.col("status") == "finished").any().alias("_decided"),
     )
-    wanted = events.filter((pl.col("_heats") > 1) & ~pl.col("_told") & (pl.col("_scored") | pl.col("_timed")))
+    known = pl.col("_decided") & (pl.col("_scored") | pl.col("_timed"))
+    wanted = events.filter((pl.col("_heats") > 1) & ~pl.col("_told") & known)
     shared = [name for name in ("pool", "started_at", "team") if name in frame.columns]
     finished = pl.col("status") == "finished"
     score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0).sum()

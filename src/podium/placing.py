@@ -105,16 +105,21 @@ def common_positions(claims: Claims, start: int, stop: int, value: Any) -> bool:
 
 
 @kernel
-def rank_finishers(claims: Claims, start: int, stop: int, value: Any, places: Places) -> None:
-    """Places of a heat by `value`: the finishers' first, those who quit share the last."""
-    size = stop - start
-    here = np.empty(size, np.int64)
+def rank_finishers(claims: Claims, start: int, stop: int, value: Any, order: Any, places: Places) -> None:
+    """Places of a heat by `value`: the finishers' first, those who quit share the last.
+
+    By insertion, because heats are short and mostly in order of their places; `order` is scratch.
+    """
     count = 0
-    for i in range(size):
-        if claims.finished.size == 0 or claims.finished[start + i]:
-            here[count] = i
-            count += 1
-    order = here[:count][np.argsort(value[here[:count]], kind="mergesort")]
+    for i in range(stop - start):
+        if claims.finished.size and not claims.finished[start + i]:
+            continue
+        at = count
+        while at > 0 and value[order[at - 1]] > value[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+        count += 1
     first = 0
     while first < count:
         last = first
@@ -126,7 +131,7 @@ def rank_finishers(claims: Claims, start: int, stop: int, value: Any, places: Pl
         first = last + 1
     for i in range(start, stop):
         if claims.finished.size and not claims.finished[i]:
-            places.place[i] = 0.5 * (count + 1 + size)
+            places.place[i] = 0.5 * (count + 1 + stop - start)
             places.rank[i] = count + 1.0
 
 
@@ -150,11 +155,13 @@ def count_opponents(claims: Claims, start: int, stop: int, places: Places) -> No
             places.opponents[i] = count
 
 
-def _place_heats(claims: Claims, teams: bool, places: Places) -> None:  # noqa: FBT001  (positional for numba)
-    widest = 0
-    for heat in range(claims.heats.size - 1):
-        widest = max(widest, claims.heats[heat + 1] - claims.heats[heat])
-    value = np.empty(widest)
+def _place_heats(
+    claims: Claims,
+    teams: bool,  # noqa: FBT001  (positional for numba)
+    value: Any,
+    order: Any,
+    places: Places,
+) -> None:
     for heat in range(claims.heats.size - 1):
         start, stop = claims.heats[heat], claims.heats[heat + 1]
         teamed = teams and team_results(claims, start, stop, value)
@@ -163,7 +170,7 @@ def _place_heats(claims: Claims, teams: bool, places: Places) -> None:  # noqa: 
         for i in range(start, stop):
             alone = not teamed or claims.team[i] < 0
             places.side[i] = start - i - 1 if alone else claims.team[i]
-        rank_finishers(claims, start, stop, value[: stop - start], places)
+        rank_finishers(claims, start, stop, value, order, places)
         count_opponents(claims, start, stop, places)
 
 
@@ -174,5 +181,6 @@ def place_heats(claims: Claims, *, teams: bool) -> Places:
     """The places of every heat's entries; `teams` says whether team mates stand together."""
     size = int(claims.heats[-1])
     places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
-    _compiled_place_heats(claims, teams, places)
+    widest = int(np.diff(claims.heats).max(initial=0))
+    _compiled_place_heats(claims, teams, np.empty(widest), np.empty(widest, np.int64), places)
     return places

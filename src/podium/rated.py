@@ -16,6 +16,7 @@ from podium.explanation import Explanation, explain
 from podium.replay import Replayed, replay
 from podium.results import Results, read_results
 from podium.systems.base import System
+from podium.tuples import read
 
 MANY = 100_000  # entrants below which threads cost more than they save
 
@@ -142,5 +143,5 @@ class Rated:
             names = self.events.player_names[each.first_player : each.last_player]
             found = (names == player).arg_max()
             if found is not None and names[found] == player:
-                return rules.read(self.replayed.states, each.first_player + found, self.system.newcomer())
+                return read(self.replayed.states, each.first_player + found, self.system.newcomer())
         return self.system.newcomer()

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from podium.compiled import compile_kernel
 from podium.events import Events, Pool
-from podium.rules import Columns, rate_event
+from podium.rules import Columns, Entry, Scratch, rate_event
 from podium.systems.base import System
+from podium.tuples import read, write
 
 States = npt.NDArray[np.float64]
 
@@ -25,25 +26,28 @@ class Replayed:
 
 
 def _replay(
-    params: Any, like: Any, events: Any, first: int, last: int, rating: int, states: Any, before: Any, after: Any
+    params: Any,
+    like: Any,
+    events: Any,
+    first: int,
+    last: int,
+    rating: int,
+    scratch: Any,
+    states: Any,
+    before: Any,
+    after: Any,
 ) -> None:
-    newcomer, form, nothing = like
-    widest = 0
-    for group in range(first, last):
-        widest = max(widest, events.entrants[group + 1] - events.entrants[group])
-    forms = np.empty((widest, len(form)))
-    sums = np.empty((widest, len(nothing)))
+    newcomer, _, _ = like
     keep = before.size > 0
     for group in range(first, last):
         start, stop = events.entrants[group], events.entrants[group + 1]
         at = start if keep else 0
-        rate_event(params, like, events, group, states, forms, sums, after, at)
+        rate_event(params, like, events, group, states, scratch, after, at)
         for i in range(stop - start):
             player = events.player[start + i]
             if keep:
                 before[start + i] = states[player, rating]
-            for k in range(len(newcomer)):
-                states[player, k] = after[at + i, k]
+            write(states, player, read(after, at + i, newcomer))
 
 
 _replay_cached = compile_kernel(_replay)
@@ -94,7 +98,21 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     """Rate groups `first` to `last`, going on from `into.states`, which moves; pools must not overlap."""
     rating = system.state_type._fields.index("rating")
     kernel = replay_kernel(system)
-    kernel(system.params(), system.like(), columns, first, last, rating, into.states, into.before, into.after)
+    scratch = scratch_for(system, columns, first, last)
+    moved = into.states, into.before, into.after
+    kernel(system.params(), system.like(), columns, first, last, rating, scratch, *moved)
+
+
+def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:
+    """Room for the widest of groups `first` to `last`."""
+    _, form, nothing = system.like()
+    widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
+    longest = widest if columns.entries.size == 0 else int(np.diff(columns.entries).max(initial=0))
+    return Scratch(
+        forms=np.empty((widest, len(form))),
+        sums=np.empty((widest, len(nothing))),
+        lines=np.empty((longest, len(Entry._fields))),
+    )
 
 
 def states_after(system: System, columns: Columns, first: int, last: int, players: int) -> States:

@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
+from podium.compiled import IN_KERNELS
 from podium.compiled import kernel as kernel  # what a system's own helpers are marked with
+from podium.tuples import add, plus, read, write
 
 OTHER_MODE, TIME_TRIAL, DUEL = 0.0, 1.0, 2.0
 MODES = {"time-trial": TIME_TRIAL, "duel": DUEL}
@@ -109,6 +110,14 @@ class Columns(NamedTuple):
     opponents: Any  # default: all other entries
 
 
+class Scratch(NamedTuple):
+    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest group."""
+
+    forms: Any  # float64 (entrants, fields of the form)
+    sums: Any  # float64 (entrants, fields of the evidence)
+    lines: Any  # float64 (entries, fields of Entry)
+
+
 @singledispatch
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
     """What a player brings to an event; the state itself unless a system says otherwise."""
@@ -165,51 +174,71 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, p
 
 @singledispatch
 def rate_event(
-    params: Any, like: Any, events: Columns, group: int, states: Any, forms: Any, sums: Any, after: Any, at: int
+    params: Any, like: Any, events: Columns, group: int, states: Any, scratch: "Scratch", after: Any, at: int
 ) -> None:
     """Rate one group (event or period): read `states`, write rows `at`… of `after`, one an entrant.
 
-    By default: evidence by pairs within each heat, summed, then settled. `forms` and `sums` are scratch.
+    By default: evidence by pairs within each heat, summed, then settled.
     """
     newcomer, form, nothing = like
+    forms, sums = scratch.forms, scratch.sums
     first = events.entrants[group]
     size = events.entrants[group + 1] - first
-    if size == 2 and events.heats.size == 0 and events.side.size == 0:
+    if size == 2 and plain(events):
         rate_duel(params, like, events, group, states, after, at)
         return
     for i in range(size):
         me = read(states, events.player[first + i], newcomer)
         write(forms, i, enter(params, me, entrant_at(events, first + i)))
-        for k in range(len(nothing)):
-            sums[i, k] = 0.0
+        write(sums, i, nothing)
     if events.heats.size == 0:
-        sum_heat(params, like, events, group, first, first + size, first, forms, sums)
+        sum_heat(params, like, events, group, first, first + size, first, scratch)
     else:
         for heat in range(events.heats[group], events.heats[group + 1]):
             start, stop = events.entries[heat], events.entries[heat + 1]
-            sum_heat(params, like, events, heat, start, stop, first, forms, sums)
+            sum_heat(params, like, events, heat, start, stop, first, scratch)
     for i in range(size):
         state = settle(params, read(forms, i, form), read(sums, i, nothing), entrant_at(events, first + i))
         write(after, at + i, state)
 
 
 @kernel
+def plain(events: Any) -> bool:
+    """Whether every event is one heat, settles by itself, and nobody has a team, quits or was idle."""
+    heats = events.heats.size + events.side.size + events.finished.size + events.opponents.size
+    entrants = events.played_events.size + events.quit.size + events.idle.size
+    return heats + entrants + events.handicap.size + events.rank.size == 0
+
+
+@kernel
 def rate_duel(params: Any, like: Any, events: Any, group: int, states: Any, after: Any, at: int) -> None:
-    """Two entrants, one heat: the default of `rate_event` without its scratch, to the same bits."""
-    newcomer, _, nothing = like
+    """Two entrants of a plain table: the default of `rate_event` without its scratch, to the same bits."""
+    newcomer, _, _ = like
     i = events.entrants[group]
     j = i + 1
-    one, two = entrant_at(events, i), entrant_at(events, j)
+    one = Entrant(1.0, 0.0, 0.0)
     a = enter(params, read(states, events.player[i], newcomer), one)
-    b = enter(params, read(states, events.player[j], newcomer), two)
-    if comparable(events, i, j):
-        mine, theirs = entry_at(events, i, 2.0), entry_at(events, j, 2.0)
-        for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(events, group)))
-        write(after, at, settle(params, a, evidence(params, for_a), one))
-        write(after, at + 1, settle(params, b, evidence(params, for_b), two))
-    else:
-        write(after, at, settle(params, a, nothing, one))
-        write(after, at + 1, settle(params, b, nothing, two))
+    b = enter(params, read(states, events.player[j], newcomer), one)
+    mine, theirs = plain_entry(events, i), plain_entry(events, j)
+    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(events, group)))
+    write(after, at, settle(params, a, evidence(params, for_a), one))
+    write(after, at + 1, settle(params, b, evidence(params, for_b), one))
+
+
+@kernel
+def plain_entry(events: Any, i: int) -> Entry:
+    """Entry `i` of a plain table, in a heat of two."""
+    return Entry(
+        1.0,
+        events.place[i],
+        events.place[i],
+        events.time_s[i] if events.time_s.size else np.nan,
+        events.score[i] if events.score.size else np.nan,
+        events.played_s[i] if events.played_s.size else np.nan,
+        events.duration_s[i] if events.duration_s.size else np.nan,
+        0.0,
+        1.0,
+    )
 
 
 @kernel
@@ -221,32 +250,30 @@ def sum_heat(
     start: int,
     stop: int,
     first: int,
-    forms: Any,
-    sums: Any,
+    scratch: Any,
 ) -> None:
     """Add up the evidence of every pair of a heat: entries `start` to `stop`, entrants from `first`."""
     _, form, nothing = like
+    forms, sums, lines = scratch
     size = float(stop - start)
     course = Heat(size, mode_at(events, heat))
+    blank = entry_at(events, start, size)
     for i in range(start, stop):
-        mine = entry_at(events, i, size)
+        write(lines, i - start, entry_at(events, i, size))
+    all_comparable = events.side.size == 0 and events.finished.size == 0
+    for i in range(start, stop):
+        mine = read(lines, i - start, blank)
         me = slot_at(events, i, first)
         a = read(forms, me, form)
+        totals = read(sums, me, nothing)
         for j in range(i + 1, stop):
-            if not comparable(events, i, j):
-                continue
-            you = slot_at(events, j, first)
-            b = read(forms, you, form)
-            for_a, for_b = compare(params, a, b, mine, entry_at(events, j, size), course)
-            add(sums, me, evidence(params, for_a), nothing)
-            add(sums, you, evidence(params, for_b), nothing)
-
-
-@kernel
-def add(sums: Any, row: int, said: Any, nothing: Any) -> None:
-    """Add evidence to a row of totals."""
-    for k in range(len(nothing)):
-        sums[row, k] += said[k]
+            if all_comparable or comparable(events, i, j):
+                you = slot_at(events, j, first)
+                b = read(forms, you, form)
+                for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
+                totals = plus(totals, evidence(params, for_a))
+                add(sums, you, evidence(params, for_b))
+        write(sums, me, totals)
 
 
 @kernel
@@ -295,32 +322,6 @@ def entry_at(events: Any, i: int, size: float) -> Entry:
     )
 
 
-def read(table: Any, row: int, like: Any) -> Any:
-    """Row `row` of a table of numbers, as the NamedTuple that `like` is."""
-    return type(like)(*(float(table[row, k]) for k in range(len(like))))
-
-
-@kernel
-def write(table: Any, row: int, values: Any) -> None:
-    """Put a NamedTuple into row `row` of a table of numbers."""
-    for k in range(len(values)):
-        table[row, k] = values[k]
-
-
-@overload(read)
-def _(table, row, like):  # type: ignore[no-untyped-def]
-    fields, size = like.instance_class, len(like)
-    blank = (0.0,) * size
-
-    def impl(table, row, like):  # type: ignore[no-untyped-def]
-        values = blank
-        for k in range(size):
-            values = tuple_setitem(values, k, table[row, k])
-        return fields(*values)
-
-    return impl
-
-
 def _compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
     """What numba asks of a rule: the function registered for the type of `params`."""
 
@@ -334,31 +335,31 @@ def _compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]
     return chosen_for
 
 
-@overload(enter)
+@overload(enter, jit_options=IN_KERNELS)
 def _(params, me, entrant):  # type: ignore[no-untyped-def]
     return _compiled_as(enter)(params)
 
 
-@overload(compare)
+@overload(compare, jit_options=IN_KERNELS)
 def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
     return _compiled_as(compare)(params)
 
 
-@overload(evidence)
+@overload(evidence, jit_options=IN_KERNELS)
 def _(params, said):  # type: ignore[no-untyped-def]
     return _compiled_as(evidence)(params)
 
 
-@overload(settle)
+@overload(settle, jit_options=IN_KERNELS)
 def _(params, me, totals, entrant):  # type: ignore[no-untyped-def]
     return _compiled_as(settle)(params)
 
 
-@overload(counts)
+@overload(counts, jit_options=IN_KERNELS)
 def _(params, entry, heat):  # type: ignore[no-untyped-def]
     return _compiled_as(counts)(params)
 
 
-@overload(rate_event)
-def _(params, like, events, group, states, forms, sums, after, at):  # type: ignore[no-untyped-def]
+@overload(rate_event, jit_options=IN_KERNELS)
+def _(params, like, events, group, states, scratch, after, at):  # type: ignore[no-untyped-def]
     return _compiled_as(rate_event)(params)

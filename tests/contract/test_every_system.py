@@ -17,7 +17,7 @@ import podium
 from podium import rules
 from podium.compiled import compile_kernel
 from podium.events import encode
-from podium.replay import Replayed, _replay, newcomers, replay
+from podium.replay import Replayed, _replay, newcomers, replay, scratch_for
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())
@@ -51,7 +51,9 @@ def test_compiled_equals_interpreted_to_the_bit(name, rows):
     arguments = (system.params(), system.like(), events.columns)
     rating = system.state_type._fields.index("rating")
     for pool in events.pools:
-        _replay(*arguments, pool.first, pool.last, rating, plain.states, plain.before, plain.after)
+        scratch = scratch_for(system, events.columns, pool.first, pool.last)
+        moved = plain.states, plain.before, plain.after
+        _replay(*arguments, pool.first, pool.last, rating, scratch, *moved)
     assert compiled.after.tobytes() == plain.after.tobytes()
     assert compiled.before.tobytes() == plain.before.tobytes()
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import logistic, outcome
 from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, settle
 from podium.systems.base import System, parameter
 
@@ -61,8 +62,8 @@ def points_from_pair(
     params: Params, a: State, b: State, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """One exponential serves both: the other side's result and expected score are one less these."""
-    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
-    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    expected = logistic(params.slope * (a.rating - b.rating))
+    result = outcome(mine.place, theirs.place)
     stake_a = params.k / mine.opponents if params.mean else params.k
     stake_b = params.k / theirs.opponents if params.mean else params.k
     return Comparison(result, expected, stake_a), Comparison(1.0 - result, 1.0 - expected, stake_b)

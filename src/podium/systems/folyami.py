@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import outcome, share, strength
 from podium.performance import incomplete_beta, matched_slope, smooth_base
 from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
@@ -20,6 +21,7 @@ class Params(NamedTuple):
 
     k: float
     slope: float  # c * alpha: of the log-odds of W, per point
+    centre: float
     shape: float
     closeness: float  # pi / span, per place; 0 where all weigh 1
     curve: float  # SMOOTH, LINEAR, FIXED, or 0 for none
@@ -42,6 +44,7 @@ class Form(NamedTuple):
     events: float
     newcomer: float  # 1 within the provisional window
     factor: float  # provisional; 1 for a settled player
+    strength: float  # e^(slope (rating - initial))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class Folyami(System):
         return Params(
             k=self.k,
             slope=matched_slope(self.gamma_shape),
+            centre=self.initial,
             shape=float(self.gamma_shape),
             closeness=0.0 if self.remoteness is None else math.pi / self.remoteness,
             curve=0.0 if self.provisional is None else CURVES[self.provisional],
@@ -99,15 +103,16 @@ class Folyami(System):
 @enter.register
 def provisional_factor(params: Params, me: State, entrant: Entrant) -> Form:
     """A newcomer's factor by the number of events before this one."""
+    mine = strength(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
-        return Form(me.rating, me.events, 0.0, 1.0)
+        return Form(me.rating, me.events, 0.0, 1.0, mine)
     factor = params.growth
     if params.curve == SMOOTH:
         factor = math.exp(params.growth * left)
     elif params.curve == LINEAR:
         factor = 1.0 + params.growth * left
-    return Form(me.rating, me.events, 1.0, factor)
+    return Form(me.rating, me.events, 1.0, factor, mine)
 
 
 @compare.register
@@ -115,9 +120,9 @@ def points_from_pair(
     params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """One expected score and one remoteness serve both; the provisional factors are each one's own."""
-    w = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    w = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
-    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    result = outcome(mine.place, theirs.place)
     weight = params.k * agnesi(params.closeness * (mine.place - theirs.place))
     weight_a, weight_b = weight * factor_against(params, a, b), weight * factor_against(params, b, a)
     return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import logistic, outcome
 from podium.rules import (
     Comparison,
     Credit,
@@ -24,8 +25,8 @@ from podium.rules import (
 from podium.systems.base import System, parameter
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
-TOLERANCE = 1e-12  # of ln(volatility^2)
-MAX_STEPS = 100
+TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square
+MAX_STEPS = 200
 
 
 class Params(NamedTuple):
@@ -132,9 +133,9 @@ def to_scale(params: Params, me: State, entrant: Entrant) -> Form:
 def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Comparison, Comparison]:
     """Step 3: each side's expected score is attenuated by the other's deviation."""
     gap = a.mu - b.mu
-    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
-    for_a = Comparison(result, 1.0 / (1.0 + math.exp(-b.g * gap)), b.g)
-    for_b = Comparison(1.0 - result, 1.0 / (1.0 + math.exp(a.g * gap)), a.g)
+    result = outcome(mine.place, theirs.place)
+    for_a = Comparison(result, logistic(b.g * gap), b.g)
+    for_b = Comparison(1.0 - result, logistic(-a.g * gap), a.g)
     return for_a, for_b
 
 
@@ -168,34 +169,35 @@ def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -
 def settled_variance(spread: float, delta_squared: float, volatility: float, tau_squared: float) -> float:
     """The new volatility squared: the root of step 5's f, by Newton's method within a bracket.
 
-    `spread` is phi^2 + v. With x = ln sigma^2 and e = e^x the first term of f,
+    `spread` is phi^2 + v. With s = ln sigma'^2 - ln sigma^2 and e = sigma'^2 the first term of f,
     e (delta^2 - spread - e) / (2 (spread + e)^2), lies between -1/2 and excess / (8 spread), so the root
-    lies within tau^2 times those bounds of a = ln volatility^2: a bracket without a search.
+    lies within tau^2 times those bounds: a bracket without a search. Volatility hardly changes in a period, so
+    the first step needs no exponential and the second is mostly the last.
     """
     excess = delta_squared - spread
-    start = 2.0 * math.log(volatility)
-    low = start - 0.5 * tau_squared
-    high = start + max(0.0, tau_squared * excess / (8.0 * spread))
-    x = start
+    start = volatility * volatility
+    low = -0.5 * tau_squared
+    high = max(0.0, tau_squared * excess / (8.0 * spread))
+    moved, e = 0.0, start
     for _ in range(MAX_STEPS):
-        e = math.exp(x)
         total = spread + e
-        square = total * total
-        value = 0.5 * e * (excess - e) / square - (x - start) / tau_squared
-        slope = 0.5 * e * ((excess - 2.0 * e) * total - 2.0 * e * (excess - e)) / (square * total)
+        share = 1.0 / total
+        pull = 0.5 * e * share * share
+        value = pull * (excess - e) - moved / tau_squared
+        slope = pull * (excess - 2.0 * e - 2.0 * e * (excess - e) * share) - 1.0 / tau_squared
         if value > 0.0:
-            low = x
+            low = moved
         else:
-            high = x
-        step = value / (slope - 1.0 / tau_squared)
-        guess = x - step
+            high = moved
+        guess = moved - value / slope
         if not low <= guess <= high:
             guess = 0.5 * (low + high)
-        if abs(guess - x) <= TOLERANCE:
-            x = guess
-            break
-        x = guess
-    return math.exp(x)
+        step = guess - moved
+        if abs(step) <= TOLERANCE:
+            return e * (1.0 + step)
+        moved = guess
+        e = start * math.exp(moved)
+    return e
 
 
 @credit.register
@@ -210,7 +212,7 @@ def points_of(params: Params, me: Form, totals: Evidence, after: State, said: Co
 def expected_score(params: Params, a: Form, b: Form) -> float:
     """Glickman's expected outcome, both deviations attenuating (Glicko paper, eq. 16)."""
     both = attenuation(math.sqrt(a.phi * a.phi + b.phi * b.phi))
-    return 1.0 / (1.0 + math.exp(both * (b.mu - a.mu)))
+    return logistic(both * (a.mu - b.mu))
 
 
 SYSTEM = Glicko2

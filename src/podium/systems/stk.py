@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import share, strength
 from podium.rules import TIME_TRIAL, Comparison, Entrant, Entry, Heat, Points, causes, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 
@@ -17,6 +18,7 @@ class Params(NamedTuple):
     """What the rules read."""
 
     slope: float  # of the log-odds, per point
+    centre: float
     per_time: float  # importance per second^1.5
     max_time_s: float
     item_mode: float
@@ -39,6 +41,7 @@ class Form(NamedTuple):
     peak: float
     events: float
     factor: float
+    strength: float  # e^(slope (rating - initial))
 
 
 class Causes(NamedTuple):
@@ -79,6 +82,7 @@ class Stk(System):
         """The numbers that the rules read."""
         return Params(
             slope=math.log(10.0) / self.scale,
+            centre=self.initial,
             per_time=self.points_per_second / math.sqrt(120.0),
             max_time_s=self.max_time_s,
             item_mode=self.item_mode,
@@ -99,7 +103,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Form:
         race += 1.0
         rating += max(2.0 * (params.base_events - race), 8.0)
     factor = experience(me.peak, me.events) if params.steadying else 1.0
-    return Form(rating, me.peak, me.events, factor)
+    return Form(rating, me.peak, me.events, factor, strength(params.slope * (rating - params.centre)))
 
 
 @kernel
@@ -123,7 +127,7 @@ def points_from_times(
     params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """The pair exchange: what one wins, the other loses."""
-    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
+    expected = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     longest = params.max_time_s
     if mine.finished and theirs.finished:
         result = lead(mine.time_s, theirs.time_s)
@@ -138,9 +142,8 @@ def points_from_times(
 @kernel
 def lead(mine: float, theirs: float) -> float:
     """The result by finish times: linear from a tie (0.5) to a fortieth of the faster time (1 or 0) [2]."""
-    if mine <= theirs:
-        return min(1.0, 0.5 + (theirs - mine) / (mine / FULL_TIME_SHARE))
-    return max(0.0, 0.5 - (mine - theirs) / (theirs / FULL_TIME_SHARE))
+    won = min(1.0, 0.5 + FULL_TIME_SHARE * abs(theirs - mine) / min(mine, theirs))
+    return won if mine <= theirs else 1.0 - won
 
 
 @settle.register

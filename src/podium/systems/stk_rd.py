@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.odds import logistic
 from podium.rules import TIME_TRIAL, Entrant, Entry, Heat, causes, compare, enter, evidence, kernel, settle
 from podium.systems.base import System, parameter
 from podium.systems.stk import lead
@@ -201,7 +202,7 @@ def duel(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Hea
     trial = heat.mode == TIME_TRIAL
     shorter, longer = min(time_a, time_b), max(time_a, time_b)
     spread = (1.0 if trial else params.item_spread) * math.sqrt(120.0 / shorter)
-    expected = 1.0 / (1.0 + math.exp(params.slope * (raw_b - raw_a) / spread))
+    expected = logistic(params.slope * (raw_a - raw_b) / spread)
     stake = (1.0 if trial else params.item_mode) * params.points_per_second * min(params.max_time_s, longer)
     shared = sureness(raw_a, raw_b, a.deviation, b.deviation) * 2.0 / math.sqrt(heat.entries)
     if mine.handicap or theirs.handicap:

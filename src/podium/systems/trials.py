@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from podium.odds import logistic
 from podium.rules import expect
 from podium.systems import glicko2
 from podium.systems.base import System, parameter
@@ -72,7 +73,7 @@ class Trials(System):
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Form, b: glicko2.Form) -> float:
     """Elo's formula, as the text shows it: 400 points are odds of 10 to 1."""
-    return 1.0 / (1.0 + math.exp((b.rating - a.rating) * math.log(10.0) / 400.0))
+    return logistic((a.rating - b.rating) * math.log(10.0) / 400.0)
 
 
 SYSTEM = Trials

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import logistic, outcome
 from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 
@@ -86,8 +87,8 @@ def points_from_pair(
     params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """Elo's exchange, each with a K of its own; the mean over opponents is in the weights."""
-    expected = 1.0 / (1.0 + math.exp(params.slope * (b.rating - a.rating)))
-    result = 1.0 if mine.place < theirs.place else 0.0 if mine.place > theirs.place else 0.5
+    expected = logistic(params.slope * (a.rating - b.rating))
+    result = outcome(mine.place, theirs.place)
     opponents_a, opponents_b = mine.opponents, theirs.opponents
     if params.winner_only and is_free_for_all(mine, theirs, heat):
         opponents_a, opponents_b = beside_winner(mine, theirs), beside_winner(theirs, mine)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.odds import logistic
 from podium.rules import (
     DUEL,
     Credit,
@@ -142,7 +143,7 @@ def experience(params: Params, me: State, entrant: Entrant) -> Form:
 def uneven_exchange(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Uneven, Uneven]:
     """`a` stands first in the file: which side is spared depends on that."""
     odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
-    expected = 1.0 / (1.0 + math.exp(-odds))
+    expected = logistic(odds)
     result = share_of_scores(mine, theirs, heat)
     won = result > 0.5
     if expected > 0.5:

@@ -1,0 +1,31 @@
+"""Expected scores from log-odds: the logistic curve that Elo and most after it share."""
+
+import math
+
+from podium.compiled import kernel
+
+LARGEST = 300.0  # strengths stay within e^300, so that a sum of two is finite and a ratio keeps its digits
+
+
+@kernel
+def logistic(log_odds: float) -> float:
+    """1 / (1 + e^-x), finite for any x."""
+    return 1.0 / (1.0 + math.exp(min(-log_odds, 709.0)))
+
+
+@kernel
+def strength(log_odds: float) -> float:
+    """e^x of one player, so that a field of n takes n exponentials, not n (n - 1) / 2; 0 out of range."""
+    return math.exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
+
+
+@kernel
+def share(mine: float, theirs: float, log_odds: float) -> float:
+    """The logistic of `log_odds`, from the strengths of both where they have one."""
+    return mine / (mine + theirs) if mine * theirs > 0.0 else logistic(log_odds)
+
+
+@kernel
+def outcome(mine: float, theirs: float) -> float:
+    """The result by places: 1 for the better (lower), 0 for the worse, 0.5 for a tie; without a branch."""
+    return 0.5 * (1.0 + (mine < theirs) - (mine > theirs))

@@ -1,0 +1,119 @@
+"""NamedTuples of floats as rows of a table of numbers, in Python and in kernels.
+
+The compiled forms are written out field by field: a loop over a tuple's fields would keep the tuple in memory.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from podium.compiled import IN_KERNELS
+
+
+def read(table: Any, row: int, like: Any) -> Any:
+    """Row `row` of a table of numbers, as the NamedTuple that `like` is."""
+    return type(like)(*(float(table[row, k]) for k in range(len(like))))
+
+
+def write(table: Any, row: int, values: Any) -> None:
+    """Put a NamedTuple into row `row` of a table of numbers."""
+    for k, value in enumerate(values):
+        table[row, k] = value
+
+
+def add(table: Any, row: int, values: Any) -> None:
+    """Add a NamedTuple to row `row` of a table of numbers."""
+    for k, value in enumerate(values):
+        table[row, k] += value
+
+
+def plus(totals: Any, values: Any) -> Any:
+    """The sum of two NamedTuples of one type."""
+    return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
+
+
+def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
+    """Pointers to the first `count` numbers of a row; the row is not checked, as nowhere in a kernel."""
+    table = context.make_array(signature.args[0])(context, builder, args[0])
+    stride = cgutils.unpack_tuple(builder, table.strides, 2)[0]
+    start = builder.bitcast(table.data, ir.IntType(8).as_pointer())
+    first = builder.bitcast(builder.gep(start, [builder.mul(args[1], stride)]), ir.DoubleType().as_pointer())
+    return [builder.gep(first, [context.get_constant(types.intp, k)]) for k in range(count)]
+
+
+@intrinsic
+def _read(typing: Any, table: Any, row: Any, like: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cells = _cells(context, builder, signature, args, len(like))
+        return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
+
+    return like(table, types.intp, like), generate
+
+
+@intrinsic
+def _plus(typing: Any, totals: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        summed = [
+            builder.fadd(a, context.cast(builder, b, kind, types.float64))
+            for a, b, kind in zip(
+                cgutils.unpack_tuple(builder, args[0], len(totals)),
+                cgutils.unpack_tuple(builder, args[1], len(values)),
+                values,
+                strict=True,
+            )
+        ]
+        return context.make_tuple(builder, totals, summed)
+
+    return totals(totals, values), generate
+
+
+def _stored(combine: Any) -> Any:
+    """An intrinsic that stores what `combine` makes of the old and the new number."""
+
+    @intrinsic
+    def store(typing: Any, table: Any, row: Any, values: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            cells = _cells(context, builder, signature, args, len(values))
+            numbers = cgutils.unpack_tuple(builder, args[2], len(values))
+            for cell, value, kind in zip(cells, numbers, values, strict=True):
+                builder.store(combine(builder, cell, context.cast(builder, value, kind, types.float64)), cell)
+            return context.get_dummy_value()
+
+        return types.void(table, types.intp, values), generate
+
+    return store
+
+
+def _replaced(_builder: Any, _cell: Any, value: Any) -> Any:
+    return value
+
+
+def _increased(builder: Any, cell: Any, value: Any) -> Any:
+    return builder.fadd(builder.load(cell), value)
+
+
+_write = _stored(_replaced)
+_add = _stored(_increased)
+
+
+@overload(read, jit_options=IN_KERNELS)
+def _(table, row, like):  # type: ignore[no-untyped-def]
+    return lambda table, row, like: _read(table, row, like)
+
+
+@overload(write, jit_options=IN_KERNELS)
+def _(table, row, values):  # type: ignore[no-untyped-def]
+    return lambda table, row, values: _write(table, row, values)
+
+
+@overload(add, jit_options=IN_KERNELS)
+def _(table, row, values):  # type: ignore[no-untyped-def]
+    return lambda table, row, values: _add(table, row, values)
+
+
+@overload(plus, jit_options=IN_KERNELS)
+def _(totals, values):  # type: ignore[no-untyped-def]
+    return lambda totals, values: _plus(totals, values)

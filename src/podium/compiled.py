@@ -7,7 +7,9 @@ every source file that can end up in a kernel.
 
 import functools
 import hashlib
+import importlib
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +57,22 @@ def cache_folder() -> str:
     except OSError:
         return tempfile.mkdtemp(prefix="podium-")
     return str(folder)
+
+
+def load_without_blas() -> None:
+    """Load numba's array module as if SciPy's BLAS were missing: a command's kernels need none, and it takes 0.3 s.
+
+    For a process of Podium's own: other users of numba in the process could not call `np.dot` in kernels.
+    """
+    blas = "scipy.linalg"
+    if blas in sys.modules:
+        return
+    modules: dict[str, Any] = sys.modules
+    modules[blas] = None  # how Python marks a module that cannot be imported
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules[blas]
 
 
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from podium.distinct import runs, surely_distinct
 from podium.errors import Fault
-
-HEAT = ("event_id", "heat")
 
 
 def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
@@ -27,30 +26,36 @@ def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
 
 
 def numbered(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with `row` from 1, and `unit`: a number for each heat of each event."""
-    keys = [name for name in HEAT if name in frame.columns]
-    runs = frame.select(pl.struct(keys).rle_id() if len(keys) > 1 else pl.col("event_id").rle_id()).to_series()
-    starts = np.flatnonzero(np.diff(runs.to_numpy().astype(np.int64), prepend=-1))
-    heads = frame.select(keys)[starts]
-    if heads.is_duplicated().any():
-        code = heads.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
-        runs = code[runs.cast(pl.Int64)]
-    return frame.with_row_index("row", 1).with_columns(unit=runs.cast(pl.Int64))
+    """The frame with `row` from 1, `event` and `unit`: a number for each event, and for each heat of each."""
+    event = codes(frame["event_id"])
+    unit = event
+    if "heat" in frame.columns:
+        heats = codes(frame["heat"].fill_null(""))
+        unit = event * (int(heats.to_numpy().max()) + 1) + heats
+    return frame.with_row_index("row", 1).with_columns(event=event, unit=unit)
+
+
+def codes(texts: pl.Series) -> pl.Series:
+    """A whole number for each different text; quick where equal texts stand together."""
+    number, starts = runs(texts)
+    if surely_distinct(texts, starts):
+        return pl.Series(number)
+    heads = texts[starts]
+    return pl.Series(heads.cast(pl.Enum(heads.unique())).to_physical().to_numpy().astype(np.int64)[number])
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
     """An event has one start and one pool."""
     for column in ("started_at", "pool"):
-        if column not in table.columns:
+        if column not in table.columns or (table[column] == table[column][0]).all():
             continue
-        same = table.select(
-            (pl.col("event_id") == pl.col("event_id").shift()),
-            (pl.col(column) != pl.col(column).shift()).alias("other"),
-        )
-        heads = table.select("event_id", column).unique()
-        if heads.height == heads["event_id"].n_unique() and not (same["event_id"] & same["other"]).any():
+        same_event = (table["event"] == table["event"].shift()).fill_null(value=False)
+        if (table["event"].diff().fill_null(0) >= 0).all():  # each event's rows stand together
+            if not (same_event & (table[column] != table[column].shift())).any():
+                continue
+        elif table.select("event", column).unique().height == table["event"].n_unique():
             continue
-        first = pl.col(column).first().over("event_id")
+        first = pl.col(column).first().over("event")
         odd = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
         for row, event, value, other in odd.select("row", "event_id", column, "first").head(21).iter_rows():
             yield Fault(
@@ -60,8 +65,7 @@ def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
 
 def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
     """A player has one row in a heat."""
-    pairs = table.select("unit", "player")
-    if pairs.select(pl.struct("unit", "player").n_unique()).item() == pairs.height:
+    if surely_distinct(table["player"], within=table["unit"].to_numpy()):
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
     for row, event, player in again.select("row", "event_id", "player").head(21).iter_rows():

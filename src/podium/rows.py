@@ -8,6 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.compiled import compile_kernel
+from podium.distinct import runs, surely_distinct
 from podium.errors import Fault, ResultsError
 from podium.heats import heat_codes, with_derived_heats
 from podium.results import Results
@@ -104,10 +105,10 @@ class Rows:
 
 def ordered(frame: pl.DataFrame) -> Rows:
     """Sort the rows and number events, heats and players."""
-    event, runs = event_codes(frame)
-    started = runs["started_at"].cast(pl.Int64).to_numpy() if "started_at" in runs.columns else None
-    pool_of_event, pool_names = text_codes(runs["pool"])
-    events = np.arange(runs.height)
+    event, firsts = event_codes(frame)
+    started = firsts["started_at"].cast(pl.Int64).to_numpy() if "started_at" in firsts.columns else None
+    pool_of_event, pool_names = text_codes(firsts["pool"])
+    events = np.arange(firsts.height)
     when = rank_by(events) if started is None else rank_by(started, events)
     place_of = rank_by(pool_of_event, when)
     player, names = player_codes(frame, pool_of_event[event])
@@ -132,23 +133,20 @@ def ordered(frame: pl.DataFrame) -> Rows:
 
 def event_codes(frame: pl.DataFrame) -> tuple[Integers, pl.DataFrame]:
     """A number an event, by first appearance, and one row each with its pool and start."""
-    run = frame["event_id"].rle_id().to_numpy().astype(np.int64)
-    starts = np.flatnonzero(np.diff(run, prepend=-1))
-    shared = [column for column in ("event_id", "pool", "started_at") if column in frame.columns]
-    runs = frame.select(shared)[starts]
-    code = runs["event_id"]
-    if code.n_unique() == code.len():
-        return run, runs
-    number, _ = text_codes(code)
-    firsts = np.unique(number, return_index=True)[1]
-    return number[run], runs[firsts]
+    run, starts = runs(frame["event_id"])
+    shared = [column for column in ("pool", "started_at") if column in frame.columns]
+    first = frame.select(shared)[starts]
+    if surely_distinct(frame["event_id"], starts):
+        return run, first
+    number, _ = text_codes(frame["event_id"][starts])
+    return number[run], first[np.unique(number, return_index=True)[1]]
 
 
 def text_codes(series: pl.Series) -> tuple[Integers, list[str]]:
     """Numbers for texts, by first appearance, and the texts."""
+    if series.len() and (series == series[0]).all():
+        return np.zeros(series.len(), np.int64), [series[0]]
     names = series.unique(maintain_order=True)
-    if names.len() == 1:
-        return np.zeros(series.len(), np.int64), names.to_list()
     return series.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64), names.to_list()
 
 

@@ -11,6 +11,7 @@ app = typer.Typer(
     name="podium",
     help="Rate players of multiplayer races and games, and say why every rating moved.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # plain help: Rich's takes longer to load than all the rest
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -33,8 +33,10 @@ def chosen_system(name: str | None, settings: list[str] | None, file: Path | Non
     Raises:
         ParameterError: no system or two different ones, or a setting that does not fit.
     """
+    from podium.compiled import load_without_blas
     from podium.systems import find
 
+    load_without_blas()
     told: dict[str, Any] = {}
     if file is not None:
         filed_name, told = read_system_file(file)

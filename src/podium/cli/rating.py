@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from podium.rated import Rated
     from podium.systems.base import System
 
+SHOWN_ROWS = 50
+
 
 def rated_file(file: str, system: "System", period: str, steps: show.Steps) -> "Rated":
     """Read and rate a file, a step each."""
@@ -48,7 +50,7 @@ def rate(
             show.write(rated.history, history)
         if ratings is not None:
             show.write(rated.ratings, ratings)
-    show.show(rated.ratings, form)
+    show.show(rated.ratings, form, most=SHOWN_ROWS)
 
 
 def leaderboard(
@@ -77,7 +79,7 @@ def leaderboard(
         board = rated_file(file, made, period, steps).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
         )
-    show.show(board, form)
+    show.show(board, form, most=SHOWN_ROWS if top is None else None)
 
 
 def explain(

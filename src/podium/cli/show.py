@@ -77,14 +77,16 @@ def write(frame: "pl.DataFrame", path: Path) -> None:
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def show(frame: "pl.DataFrame", form: Format, title: str = "") -> None:
-    """Print a frame."""
+def show(frame: "pl.DataFrame", form: Format, title: str = "", *, most: int | None = None) -> None:
+    """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
     if form is Format.csv:
         sys.stdout.write(as_text(frame).write_csv())
     elif form is Format.json:
         sys.stdout.write(as_text(frame).write_json() + "\n")
     else:
-        show_table(frame, title)
+        show_table(frame if most is None else frame.head(most), title)
+        if most is not None and frame.height > most:
+            sys.stdout.write(f"… and {frame.height - most} more; --format csv shows them all\n")
 
 
 def show_json(value: Any) -> None:

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 READY := $(VENV)/.ready
 
 .PHONY: install demo test check fix lock bench clean
@@ -29,6 +30,15 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(MAKE) test
 
+# The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
+$(BENCH)/.ready: bench/requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --require-hashes -r bench/requirements.lock
+	touch $@
+
+bench: $(BENCH)/.ready
+	PYTHONPATH=src $(BENCH)/bin/python bench/run.py
+
 fix: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -36,6 +46,8 @@ fix: $(READY)
 lock:
 	uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-emit-index-url \
 		--no-emit-find-links --no-header --output-file requirements.lock
+	uv pip compile pyproject.toml bench/requirements.in --extra charts --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file bench/requirements.lock
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(BENCH)

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test check fix lock bench clean
+.PHONY: install demo test check docs fix lock bench clean
 
 install: $(READY)
 
@@ -38,6 +38,9 @@ $(BENCH)/.ready: bench/requirements.lock pyproject.toml
 
 bench: $(BENCH)/.ready
 	PYTHONPATH=src $(BENCH)/bin/python bench/run.py
+
+docs: $(READY)
+	$(BIN)/python docs/build.py
 
 fix: $(READY)
 	$(BIN)/ruff format .

@@ -1,6 +1,6 @@
 """The peers: each rates the same fields through its own public interface.
 
-A contender is a function of `Fields` that gets ready (not timed) and returns what is timed: a function without arguments.
+A contender is a function of `Fields` that gets ready (not timed) and returns what is timed.
 """
 
 from collections.abc import Callable

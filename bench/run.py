@@ -1,8 +1,8 @@
 """Podium against the peers that can be installed, on one machine in one run: `make bench`.
 
-Every row rates events of one shape made by one seed. `load` is importing and getting ready, `first` the first run
-over ten events (for Podium and riix: compiling, or loading what was compiled), `events/s` the best of several runs. Peers that
-take longer rate fewer of the same events; the rate is per event all the same. `ratio` is to the plainest peer of the shape.
+Every row rates events of one shape made by one seed. `load` is importing and getting ready, `first` the first
+run over ten events (for Podium: compiling, or loading what was compiled), `events/s` the best of several runs.
+Peers that take longer rate fewer of the same events. `ratio` is to the first contender of the shape.
 """
 
 import argparse

@@ -175,7 +175,9 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
     parts = []
     if float in may_be or int in may_be:
         kind = "a number" if float in may_be else "a whole number"
-        parts.append(f"{kind}{_range(told['low'], told['high'])}{' ' + told['unit'] if told['unit'] else ''}")
+        span = _range(told["low"], told["high"])
+        unit = f"{' ' if span else ' of '}{told['unit']}" if told["unit"] else ""
+        parts.append(f"{kind}{span}{unit}")
     if bool in may_be:
         parts.append("true or false")
     parts.extend(told["choices"])

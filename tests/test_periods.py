@@ -1,0 +1,65 @@
+"""Rating periods: who settles when, and what idleness does."""
+
+import math
+
+import pytest
+
+import podium
+
+
+def duels(*dates, winner="ana", loser="ben"):
+    return [
+        {"event_id": f"d{number}", "started_at": date, "player": player, "position": place}
+        for number, date in enumerate(dates)
+        for place, player in enumerate((winner, loser), start=1)
+    ]
+
+
+def ratings(rows, system, **options):
+    return dict(podium.rate(rows, system, **options).ratings.select("player", "rating").iter_rows())
+
+
+def test_a_period_compares_with_the_ratings_at_its_start():
+    """Two wins of equals: 12 points each in one month, less for the second where every event settles."""
+    rows = duels("2025-03-01", "2025-03-30")
+    assert ratings(rows, "elo", period="1mo") == {"ana": 1524.0, "ben": 1476.0}
+    assert ratings(rows, "elo")["ana"] == pytest.approx(1512.0 + 24.0 * (1.0 - 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))))
+
+
+def test_days_weeks_and_months_part_where_the_calendar_does():
+    sunday_and_monday = duels("2025-03-30", "2025-03-31")
+    assert ratings(sunday_and_monday, "elo", period="1w") == ratings(sunday_and_monday, "elo", period="1d")
+    saturday_and_sunday = duels("2025-03-29", "2025-03-30")
+    assert ratings(saturday_and_sunday, "elo", period="1w")["ana"] == 1524.0
+
+
+def test_one_event_a_period_is_every_event_settled():
+    rows = duels("2025-01-05", "2025-02-05", "2025-03-05")
+    assert ratings(rows, "glicko2", period="1mo") == ratings(rows, "glicko2")
+
+
+def test_missed_periods_widen_the_deviation():
+    """Three missed months add three times the variance of one (Glicko-2, step 6)."""
+    told = {}
+    for missed, month in ((0, "02"), (1, "03"), (3, "05")):
+        rows = duels("2025-01-05") + [
+            {"event_id": "last", "started_at": f"2025-{month}-05", "player": player, "position": 1}
+            for player in ("ana", "cho")
+        ]
+        rated = podium.rate(rows, "glicko2", period="1mo", volatility=1.0, tau=1e-3)
+        first, last = (rated.history.filter(player="ana", event_id=event) for event in ("d0", "last"))
+        told[missed] = first["deviation"][0], last["deviation"][0]
+    assert told[0][0] == told[1][0] == told[3][0]
+    assert told[0][1] < told[1][1] < told[3][1]
+
+
+def test_a_player_settles_once_in_a_period():
+    rated = podium.rate(duels("2025-03-01", "2025-03-02"), "elo", period="1mo")
+    deltas = rated.history.filter(player="ana")["delta"].to_list()
+    assert deltas == [0.0, 24.0]
+    assert math.fsum(rated.history["delta"]) == 0.0
+
+
+def test_a_system_that_settles_at_once_refuses_a_period():
+    with pytest.raises(podium.ParameterError, match="settles after each event"):
+        podium.rate(duels("2025-03-01"), "stk-rd", period="1w")

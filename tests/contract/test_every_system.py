@@ -1,5 +1,8 @@
 """What every rating system owes, found by itself in the registry."""
 
+import os
+import shutil
+import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +18,7 @@ from strategies import histories
 
 import podium
 from podium import rules
-from podium.compiled import compile_kernel
+from podium.compiled import HOME
 from podium.events import encode
 from podium.replay import Replayed, _replay, newcomers, replay, scratch_for
 from podium.systems import find, names
@@ -165,18 +168,18 @@ def test_a_system_survives_repr_and_text(name):
         find(name).from_text({"inital": "1"})
 
 
-def test_an_edited_kernel_has_another_cache():
-    """The digest names every file that can reach a kernel: systems, rules, helpers."""
-    from podium.compiled import HOME, digest
+def test_an_edited_rule_is_compiled_anew(tmp_path):
+    """Another process rates with a copy of the package, before and after an edit of a rule."""
+    shutil.copytree(HOME, tmp_path / "podium")
+    rows = [{"event_id": "a", "player": "x", "position": 1}, {"event_id": "a", "player": "y", "position": 2}]
+    program = f"import podium; print(podium.rate({rows!r}, 'elo').ratings['rating'].to_list())"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PODIUM_CACHE_DIR": str(tmp_path / "cache")}
 
-    before = digest()
-    assert digest(HOME) == before
-    file = HOME / "systems" / "elo.py"
-    source = file.read_bytes()
-    copy = HOME / "systems" / "_edited.py"
-    copy.write_bytes(source + b"\n")
-    try:
-        assert digest() != before
-    finally:
-        copy.unlink()
-    assert compile_kernel is not None
+    def rated():
+        run = [sys.executable, "-c", program]
+        return subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+
+    assert rated() == "[1512.0, 1488.0]"
+    rule = tmp_path / "podium" / "systems" / "elo.py"
+    rule.write_text(rule.read_text().replace("me.rating + totals.points,", "me.rating + 2.0 * totals.points,"))
+    assert rated() == "[1524.0, 1476.0]"

@@ -139,8 +139,8 @@ def span(text: str | float | timedelta) -> timedelta:
     return timedelta(days=int(found[1]) * SPAN_DAYS[found[2]])
 
 
-def instant(text: str | date | datetime) -> datetime:
-    """An instant in UTC; a plain date is the end of that day.
+def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
+    """An instant in UTC; a plain date is the end of that day, or its start where it does not count whole.
 
     Raises:
         ParameterError: it is not one.
@@ -152,5 +152,5 @@ def instant(text: str | date | datetime) -> datetime:
     except ValueError:
         raise ParameterError(f"{text!r} is not a date; it must be like 2025-01-31 or 2025-01-31T18:00Z") from None
     if not isinstance(value, datetime):
-        return datetime.combine(value, time.max, UTC)
+        return datetime.combine(value, time.max if whole_day else time.min, UTC)
     return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)

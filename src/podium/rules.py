@@ -355,6 +355,11 @@ def _(params, me, totals, entrant):  # type: ignore[no-untyped-def]
     return _compiled_as(settle)(params)
 
 
+@overload(expect, jit_options=IN_KERNELS)
+def _(params, a, b):  # type: ignore[no-untyped-def]
+    return _compiled_as(expect)(params)
+
+
 @overload(counts, jit_options=IN_KERNELS)
 def _(params, entry, heat):  # type: ignore[no-untyped-def]
     return _compiled_as(counts)(params)

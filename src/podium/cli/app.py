@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, rating, systems
+from podium.cli import demo, judging, rating, systems
 
 app = typer.Typer(
     name="podium",
@@ -20,6 +20,7 @@ app.command("rate")(rating.rate)
 app.command("leaderboard")(rating.leaderboard)
 app.command("explain")(rating.explain)
 app.command("check")(rating.check)
+app.command("evaluate")(judging.evaluate)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

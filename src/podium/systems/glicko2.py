@@ -27,6 +27,7 @@ from podium.systems.base import System, parameter
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square
 MAX_STEPS = 200
+LEAST_INFORMATION = 1e-100  # below, the opponents were too far away for the result to say anything
 
 
 class Params(NamedTuple):
@@ -36,6 +37,7 @@ class Params(NamedTuple):
     tau_squared: float
     idle_growth: float  # 1 where the deviation grows over missed periods
     max_phi: float
+    max_variance: float  # of the volatility
 
 
 class State(NamedTuple):
@@ -91,6 +93,9 @@ class Glicko2(System):
     max_deviation: float | None = parameter(
         None, "cap of the deviation while it grows", unit="points", low=1e-3, high=1e6
     )
+    max_volatility: float | None = parameter(
+        10.0, "cap of the volatility, which races of many entrants can drive beyond all bounds", low=1e-6, high=1e6
+    )
 
     @property
     def idle_unit(self) -> str | None:
@@ -99,17 +104,26 @@ class Glicko2(System):
 
     def params(self) -> Params:
         """The numbers that the rules read."""
-        return glicko2_params(self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=self.max_deviation)
+        return glicko2_params(
+            self.initial,
+            self.tau,
+            idle_growth=self.idle_growth,
+            max_deviation=self.max_deviation,
+            max_volatility=self.max_volatility,
+        )
 
     def newcomer(self) -> State:
         """A player who has not played."""
         return State(self.initial, self.deviation, self.volatility, 0.0)
 
 
-def glicko2_params(initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None) -> Params:
+def glicko2_params(
+    initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None, max_volatility: float | None
+) -> Params:
     """The numbers that the rules read, from parameters in points."""
     max_phi = math.inf if max_deviation is None else max_deviation / SCALE
-    return Params(initial, tau * tau, float(idle_growth), max_phi)
+    max_variance = math.inf if max_volatility is None else max_volatility * max_volatility
+    return Params(initial, tau * tau, float(idle_growth), max_phi, max_variance)
 
 
 @kernel
@@ -151,11 +165,12 @@ def surprise_and_information(params: Params, said: Comparison) -> Evidence:
 @settle.register
 def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
     """Steps 5 to 8; a player compared with nobody stays."""
-    if totals.information <= 0.0:
+    if totals.information < LEAST_INFORMATION:
         return State(me.rating, me.phi * SCALE, me.volatility, me.events + entrant.events)
     variance = 1.0 / totals.information
     delta = variance * totals.surprise
-    sigma_squared = settled_variance(me.phi * me.phi + variance, delta * delta, me.volatility, params.tau_squared)
+    spread = me.phi * me.phi + variance
+    sigma_squared = settled_variance(spread, delta * delta, me.volatility, params.tau_squared, params.max_variance)
     phi_squared = 1.0 / (1.0 / (me.phi * me.phi + sigma_squared) + totals.information)
     return State(
         rating=me.rating + SCALE * phi_squared * totals.surprise,
@@ -166,7 +181,9 @@ def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -
 
 
 @kernel
-def settled_variance(spread: float, delta_squared: float, volatility: float, tau_squared: float) -> float:
+def settled_variance(
+    spread: float, delta_squared: float, volatility: float, tau_squared: float, max_variance: float
+) -> float:
     """The new volatility squared: the root of step 5's f, by Newton's method within a bracket.
 
     `spread` is phi^2 + v. With s = ln sigma'^2 - ln sigma^2 and e = sigma'^2 the first term of f,
@@ -177,7 +194,9 @@ def settled_variance(spread: float, delta_squared: float, volatility: float, tau
     excess = delta_squared - spread
     start = volatility * volatility
     low = -0.5 * tau_squared
-    high = max(0.0, tau_squared * excess / (8.0 * spread))
+    if start >= max_variance:
+        return max_variance
+    high = min(max(0.0, tau_squared * excess / (8.0 * spread)), math.log(max_variance / start))
     moved, e = 0.0, start
     for _ in range(MAX_STEPS):
         total = spread + e
@@ -194,7 +213,7 @@ def settled_variance(spread: float, delta_squared: float, volatility: float, tau
             guess = 0.5 * (low + high)
         step = guess - moved
         if abs(step) <= TOLERANCE:
-            return e * (1.0 + step)
+            return min(e * (1.0 + step), max_variance)
         moved = guess
         e = start * math.exp(moved)
     return e

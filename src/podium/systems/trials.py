@@ -12,6 +12,8 @@ from podium.rules import expect
 from podium.systems import glicko2
 from podium.systems.base import System, parameter
 
+MAX_VOLATILITY = 10.0  # races of many entrants can drive it beyond all bounds
+
 
 class Params(glicko2.Params):
     """Glicko-2's, as a type of its own: only the win expectancy shown to people differs."""
@@ -62,7 +64,9 @@ class Trials(System):
 
     def params(self) -> Params:
         """The numbers that the rules read."""
-        shared = glicko2.glicko2_params(self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=None)
+        shared = glicko2.glicko2_params(
+            self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=None, max_volatility=MAX_VOLATILITY
+        )
         return Params(*shared)
 
     def newcomer(self) -> glicko2.State:

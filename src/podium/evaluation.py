@@ -1,0 +1,208 @@
+"""Which system predicts best: progressive validation on the same results, every event predicted before it is learnt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.events import Events, encode
+from podium.heats import OVERALL
+from podium.leaderboard import instant
+from podium.periods import EVENT
+from podium.predictions import BINS, Asked, Judged, predict
+from podium.results import Results, read_results
+from podium.systems.base import System
+
+RESAMPLES = 1000
+SEED = 1
+INTERVAL = (0.025, 0.975)
+WEIGHTS = ("pair", "event")
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which events are judged; all are learnt."""
+
+    since: str | date | datetime | None = None  # a plain date counts from its first moment
+    until: str | date | datetime | None = None  # a plain date counts the whole day
+    min_events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How well each system predicted, and by how much they differ."""
+
+    scores: pl.DataFrame  # a row a system
+    differences: pl.DataFrame  # a row for each system after the first: its log loss less the first's
+    reliability: pl.DataFrame  # a row for each system and tenth of the expected scores
+
+
+def evaluate(
+    results: Any,
+    systems: Sequence[System],
+    *,
+    labels: Sequence[str] | None = None,
+    window: Window | None = None,
+    weight: str = "pair",
+    period: str = EVENT,
+) -> Evaluation:
+    """Judge systems by their predictions.
+
+    Args:
+        results: anything that `read_results` takes.
+        labels: what to call the systems; their names where None.
+        weight: `pair` weighs every pair alike, `event` every event.
+
+    Raises:
+        ResultsError: the table is refused.
+        ParameterError: an unknown weight, a window over results without dates, or nothing to judge.
+    """
+    if weight not in WEIGHTS:
+        raise ParameterError(f"weight {weight!r} is not one of {', '.join(WEIGHTS)}")
+    checked = results if isinstance(results, Results) else read_results(results)
+    chosen = window or Window()
+    names = list(labels or [system.name for system in systems])
+    judged = [judge(checked, system, chosen, period) for system in systems]
+    for name, (table, _) in zip(names, judged, strict=True):
+        if table.is_empty():
+            raise ParameterError(f"{name}: there is no pair to judge; widen --since, --until or --min-events")
+    scores = [
+        {"system": name} | summary(table, bins, weight) for name, (table, bins) in zip(names, judged, strict=True)
+    ]
+    first = judged[0][0]
+    differences = [
+        {"system": name, "against": names[0]} | difference(table, first, weight)
+        for name, (table, _) in zip(names[1:], judged[1:], strict=True)
+    ]
+    tables = [reliability(name, bins) for name, (_, bins) in zip(names, judged, strict=True)]
+    empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    told = pl.DataFrame(differences, schema=None if differences else empty)
+    return Evaluation(pl.DataFrame(scores), told, pl.concat(tables))
+
+
+def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Floats]:
+    """The sums of each event that has a pair to judge, by `event_id`, and the reliability bins."""
+    events = encode(results, system, period)
+    asked = Asked(asked_heats(events, window), window.min_events)
+    made = predict(system, events, asked)
+    rows = results.frame["event_id"][made.event_row]
+    table = pl.DataFrame(made.heats, schema=list(Judged._fields)).with_columns(tau=kendall(made.heats), event_id=rows)
+    sums = [pl.col(name).sum() for name in Judged._fields]
+    with_pairs = table.filter(pl.col("pairs") > 0)
+    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), made.bins
+
+
+def asked_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
+    """The heats that the window holds; an overall result only where it is all there is of an event."""
+    columns = events.columns
+    starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
+    asked = np.ones(starts.size, np.bool_)
+    if columns.heats.size and events.entry_heat is not None:
+        several = np.repeat(np.diff(columns.heats) > 1, np.diff(columns.heats))
+        asked &= ~((events.entry_heat[starts] == OVERALL).to_numpy() & several)
+    if window.since is None and window.until is None:
+        return asked
+    if "started_at" not in events.results.frame.columns:
+        raise ParameterError("--since and --until need started_at in the results")
+    when = events.results.frame["started_at"][events.entry_row[starts]]
+    if window.since is not None:
+        asked &= (when >= instant(window.since, whole_day=False)).to_numpy()
+    if window.until is not None:
+        asked &= (when <= instant(window.until)).to_numpy()
+    return asked
+
+
+def kendall(heats: Floats) -> Floats:
+    """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
+    of = {name: heats[:, k] for k, name in enumerate(Judged._fields)}
+    pairs = of["pairs"]
+    scale = np.sqrt((pairs - of["tied_predicted"]) * (pairs - of["tied_actual"]))
+    surplus = of["concordant"] - of["discordant"]
+    return np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
+    """A system's scores. Each event's or each pair's mean, as `weight` says."""
+    total = table.select(pl.exclude("event_id").sum()).row(0, named=True)
+    new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "brier", "correct")}
+    return {
+        "events": table.height,
+        "pairs": int(total["pairs"]),
+        "log_loss": mean(table, "log_loss", "pairs", weight),
+        "brier": mean(table, "brier", "pairs", weight),
+        "accuracy": mean(table, "correct", "pairs", weight),
+        "calibration_error": calibration_error(bins),
+        "kendall_tau": total["tau"] / total["heats"],
+        "winner_log_loss": mean(table, "winner_log_loss", "fields", weight),
+        "winner_accuracy": mean(table, "winner_correct", "fields", weight),
+        "settled_pairs": int(total["settled_pairs"]),
+        "settled_log_loss": ratio(total["settled_log_loss"], total["settled_pairs"]),
+        "settled_accuracy": ratio(total["settled_correct"], total["settled_pairs"]),
+        "newcomer_pairs": int(new["pairs"]),
+        "newcomer_log_loss": ratio(new["log_loss"], new["pairs"]),
+        "newcomer_accuracy": ratio(new["correct"], new["pairs"]),
+    }
+
+
+def mean(table: pl.DataFrame, sums: str, count: str, weight: str) -> float | None:
+    """The mean over pairs, or over events of their own means."""
+    some = table.filter(pl.col(count) > 0)
+    if some.is_empty():
+        return None
+    if weight == "event":
+        return float((some[sums] / some[count]).to_numpy().mean())
+    return float(some[sums].to_numpy().sum() / some[count].to_numpy().sum())
+
+
+def ratio(total: float, count: float) -> float | None:
+    """A mean, None of nothing."""
+    return total / count if count else None
+
+
+def calibration_error(bins: Floats) -> float:
+    """The mean distance of expected and actual scores over the tenths, weighted by their pairs."""
+    count, expected, actual = bins.T
+    return float(np.abs(expected - actual).sum() / count.sum())
+
+
+def reliability(name: str, bins: Floats) -> pl.DataFrame:
+    """Of the pairs expected between 0.1 and 0.2 and so on, seen from both sides, the mean result."""
+    used = bins[:, 0] > 0
+    count, expected, actual = bins[used].T
+    low = np.arange(BINS)[used] / BINS
+    return pl.DataFrame(
+        {
+            "system": [name] * int(used.sum()),
+            "from": low,
+            "to": low + 1.0 / BINS,
+            "pairs": count.astype(np.int64),
+            "expected": expected / count,
+            "actual": actual / count,
+        }
+    )
+
+
+def difference(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> dict[str, Any]:
+    """The log loss less the first system's over the events both judged, with a bootstrap interval over events."""
+    both = table.join(first, on="event_id", suffix="_first").sort("event_id")
+    if both.is_empty():
+        return {"log_loss": None, "low": None, "high": None}
+    losses, pairs = (both[name].to_numpy() for name in ("log_loss", "pairs"))
+    losses_first, pairs_first = (both[f"{name}_first"].to_numpy() for name in ("log_loss", "pairs"))
+    if weight == "event":
+        losses, losses_first = losses / pairs, losses_first / pairs_first
+        pairs = pairs_first = np.ones(losses.size)
+    rng = np.random.default_rng(SEED)
+    drawn = np.empty(RESAMPLES)
+    for k in range(RESAMPLES):
+        rows = rng.integers(0, losses.size, losses.size)
+        drawn[k] = losses[rows].sum() / pairs[rows].sum() - losses_first[rows].sum() / pairs_first[rows].sum()
+    low, high = np.quantile(drawn, INTERVAL)
+    told = losses.sum() / pairs.sum() - losses_first.sum() / pairs_first.sum()
+    return {"log_loss": float(told), "low": float(low), "high": float(high)}

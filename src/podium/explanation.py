@@ -10,6 +10,7 @@ import polars as pl
 from podium import rules
 from podium.errors import UnknownError
 from podium.events import Events
+from podium.left_out import contributions
 from podium.replay import Replayed, states_after
 from podium.systems.base import System, blank
 from podium.tuples import read
@@ -26,6 +27,7 @@ SCHEMA = {
     "cause": pl.String,
 }
 OPPONENT = "opponent"  # the cause of a comparison's row
+JOINT = "joint"  # the cause of what no opponent alone explains
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class Account:
         self.columns = events.columns
         self.first = int(events.columns.entrants[group])
         self.me = self.form(entrant)
+        self.by_pairs = rules.rate_event.dispatch(type(self.params)) is rules.rate_event.dispatch(object)
         self.met = list(self.comparisons())
 
     def state(self, entrant: int) -> Any:
@@ -126,7 +129,7 @@ class Account:
 
     def comparisons(self) -> Iterator[Met]:
         """Each comparison of the entrant, heat by heat, in the order in which the replay adds them."""
-        if rules.rate_event.dispatch(type(self.params)) is not rules.rate_event.dispatch(object):
+        if not self.by_pairs:
             return
         columns, group = self.columns, self.group
         if not columns.heats.size:
@@ -168,6 +171,9 @@ class Account:
 
     def rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
         """The explanation's rows: comparisons, then other causes."""
+        if not self.by_pairs:
+            yield from self.left_out_rows(player, after)
+            return
         totals, before = self.totals(), self.state(self.entrant)
         for met in self.met:
             worth = rules.credit(self.params, self.me, totals, after, met.said)
@@ -188,6 +194,21 @@ class Account:
             if points != 0.0:
                 yield player, None, None, None, None, None, points, cause
 
+    def left_out_rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a system that is no sum over pairs: each opponent left out, then what only all explain."""
+        change = after.rating - self.state(self.entrant).rating
+        explained = 0.0
+        for out in contributions(self.system, self.columns, self.group, self.entrant, self.states, change):
+            expected = float(rules.expect(self.params, self.me, self.form(out.entrant)))
+            explained += out.contribution
+            yield player, self.name(out.entrant), None, out.result, expected, None, out.contribution, OPPONENT
+        if change != explained:
+            yield player, None, None, None, None, None, change - explained, JOINT
+
     def gaps(self) -> dict[str, float]:
         """How far above the player each opponent was rated before, in points."""
-        return {met.opponent: met.gap for met in self.met}
+        if self.by_pairs:
+            return {met.opponent: met.gap for met in self.met}
+        mine = self.state(self.entrant).rating
+        others = range(self.first, int(self.columns.entrants[self.group + 1]))
+        return {self.name(other): self.state(other).rating - mine for other in others}

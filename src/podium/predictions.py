@@ -190,8 +190,7 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     own = type(system).__module__.startswith("podium.systems.")
     kernel = _judge_cached if own else _judge_uncached
     kernel(
-        system.params(),
-        system.like(),
+        *system.arguments(),
         columns,
         0,
         groups,

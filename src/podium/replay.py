@@ -100,7 +100,7 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after
-    kernel(system.params(), system.like(), columns, first, last, rating, scratch, *moved)
+    kernel(*system.arguments(), columns, first, last, rating, scratch, *moved)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:

@@ -209,7 +209,8 @@ def counted(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
     cached = type(system).__module__.startswith("podium.systems.")
     time_s, score, played_s, duration_s = measures
     count = _count_cached if cached else _count_entries
-    count(system.params(), time_s, score, played_s, duration_s, kept)
+    params, _ = system.arguments()
+    count(params, time_s, score, played_s, duration_s, kept)
     return kept
 
 

@@ -322,7 +322,7 @@ def entry_at(events: Any, i: int, size: float) -> Entry:
     )
 
 
-def _compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
+def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
     """What numba asks of a rule: the function registered for the type of `params`."""
 
     def chosen_for(params: types.Type) -> Callable[..., Any] | None:
@@ -337,34 +337,34 @@ def _compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]
 
 @overload(enter, jit_options=IN_KERNELS)
 def _(params, me, entrant):  # type: ignore[no-untyped-def]
-    return _compiled_as(enter)(params)
+    return compiled_as(enter)(params)
 
 
 @overload(compare, jit_options=IN_KERNELS)
 def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
-    return _compiled_as(compare)(params)
+    return compiled_as(compare)(params)
 
 
 @overload(evidence, jit_options=IN_KERNELS)
 def _(params, said):  # type: ignore[no-untyped-def]
-    return _compiled_as(evidence)(params)
+    return compiled_as(evidence)(params)
 
 
 @overload(settle, jit_options=IN_KERNELS)
 def _(params, me, totals, entrant):  # type: ignore[no-untyped-def]
-    return _compiled_as(settle)(params)
+    return compiled_as(settle)(params)
 
 
 @overload(expect, jit_options=IN_KERNELS)
 def _(params, a, b):  # type: ignore[no-untyped-def]
-    return _compiled_as(expect)(params)
+    return compiled_as(expect)(params)
 
 
 @overload(counts, jit_options=IN_KERNELS)
 def _(params, entry, heat):  # type: ignore[no-untyped-def]
-    return _compiled_as(counts)(params)
+    return compiled_as(counts)(params)
 
 
 @overload(rate_event, jit_options=IN_KERNELS)
 def _(params, like, events, group, states, scratch, after, at):  # type: ignore[no-untyped-def]
-    return _compiled_as(rate_event)(params)
+    return compiled_as(rate_event)(params)

@@ -9,6 +9,7 @@ CAUSES = {
     "floor": "the floor",
     "deviation": "being surer of the rating",
     "quits": "quitting again",
+    "joint": "the field as a whole",
     "idle": "the time away",
 }
 
@@ -57,7 +58,7 @@ def reason(row: dict[str, float | str], gaps: dict[str, float]) -> str:
     opponent, points = str(row["opponent"]), float(row["contribution"])
     gap = gaps[opponent]
     rated = "rated as you are" if abs(gap) < 1.0 else f"rated {abs(gap):.0f} {'above' if gap > 0 else 'below'} you"
-    heat = str(row["heat"])
+    heat = str(row["heat"] or "")
     where = "" if not heat else "the overall result " if heat == "overall" else f"heat {heat} "
     return f"{where}against {opponent}, {rated}, {'cost' if points < 0 else 'brought'} {abs(points):.1f}"
 

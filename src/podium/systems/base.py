@@ -89,6 +89,18 @@ class System:
         """An example of each NamedTuple the engine handles: a newcomer, a form, and no evidence."""
         return self.newcomer(), blank(self.form_type), blank(self.evidence_type)
 
+    def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
+        """What every kernel takes first: the numbers that the rules read, and `like`.
+
+        numba names machine code after the names of its arguments' types, so that two systems loaded from the
+        cache would run each other's code where both call them `Params`: each gets its module's name too.
+        """
+        params = self.params()
+        kind = type(params)
+        if "." not in kind.__name__:
+            kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
+        return params, self.like()
+
     def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' ratings are not settled yet; `states` is (players, fields)."""
         names = self.state_type._fields

@@ -1,0 +1,129 @@
+"""What each opponent did to a rating where no sum over pairs tells it: the event rated again without that opponent."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from podium import rules
+from podium.events import frozen
+from podium.replay import Replayed, replay_groups
+from podium.systems.base import System
+
+MOST = 100  # opponents tried, the nearest in the order of finish; the field's joint effect holds the rest
+
+
+class Without(NamedTuple):
+    """One opponent's worth."""
+
+    entrant: int
+    result: float  # mean over the heats that both were in
+    contribution: float  # the change less the change without the opponent
+
+
+class Seats(NamedTuple):
+    """A group's entries, heat by heat."""
+
+    start: np.ndarray[Any, Any]  # (heats) the first entry of each
+    stop: np.ndarray[Any, Any]
+    entrant: np.ndarray[Any, Any]  # (entries of the group) the entrant of all of each, in turn
+
+
+def contributions(
+    system: System, columns: rules.Columns, group: int, entrant: int, states: Any, change: float
+) -> Iterator[Without]:
+    """Every opponent's worth, or the nearest opponents' in a large field, in the order of the file."""
+    seats = seated(columns, group)
+    results = outcomes(columns, seats, entrant)
+    place = columns.place[seats.start[0] : seats.stop[-1]]
+    mine = place[seats.entrant == entrant].mean()
+    nearest = sorted(results, key=lambda other: abs(place[seats.entrant == other].mean() - mine))[:MOST]
+    for other in sorted(nearest):
+        left = change_without(system, columns, group, seats, entrant, other, states)
+        yield Without(other, results[other], change - left)
+
+
+def seated(columns: rules.Columns, group: int) -> Seats:
+    """Who sits where."""
+    first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+    if not columns.heats.size:
+        return Seats(np.array([first]), np.array([last]), np.arange(first, last))
+    heats = slice(int(columns.heats[group]), int(columns.heats[group + 1]))
+    start, stop = columns.entries[heats], columns.entries[heats.start + 1 : heats.stop + 1]
+    return Seats(start, stop, first + columns.entrant[int(start[0]) : int(stop[-1])])
+
+
+def outcomes(columns: rules.Columns, seats: Seats, entrant: int) -> dict[int, float]:
+    """The mean result against each entrant that the player was compared with."""
+    told: dict[int, list[float]] = {}
+    base = int(seats.start[0])
+    for start, stop in zip(seats.start.tolist(), seats.stop.tolist(), strict=True):
+        here = seats.entrant[start - base : stop - base]
+        if entrant not in here:
+            continue
+        i = start + int(np.argmax(here == entrant))
+        for j in range(start, stop):
+            if j != i and rules.comparable(columns, i, j):
+                mine, theirs = columns.place[i], columns.place[j]
+                won = 1.0 if mine < theirs else 0.0 if mine > theirs else 0.5
+                told.setdefault(int(here[j - start]), []).append(won)
+    return {other: sum(won) / len(won) for other, won in told.items()}
+
+
+def change_without(
+    system: System, columns: rules.Columns, group: int, seats: Seats, entrant: int, other: int, states: Any
+) -> float:
+    """The change of the entrant's rating in the group rated without one opponent."""
+    first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+    entrants = np.array([each for each in range(first, last) if each != other])
+    kept = np.flatnonzero(seats.entrant != other)
+    lengths = [
+        int((seats.entrant[start - seats.start[0] : stop - seats.start[0]] != other).sum())
+        for start, stop in zip(seats.start, seats.stop, strict=True)
+    ]
+    alone = one_group(columns, entrants, seats.start[0] + kept, np.searchsorted(entrants, seats.entrant[kept]), lengths)
+    moved = Replayed(states.copy(), np.empty(entrants.size), np.empty((entrants.size, states.shape[1])))
+    replay_groups(system, alone, 0, 1, moved)
+    me = int(np.searchsorted(entrants, entrant))
+    rating = system.state_type._fields.index("rating")
+    return float(moved.after[me, rating] - moved.before[me])
+
+
+def one_group(columns: rules.Columns, entrants: Any, entries: Any, slots: Any, lengths: list[int]) -> rules.Columns:
+    """The columns of one group of those entrants and entries; empty heats are gone, ranks close up."""
+    per_entrant = {name: getattr(columns, name) for name in ("player", "played_events", "quit", "idle")}
+    per_entry = {
+        name: getattr(columns, name)
+        for name in ("side", "finished", "time_s", "score", "played_s", "duration_s", "handicap")
+    }
+    offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
+    rank, place = closed_up(columns.place[entries], offsets)
+    taken = {name: values[entrants] if values.size else values for name, values in per_entrant.items()}
+    taken |= {name: values[entries] if values.size else values for name, values in per_entry.items()}
+    if columns.mode.size:
+        whole = columns.entries if columns.entries.size else columns.entrants
+        taken["mode"] = columns.mode[np.searchsorted(whole, entries[offsets[:-1]], side="right") - 1]
+    taken |= {
+        "entrants": np.array([0, entrants.size]),
+        "heats": np.array([0, offsets.size - 1]),
+        "entries": offsets,
+        "entrant": slots,
+        "rank": rank,
+        "place": place,
+    }
+    return columns._replace(
+        opponents=frozen(np.empty(0)),
+        **{name: frozen(values, getattr(columns, name).dtype.type) for name, values in taken.items()},
+    )
+
+
+def closed_up(places: Any, offsets: Any) -> tuple[Any, Any]:
+    """Ranks and places within each heat, counted anew."""
+    rank, place = np.empty(places.size), np.empty(places.size)
+    for start, stop in pairwise(offsets):
+        here = places[start:stop]
+        order = np.sort(here)
+        low, high = np.searchsorted(order, here), np.searchsorted(order, here, side="right")
+        rank[start:stop], place[start:stop] = low + 1.0, 0.5 * (low + high + 1.0)
+    return rank, place

@@ -1,0 +1,228 @@
+"""What the five systems of Weng and Lin have in common; they differ in what a result says of the teams.
+
+Source: R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", JMLR 12 (2011). As in
+the openskill package, every event first adds tau^2 to a player's variance, and the partial-pairing models
+take the mean over a window of neighbours.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, ClassVar, NamedTuple
+
+from numba.extending import overload
+
+from podium.compiled import IN_KERNELS
+from podium.normal import distribution
+from podium.odds import logistic
+from podium.rules import (
+    Columns,
+    Entrant,
+    Scratch,
+    compiled_as,
+    enter,
+    entrant_at,
+    expect,
+    kernel,
+    rate_event,
+    settle,
+    slot_at,
+)
+from podium.systems.base import System, parameter
+from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, row_of
+from podium.tuples import add, read, write
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    beta_squared: float
+    tau_squared: float
+    kappa: float
+    idle_variance: float  # a day
+    max_deviation: float
+    window: float  # neighbours on either side that a team is compared with
+    mean: float  # 1: their mean, 0: their sum
+    margin: float  # of a draw
+    spread: float  # factor of c
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    deviation: float
+    events: float
+
+
+class Evidence(NamedTuple):
+    """What the heats of an event add up to."""
+
+    shift: float  # of the mean
+    shrink: float  # share of the variance
+
+
+@dataclass(frozen=True, slots=True)
+class WengLin(System):
+    """The parameters that all five share."""
+
+    source: ClassVar[str] = "Weng and Lin, A Bayesian Approximation Method for Online Ranking (2011)"
+    state_type = State
+    form_type = State
+    evidence_type = Evidence
+    params_type: ClassVar[type[Params]] = Params
+    needs_finisher: ClassVar[bool] = True
+    shown_deviations: ClassVar[float] = 3.0
+    spread: ClassVar[float] = 1.0
+
+    initial: float = parameter(25.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
+    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
+    tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
+    kappa: float = parameter(0.0001, "least share of the variance that an event leaves", low=1e-12, high=1.0)
+    idle_growth: float = parameter(0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Days, where the deviation grows over them."""
+        return "day" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return self.params_type(
+            beta_squared=self.beta * self.beta,
+            tau_squared=self.tau * self.tau,
+            kappa=self.kappa,
+            idle_variance=self.idle_growth * self.idle_growth,
+            max_deviation=self.deviation,
+            window=float(getattr(self, "neighbours", math.inf)),
+            mean=float(hasattr(self, "neighbours")),
+            margin=float(getattr(self, "draw_margin", 0.0)),
+            spread=self.spread,
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, self.deviation, 0.0)
+
+
+@singledispatch
+def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
+    """What a result says of the first team: v and w. `x` is its lead over c, `order` 1 won, 0 tied, -1 lost."""
+    raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
+
+
+@singledispatch
+def judge_teams(params: Any, lines: Any, teams: int) -> None:
+    """Fill each team's surprise and shrink; by default from pairs within the window."""
+    reach = min(params.window, float(teams))
+    for i in range(teams):
+        low, high = max(0, i - int(reach)), min(teams, i + int(reach) + 1)
+        variance = lines[i, VARIANCE]
+        shift, shrink = 0.0, 0.0
+        for q in range(low, high):
+            if q == i:
+                continue
+            c = params.spread * math.sqrt(variance + lines[q, VARIANCE] + 2.0 * params.beta_squared)
+            order = 1.0 if lines[i, RANK] < lines[q, RANK] else -1.0 if lines[i, RANK] > lines[q, RANK] else 0.0
+            v, w = judge_pair(params, (lines[i, MU] - lines[q, MU]) / c, c, order)
+            shift += v / c
+            shrink += math.sqrt(variance) / c * variance / (c * c) * w  # gamma is sigma / c
+        count = float(high - low - 1) if params.mean else 1.0
+        lines[i, SURPRISE] = shift / max(count, 1.0)
+        lines[i, SHRINK] = shrink / max(count, 1.0)
+
+
+@overload(judge_pair, jit_options=IN_KERNELS)
+def _(params, x, c, order):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_pair)(params)
+
+
+@overload(judge_teams, jit_options=IN_KERNELS)
+def _(params, lines, teams):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_teams)(params)
+
+
+@enter.register
+def widened(params: Params, me: State, entrant: Entrant) -> State:
+    """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
+    variance = me.deviation * me.deviation
+    if entrant.idle > 0.0:
+        ceiling = params.max_deviation * params.max_deviation
+        variance = max(variance, min(variance + entrant.idle * params.idle_variance, ceiling))
+    return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
+
+
+@rate_event.register
+def rate_teams(
+    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+) -> None:
+    """Each heat moves its teams, and a team's players by their share of its variance."""
+    newcomer, form, nothing = like
+    forms, sums = scratch.forms, scratch.sums
+    first = events.entrants[group]
+    size = events.entrants[group + 1] - first
+    for i in range(size):
+        me = read(states, events.player[first + i], newcomer)
+        write(forms, i, enter(params, me, entrant_at(events, first + i)))
+        write(sums, i, nothing)
+    if events.heats.size == 0:
+        judge_heat(params, like, events, first, first + size, first, scratch)
+    else:
+        for heat in range(events.heats[group], events.heats[group + 1]):
+            judge_heat(params, like, events, events.entries[heat], events.entries[heat + 1], first, scratch)
+    for i in range(size):
+        me, told = read(forms, i, form), read(sums, i, nothing)
+        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
+
+
+@kernel
+def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
+    """Add what a heat says of each of its players."""
+    _, form, _ = like
+    lines = scratch.lines
+    if events.finished.size:
+        finishers = 0.0
+        for i in range(start, stop):
+            finishers += events.finished[i]
+        if finishers == 0.0:
+            return
+    teams = gather_teams(events, start, stop, lines)
+    for i in range(start, stop):
+        me = read(scratch.forms, slot_at(events, i, first), form)
+        row = row_of(lines, i - start)
+        lines[row, MU] += me.rating
+        lines[row, VARIANCE] += me.deviation * me.deviation
+    judge_teams(params, lines, teams)
+    for i in range(start, stop):
+        slot = slot_at(events, i, first)
+        me = read(scratch.forms, slot, form)
+        row = row_of(lines, i - start)
+        variance = me.deviation * me.deviation
+        shrink = variance / lines[row, VARIANCE] * lines[row, SHRINK]
+        add(scratch.sums, slot, Evidence(variance * lines[row, SURPRISE], shrink))
+
+
+@settle.register
+def moved(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+    """The new mean, and the variance that is left."""
+    left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
+    return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
+
+
+@kernel
+def combined(params: Any, a: Any, b: Any) -> float:
+    """C of two players: the deviation of the difference of their performances."""
+    return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
+
+
+@kernel
+def logistic_chance(params: Any, a: Any, b: Any) -> float:
+    """The chance that `a` beats `b` by the Bradley-Terry and Plackett-Luce models."""
+    return logistic((a.rating - b.rating) / combined(params, a, b))
+
+
+@expect.register
+def normal_chance(params: Params, a: State, b: State) -> float:
+    """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
+    return distribution((a.rating - b.rating) / combined(params, a, b))

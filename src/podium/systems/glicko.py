@@ -1,0 +1,156 @@
+"""Glicko: a rating with its uncertainty.
+
+Source: M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" (1999), and "The
+Glicko system"; its equations are named below.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from podium.odds import logistic, outcome
+from podium.rules import (
+    Comparison,
+    Credit,
+    Entrant,
+    Entry,
+    Heat,
+    compare,
+    credit,
+    enter,
+    evidence,
+    expect,
+    kernel,
+    settle,
+)
+from podium.systems.base import System, parameter
+
+Q = math.log(10.0) / 400.0
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    idle_variance: float  # c^2, a day
+    max_deviation: float
+    min_deviation: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    deviation: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start, grown uncertain by idleness."""
+
+    rating: float
+    deviation: float
+    events: float
+    g: float
+
+
+class Evidence(NamedTuple):
+    """The two sums over opponents."""
+
+    surprise: float  # of g (s - E)
+    information: float  # of g^2 E (1 - E)
+
+
+@dataclass(frozen=True, slots=True)
+class Glicko(System):
+    """Glicko with any rating period; the deviation grows by the day."""
+
+    name: ClassVar[str] = "glicko"
+    title: ClassVar[str] = "Glicko"
+    source: ClassVar[str] = "Glickman, The Glicko system (1999)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "q = ln 10 / 400, g(RD) = 1 / sqrt(1 + 3 q^2 RD^2 / pi^2)",
+        "E = 1 / (1 + 10^(-g(RD_j) (r - r_j) / 400)), 1/d^2 = q^2 sum of g^2 E (1 - E)",
+        "r' = r + q / (1 / RD^2 + 1 / d^2) sum of g (s - E), RD' = sqrt(1 / (1 / RD^2 + 1 / d^2))",
+        "after t idle days RD = min(sqrt(RD^2 + c^2 t), a newcomer's)",
+    )
+    state_type = State
+    form_type = Form
+    evidence_type = Evidence
+
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(350.0, "a newcomer's deviation, and the largest", unit="points", low=1e-3, high=1e6)
+    idle_growth: float = parameter(0.0, "c: deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+    min_deviation: float = parameter(0.0, "the least deviation", unit="points", low=0.0, high=1e6)
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Days, where the deviation grows over them."""
+        return "day" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, self.deviation, 0.0)
+
+
+@kernel
+def attenuation(deviation: float) -> float:
+    """g(RD): how little a comparison with an uncertain opponent says."""
+    return 1.0 / math.sqrt(1.0 + 3.0 * Q * Q * deviation * deviation / (math.pi * math.pi))
+
+
+@enter.register
+def grown(params: Params, me: State, entrant: Entrant) -> Form:
+    """Step 1: idle days widen the deviation, up to a newcomer's."""
+    deviation = me.deviation
+    if entrant.idle > 0.0:
+        wide = math.sqrt(deviation * deviation + entrant.idle * params.idle_variance)
+        deviation = max(deviation, min(wide, params.max_deviation))
+    return Form(me.rating, deviation, me.events, attenuation(deviation))
+
+
+@compare.register
+def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Comparison, Comparison]:
+    """Each side's expected score is attenuated by the other's deviation."""
+    gap = Q * (a.rating - b.rating)
+    result = outcome(mine.place, theirs.place)
+    return Comparison(result, logistic(b.g * gap), b.g), Comparison(1.0 - result, logistic(-a.g * gap), a.g)
+
+
+@evidence.register
+def surprise_and_information(params: Params, said: Comparison) -> Evidence:
+    """What is summed over opponents."""
+    information = said.weight * said.weight * said.expected * (1.0 - said.expected)
+    return Evidence(said.weight * (said.result - said.expected), information)
+
+
+@settle.register
+def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+    """Step 2."""
+    variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
+    return State(
+        rating=me.rating + Q * variance * totals.surprise,
+        deviation=max(math.sqrt(variance), min(params.min_deviation, me.deviation)),
+        events=me.events + entrant.events,
+    )
+
+
+@credit.register
+def points_of(params: Params, me: Form, totals: Evidence, after: State, said: Comparison) -> Credit:
+    """A comparison moves the rating by q RD'^2 g (s - E)."""
+    variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
+    weight = Q * variance * said.weight
+    return Credit(weight, weight * (said.result - said.expected))
+
+
+@expect.register
+def expected_score(params: Params, a: Form, b: Form) -> float:
+    """Both deviations attenuate (eq. 16)."""
+    both = attenuation(math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation))
+    return logistic(both * Q * (a.rating - b.rating))
+
+
+SYSTEM = Glicko

@@ -1,0 +1,42 @@
+"""Weng and Lin's Bradley-Terry model with full pairing: logistic performances, every pair of teams."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podium.odds import logistic
+from podium.rules import expect
+from podium.systems import _weng_lin as shared
+
+
+class Params(shared.Params):
+    """What the rules read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenskillBt(shared.WengLin):
+    """Bradley-Terry over every pair of teams."""
+
+    name: ClassVar[str] = "openskill-bt"
+    title: ClassVar[str] = "Weng-Lin, Bradley-Terry, full pairing"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "c = sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2), p = 1 / (1 + e^((mu_q - mu_i) / c))",
+        "Omega = sum of sigma_i^2 / c (s - p), Delta = sum of sigma_i^3 / c^3 p (1 - p)",
+        "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
+    )
+    params_type = Params
+
+
+@shared.judge_pair.register
+def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
+    """The surprise, and the variance of the result."""
+    p = logistic(x)
+    return 0.5 * (order + 1.0) - p, p * (1.0 - p)
+
+
+@expect.register
+def chance(params: Params, a: shared.State, b: shared.State) -> float:
+    """The model's own."""
+    return shared.logistic_chance(params, a, b)
+
+
+SYSTEM = OpenskillBt

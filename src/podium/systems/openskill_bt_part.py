@@ -1,0 +1,30 @@
+"""Weng and Lin's Bradley-Terry model with partial pairing: each team against its neighbours in the ranking."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podium.systems import _weng_lin as shared
+from podium.systems import openskill_bt
+from podium.systems.base import parameter
+
+
+class Params(openskill_bt.Params):
+    """What the rules read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenskillBtPart(shared.WengLin):
+    """Bradley-Terry over neighbours in the ranking."""
+
+    name: ClassVar[str] = "openskill-bt-part"
+    title: ClassVar[str] = "Weng-Lin, Bradley-Terry, partial pairing"
+    formulas: ClassVar[tuple[str, ...]] = (
+        *openskill_bt.OpenskillBt.formulas,
+        "Omega and Delta are means over the neighbours within the window",
+    )
+    params_type = Params
+
+    neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)
+
+
+SYSTEM = OpenskillBtPart

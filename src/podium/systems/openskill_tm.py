@@ -1,0 +1,77 @@
+"""Weng and Lin's Thurstone-Mosteller model with full pairing: normal performances, every pair of teams."""
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podium.normal import SQRT_2, density
+from podium.rules import kernel
+from podium.systems import _weng_lin as shared
+from podium.systems.base import parameter
+
+LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
+
+
+class Params(shared.Params):
+    """What the rules read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenskillTm(shared.WengLin):
+    """Thurstone-Mosteller over every pair of teams."""
+
+    name: ClassVar[str] = "openskill-tm"
+    title: ClassVar[str] = "Weng-Lin, Thurstone-Mosteller, full pairing"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "c = sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2), x = (mu_i - mu_q) / c, t = margin / c",
+        "Omega = sum of sigma_i^2 / c V(x, t), Delta = sum of sigma_i^3 / c^3 W(x, t); for a draw V~ and W~",
+        "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
+    )
+    params_type = Params
+
+    draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
+
+
+@shared.judge_pair.register
+def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
+    """V and W of a win, a loss or a draw."""
+    t = params.margin / c
+    if order == 0.0:
+        return draw(x, t)
+    v, w = win(order * x, t)
+    return order * v, w
+
+
+@kernel
+def below(x: float) -> float:
+    """The normal distribution function in the form that the cut-offs were made for: worthless far below 0."""
+    return 0.5 * (1.0 + math.erf(x / SQRT_2))
+
+
+@kernel
+def win(x: float, t: float) -> tuple[float, float]:
+    """V and W of a win, with the authors' limits where it was next to impossible."""
+    lead = x - t
+    chance = below(lead)
+    if chance < LEAST_CHANCE:
+        return -lead, 1.0 if x < 0.0 else 0.0
+    v = density(lead) / chance
+    return v, v * (v + lead)
+
+
+@kernel
+def draw(x: float, t: float) -> tuple[float, float]:
+    """V and W of a draw, with the authors' limits where it was next to impossible."""
+    near, far = t - abs(x), -t - abs(x)
+    chance = below(near) - below(far)
+    v = -x - t if x < 0.0 else -x + t
+    if chance >= LEAST_DRAW:
+        v = (density(far) - density(near)) / chance
+        v = -v if x < 0.0 else v
+    if chance < LEAST_CHANCE:
+        return v, 1.0
+    return v, (near * density(near) - far * density(far)) / chance + v * v
+
+
+SYSTEM = OpenskillTm

@@ -1,0 +1,32 @@
+"""Weng and Lin's Thurstone-Mosteller model with partial pairing: each team against its neighbours in the ranking."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podium.systems import _weng_lin as shared
+from podium.systems import openskill_tm
+from podium.systems.base import parameter
+
+
+class Params(openskill_tm.Params):
+    """What the rules read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenskillTmPart(shared.WengLin):
+    """Thurstone-Mosteller over neighbours in the ranking."""
+
+    name: ClassVar[str] = "openskill-tm-part"
+    title: ClassVar[str] = "Weng-Lin, Thurstone-Mosteller, partial pairing"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "c = 2 sqrt(sigma_i^2 + sigma_q^2 + 2 beta^2); the rest as in openskill-tm",
+        "Omega and Delta are means over the neighbours within the window",
+    )
+    params_type = Params
+    spread: ClassVar[float] = 2.0
+
+    draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
+    neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)
+
+
+SYSTEM = OpenskillTmPart

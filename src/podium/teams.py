@@ -1,0 +1,67 @@
+"""The teams of a heat in the order of finish, for systems that rate teams rather than pairs of players.
+
+They are laid out in the rows of `Scratch.lines`, without sorting: ranks are whole numbers from 1, and as many
+rows are free from a rank on as entries share it.
+"""
+
+from typing import Any, NamedTuple
+
+from podium.compiled import kernel
+
+
+class Team(NamedTuple):
+    """A row of the teams of a heat; a player without mates is a team of one."""
+
+    mu: float  # sum of its players' means
+    variance: float  # sum of their variances
+    rank: float  # ties share the best
+    surprise: float  # what the system makes of it: how far the team's mean moves, over its variance
+    shrink: float  # and by what share its variance does
+
+
+MU, VARIANCE, RANK, SURPRISE, SHRINK = range(len(Team._fields))
+SIDE, TAKEN, ROW_OF_PLACE, PLACE_OF_ENTRY = range(len(Team._fields), len(Team._fields) + 4)
+
+
+@kernel
+def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
+    """Give each team of a heat (entries `start` to `stop`) a row, best first; how many there are.
+
+    `row_of(lines, entry - start)` is then an entry's row.
+    """
+    size = stop - start
+    for i in range(size):
+        lines[i, TAKEN] = 0.0
+    for i in range(start, stop):
+        rank = events.rank[i] if events.rank.size else events.place[i]
+        first = int(rank) - 1
+        place = first
+        while place < first + int(lines[first, TAKEN]):
+            if events.side.size and lines[place, SIDE] == float(events.side[i]):
+                break
+            place = place + 1 if events.side.size else first + int(lines[first, TAKEN])
+        if place == first + int(lines[first, TAKEN]):
+            lines[first, TAKEN] += 1.0
+            lines[place, SIDE] = float(events.side[i]) if events.side.size else 0.0
+            lines[place, RANK] = rank
+        lines[i - start, PLACE_OF_ENTRY] = float(place)
+    teams = 0
+    first = 0
+    while first < size:
+        taken = int(lines[first, TAKEN])
+        if taken == 0:
+            first += 1
+            continue
+        for place in range(first, first + taken):
+            lines[place, ROW_OF_PLACE] = float(teams)
+            lines[teams, RANK] = lines[place, RANK]
+            lines[teams, MU] = lines[teams, VARIANCE] = lines[teams, SURPRISE] = lines[teams, SHRINK] = 0.0
+            teams += 1
+        first += taken
+    return teams
+
+
+@kernel
+def row_of(lines: Any, entry: int) -> int:
+    """The row of an entry's team; `entry` counts from 0 in its heat."""
+    return int(lines[int(lines[entry, PLACE_OF_ENTRY]), ROW_OF_PLACE])

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test check docs fix lock bench clean
+.PHONY: install demo test check docs comparison fix lock bench clean
 
 install: $(READY)
 
@@ -41,6 +41,10 @@ bench: $(BENCH)/.ready
 
 docs: $(READY)
 	$(BIN)/python docs/build.py
+
+# DATA is a folder with the histories that docs/comparison.md names.
+comparison: $(READY)
+	$(BIN)/python docs/compare.py $(DATA)
 
 fix: $(READY)
 	$(BIN)/ruff format .

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import peers
+import polars as pl
 from events import PLAYERS, Fields, fields
 
 import podium
@@ -58,6 +59,8 @@ DUELS: dict[str, tuple[Callable[[Fields], peers.Timed], int]] = {
     "glicko2 package": (peers.glicko2_package, 4_000),
     "Podium elo": (podium_kernel("elo"), 1_000_000),
     "Podium glicko2": (podium_kernel("glicko2"), 1_000_000),
+    "Podium openskill-bt": (podium_kernel("openskill-bt"), 1_000_000),
+    "Podium trueskill": (podium_kernel("trueskill"), 500_000),
 }
 RACES: dict[str, tuple[Callable[[Fields], peers.Timed], int]] = {
     "openskill Plackett-Luce": (peers.openskill_pl, 4_000),
@@ -67,6 +70,14 @@ RACES: dict[str, tuple[Callable[[Fields], peers.Timed], int]] = {
     "Podium stk": (podium_kernel("stk"), 200_000),
     "Podium folyami": (podium_kernel("folyami"), 200_000),
     "Podium glicko2": (podium_kernel("glicko2"), 200_000),
+    "Podium openskill-pl": (podium_kernel("openskill-pl"), 200_000),
+    "Podium openskill-bt": (podium_kernel("openskill-bt"), 200_000),
+    "Podium trueskill": (podium_kernel("trueskill"), 50_000),
+}
+LARGE: dict[str, tuple[Callable[[Fields], peers.Timed], int]] = {
+    "openskill Plackett-Luce": (peers.openskill_pl, 1),
+    "Podium openskill-pl": (podium_kernel("openskill-pl"), 200),
+    "Podium openskill-bt-part": (podium_kernel("openskill-bt-part"), 200),
 }
 
 
@@ -128,6 +139,18 @@ def one_huge_race(entrants: int = 10_000) -> float:
     return best_seconds(lambda: podium.rate(table, "folyami").ratings, tries=3)
 
 
+def one_crowd(entrants: int = 100_000) -> float:
+    """Seconds for the kernel over one race of so many entrants with Plackett-Luce."""
+    made = find("openskill-pl")()
+    table = {
+        "event_id": ["e"] * entrants,
+        "player": [str(k) for k in range(entrants)],
+        "position": range(1, entrants + 1),
+    }
+    columns = encode(podium.read_results(pl.DataFrame(table)), made).columns
+    return best_seconds(lambda: states_after(made, columns, 0, 1, entrants), tries=5)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -140,6 +163,7 @@ def main() -> None:
     importlib.import_module("numpy.random")
     duels = fields(1_000_000, 2)
     rows = measured("1v1", duels, DUELS) + measured("8 entrants", fields(200_000, 8), RACES)
+    rows += measured("1000 entrants", fields(200, 1000), LARGE)
     print(f"{'shape':12} {'contender':26} {'events':>9} {'load s':>7} {'first s':>8} {'events/s':>13} {'ratio':>9}")
     for row in rows:
         print(
@@ -153,8 +177,10 @@ def main() -> None:
     )
     huge = one_huge_race()
     print(f"One race of 10,000 entrants with folyami: {huge:.2f} s")
+    crowd = one_crowd()
+    print(f"One race of 100,000 entrants with openskill-pl, the kernel: {crowd:.4f} s")
     if chosen.json:
-        figures = {"rows": [asdict(row) for row in rows], "end_to_end": whole, "huge_race_s": huge}
+        figures = {"rows": [asdict(row) for row in rows], "end_to_end": whole, "huge_race_s": huge, "crowd_s": crowd}
         chosen.json.write_text(json.dumps(figures, indent=2))
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from podium.compiled import compile_kernel
 from podium.events import Events, Pool
-from podium.rules import Columns, Entry, Scratch, rate_event
+from podium.rules import LINE, Columns, Scratch, rate_event
 from podium.systems.base import System
 from podium.tuples import read, write
 
@@ -111,7 +111,7 @@ def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scra
     return Scratch(
         forms=np.empty((widest, len(form))),
         sums=np.empty((widest, len(nothing))),
-        lines=np.empty((longest, len(Entry._fields))),
+        lines=np.empty((longest, LINE)),
     )
 
 

@@ -110,12 +110,15 @@ class Columns(NamedTuple):
     opponents: Any  # default: all other entries
 
 
+LINE = 16  # numbers in a line of scratch: a whole Entry, or what a system notes of a team
+
+
 class Scratch(NamedTuple):
     """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest group."""
 
     forms: Any  # float64 (entrants, fields of the form)
     sums: Any  # float64 (entrants, fields of the evidence)
-    lines: Any  # float64 (entries, fields of Entry)
+    lines: Any  # float64 (entries, LINE)
 
 
 @singledispatch

@@ -1,0 +1,271 @@
+"""TrueSkill: beliefs passed along a factor graph of players, teams and the differences between neighbours.
+
+Source: R. Herbrich, T. Minka and T. Graepel, "TrueSkill: A Bayesian Skill Rating System" (2006). All messages are
+normal: a precision, and a precision times a mean.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, ClassVar, NamedTuple
+
+from podium.normal import distribution, draw_shift, draw_shrink, win_shift, win_shrink
+from podium.rules import (
+    Columns,
+    Entrant,
+    Scratch,
+    enter,
+    entrant_at,
+    expect,
+    kernel,
+    rate_event,
+    settle,
+    slot_at,
+)
+from podium.systems.base import System, parameter
+from podium.teams import MU, RANK, VARIANCE, gather_teams, row_of
+from podium.tuples import add, read, write
+
+# What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
+# the message of the result to the difference on its right.
+SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
+MAX_SWEEPS = 10
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    beta_squared: float
+    tau_squared: float
+    margin: float  # of a draw, for the square root of the players in both teams
+    idle_variance: float  # a day
+    max_deviation: float
+    tolerance: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    deviation: float
+    events: float
+
+
+class Evidence(NamedTuple):
+    """What the heats of an event say, as the message to the player's skill."""
+
+    precision: float
+    precision_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrueSkill(System):
+    """TrueSkill over teams, fields and draws."""
+
+    name: ClassVar[str] = "trueskill"
+    title: ClassVar[str] = "TrueSkill"
+    source: ClassVar[str] = "Herbrich, Minka and Graepel, TrueSkill (2006)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "performance ~ N(skill, beta^2), skill ~ N(mu, sigma^2 + tau^2); a team's is the sum of its players'",
+        "a win: the difference of neighbours in the ranking is above the margin; a draw: within it",
+        "v(x, t) = N(x - t) / Phi(x - t), w = v (v + x - t); messages are passed until the largest moves little",
+        "margin = Phi^-1((draw_probability + 1) / 2) sqrt(players in both teams) beta",
+    )
+    state_type = State
+    form_type = State
+    evidence_type = Evidence
+    needs_finisher: ClassVar[bool] = True
+    shown_deviations: ClassVar[float] = 3.0
+
+    initial: float = parameter(25.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
+    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
+    tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
+    draw_probability: float = parameter(0.1, "share of matches between equals that are drawn", low=0.0, high=0.999999)
+    idle_growth: float = parameter(0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+    tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Days, where the deviation grows over them."""
+        return "day" if self.idle_growth else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(
+            beta_squared=self.beta * self.beta,
+            tau_squared=self.tau * self.tau,
+            margin=NormalDist().inv_cdf(0.5 * (self.draw_probability + 1.0)) * self.beta,
+            idle_variance=self.idle_growth * self.idle_growth,
+            max_deviation=self.deviation,
+            tolerance=self.tolerance,
+        )
+
+    def newcomer(self) -> State:
+        """A player who has not played."""
+        return State(self.initial, self.deviation, 0.0)
+
+
+@enter.register
+def widened(params: Params, me: State, entrant: Entrant) -> State:
+    """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
+    variance = me.deviation * me.deviation
+    if entrant.idle > 0.0:
+        ceiling = params.max_deviation * params.max_deviation
+        variance = max(variance, min(variance + entrant.idle * params.idle_variance, ceiling))
+    return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
+
+
+@rate_event.register
+def rate_teams(
+    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+) -> None:
+    """The messages of all heats to a player's skill, from the beliefs before the event."""
+    newcomer, form, nothing = like
+    forms, sums = scratch.forms, scratch.sums
+    first = events.entrants[group]
+    size = events.entrants[group + 1] - first
+    for i in range(size):
+        me = read(states, events.player[first + i], newcomer)
+        write(forms, i, enter(params, me, entrant_at(events, first + i)))
+        write(sums, i, nothing)
+    if events.heats.size == 0:
+        judge_heat(params, like, events, first, first + size, first, scratch)
+    else:
+        for heat in range(events.heats[group], events.heats[group + 1]):
+            judge_heat(params, like, events, events.entries[heat], events.entries[heat + 1], first, scratch)
+    for i in range(size):
+        me, told = read(forms, i, form), read(sums, i, nothing)
+        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
+
+
+@kernel
+def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
+    """Add a heat's message to each of its players."""
+    _, form, _ = like
+    lines = scratch.lines
+    if events.finished.size:
+        finishers = 0.0
+        for i in range(start, stop):
+            finishers += events.finished[i]
+        if finishers == 0.0:
+            return
+    teams = gather_teams(events, start, stop, lines)
+    if teams < 2:
+        return
+    for k in range(teams):
+        for note in range(SIZE, RESULT_MEAN + 1):
+            lines[k, note] = 0.0
+    for i in range(start, stop):
+        me = read(scratch.forms, slot_at(events, i, first), form)
+        row = row_of(lines, i - start)
+        lines[row, MU] += me.rating
+        lines[row, VARIANCE] += me.deviation * me.deviation + params.beta_squared
+        lines[row, SIZE] += 1.0
+    pass_messages(params, lines, teams)
+    for i in range(start, stop):
+        slot = slot_at(events, i, first)
+        me = read(scratch.forms, slot, form)
+        row = row_of(lines, i - start)
+        precision = lines[row, LEFT] + lines[row, RIGHT]
+        if precision <= 0.0:
+            continue
+        mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
+        own = me.deviation * me.deviation
+        # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
+        message = 1.0 / (1.0 / precision + lines[row, VARIANCE] - own)
+        add(scratch.sums, slot, Evidence(message, message * (mean - (lines[row, MU] - me.rating))))
+
+
+@kernel
+def pass_messages(params: Any, lines: Any, teams: int) -> None:
+    """Sweep down and up the ranking until the results move no difference by more than the tolerance."""
+    for _ in range(MAX_SWEEPS):
+        moved = 0.0
+        if teams == 2:
+            moved = apply_result(params, lines, 0)
+        else:
+            for k in range(teams - 2):
+                moved = max(moved, apply_result(params, lines, k))
+                tell_right(lines, k)
+            for back in range(teams - 2):
+                k = teams - 2 - back
+                moved = max(moved, apply_result(params, lines, k))
+                tell_left(lines, k)
+        if moved <= params.tolerance:
+            break
+    tell_left(lines, 0)
+    tell_right(lines, teams - 2)
+
+
+@kernel
+def without_right(lines: Any, k: int) -> tuple[float, float]:
+    """Mean and variance of a team's performance by all but the difference on its right."""
+    precision = 1.0 / lines[k, VARIANCE] + lines[k, LEFT]
+    return (lines[k, MU] / lines[k, VARIANCE] + lines[k, LEFT_MEAN]) / precision, 1.0 / precision
+
+
+@kernel
+def without_left(lines: Any, k: int) -> tuple[float, float]:
+    """Mean and variance of a team's performance by all but the difference on its left."""
+    precision = 1.0 / lines[k, VARIANCE] + lines[k, RIGHT]
+    return (lines[k, MU] / lines[k, VARIANCE] + lines[k, RIGHT_MEAN]) / precision, 1.0 / precision
+
+
+@kernel
+def apply_result(params: Any, lines: Any, k: int) -> float:
+    """The result between team k and the next cuts their difference; how far that moved the belief."""
+    mean, variance = without_right(lines, k)
+    next_mean, next_variance = without_left(lines, k + 1)
+    precision = 1.0 / (variance + next_variance)
+    lead = mean - next_mean
+    root = math.sqrt(precision)
+    x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
+    if lines[k, RANK] == lines[k + 1, RANK]:
+        v, w = draw_shift(x, t), draw_shrink(x, t)
+    else:
+        v, w = win_shift(x, t), win_shrink(x, t)
+    left = max(1.0 - w, 1e-12)
+    cut, cut_mean = precision / left, (lead * precision + root * v) / left
+    was, was_mean = precision + lines[k, RESULT], lead * precision + lines[k, RESULT_MEAN]
+    lines[k, RESULT], lines[k, RESULT_MEAN] = cut - precision, cut_mean - lead * precision
+    moved: float = max(abs(cut_mean - was_mean), math.sqrt(abs(cut - was)))
+    return moved
+
+
+@kernel
+def tell_right(lines: Any, k: int) -> None:
+    """What the difference on team k's right says of the next team: team k's performance less the difference."""
+    mean, variance = without_right(lines, k)
+    cut = lines[k, RESULT]
+    precision = cut / (variance * cut + 1.0)
+    lines[k + 1, LEFT] = precision
+    lines[k + 1, LEFT_MEAN] = (mean * cut - lines[k, RESULT_MEAN]) / (variance * cut + 1.0)
+
+
+@kernel
+def tell_left(lines: Any, k: int) -> None:
+    """What the difference on team k's right says of team k: the next team's performance and the difference."""
+    mean, variance = without_left(lines, k + 1)
+    cut = lines[k, RESULT]
+    lines[k, RIGHT] = cut / (variance * cut + 1.0)
+    lines[k, RIGHT_MEAN] = (mean * cut + lines[k, RESULT_MEAN]) / (variance * cut + 1.0)
+
+
+@settle.register
+def multiplied(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+    """The belief before times the messages."""
+    own = 1.0 / (me.deviation * me.deviation)
+    precision = own + totals.precision
+    mean = (me.rating * own + totals.precision_mean) / precision
+    return State(mean, 1.0 / math.sqrt(precision), me.events + entrant.events)
+
+
+@expect.register
+def chance(params: Params, a: State, b: State) -> float:
+    """The chance that `a` performs better than `b`."""
+    spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared
+    return distribution((a.rating - b.rating) / math.sqrt(spread))
+
+
+SYSTEM = TrueSkill

@@ -88,10 +88,14 @@ def evaluate(
 
 def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Floats]:
     """The sums of each event that has a pair to judge, by `event_id`, and the reliability bins."""
-    events = encode(results, system, period)
+    return judge_events(encode(results, system, period), system, window)
+
+
+def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Floats]:
+    """The same of encoded events."""
     asked = Asked(asked_heats(events, window), window.min_events)
     made = predict(system, events, asked)
-    rows = results.frame["event_id"][made.event_row]
+    rows = events.results.frame["event_id"][made.event_row]
     table = pl.DataFrame(made.heats, schema=list(Judged._fields)).with_columns(tau=kendall(made.heats), event_id=rows)
     sums = [pl.col(name).sum() for name in Judged._fields]
     with_pairs = table.filter(pl.col("pairs") > 0)

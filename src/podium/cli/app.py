@@ -21,6 +21,7 @@ app.command("leaderboard")(rating.leaderboard)
 app.command("explain")(rating.explain)
 app.command("check")(rating.check)
 app.command("evaluate")(judging.evaluate)
+app.command("tune")(judging.tune)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

@@ -1,11 +1,13 @@
 """Commands that judge systems by how well they predict."""
 
+from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Period, Settings, Shape, chosen_system
+from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
 from podium.errors import ParameterError
 
@@ -38,6 +40,50 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
         own = [part for part in told.split(",") if part.strip()]
         made.append(chosen_system(name.strip(), own + (settings or []), None))
     return made
+
+
+def tune(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    train_until: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Learn and search until then; later events are only tested.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Candidates to try in all.")] = 100,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="TOML", help="Write the tuned system here.")
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(metavar="SQLITE", help="Keep the trials here, and go on from them when run again.")
+    ] = None,
+    form: Shape = Format.table,
+) -> None:
+    """Search a system's parameters on the past of FILE, and test them on what came after."""
+    import podium
+    from podium.tuning import as_toml, tune
+
+    made = chosen_system(system, settings, system_file)
+    if train_until is None:
+        raise ParameterError("say where the training events end with --train-until DATE")
+    with show.progress(*["trying"] * trials) as steps:
+        told = tune(podium.read_results(file), made, train_until, trials=trials, study=study, progress=steps.reach)
+    toml = as_toml(told.system)
+    out = out or Path(f"{made.name}-tuned.toml")
+    show.write_text(toml, out)
+    if form is Format.json:
+        difference = told.test.differences.row(0, named=True)
+        parameters = {field.name: getattr(told.system, field.name) for field in fields(told.system)}
+        fitted = {"fitted_log_loss": told.fitted, "fitted_log_loss_defaults": told.fitted_defaults}
+        test = {"test": told.test.scores.to_dicts(), "difference": difference}
+        show.show_json({"system": made.name, "parameters": parameters, "file": str(out)} | fitted | test)
+        return
+    kept = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
+    show.show(told.test.scores.select(kept), form, "On the untouched events")
+    show.show(told.test.differences, form, "Log loss less the defaults', with a 95 % interval")
+    if form is Format.table:
+        typer.echo(toml)
+        typer.echo(f"{out} is for --system-file")
 
 
 def evaluate(

@@ -77,6 +77,21 @@ def write(frame: "pl.DataFrame", path: Path) -> None:
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
+def write_text(text: str, path: Path) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
 def show(frame: "pl.DataFrame", form: Format, title: str = "", *, most: int | None = None) -> None:
     """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
     if form is Format.csv:
@@ -148,7 +163,11 @@ class Steps:
 
     def next(self) -> None:
         """A step is done."""
-        self.done += 1
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        """So many steps are done."""
+        self.done = done
         with self._lock:
             if self._bar is not None:
                 self._bar.update(0, completed=self.done, description=self.name())

@@ -80,7 +80,9 @@ class WengLin(System):
     beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
     tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
     kappa: float = parameter(0.0001, "least share of the variance that an event leaves", low=1e-12, high=1.0)
-    idle_growth: float = parameter(0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+    idle_growth: float = parameter(
+        0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
+    )
 
     @property
     def idle_unit(self) -> str | None:

@@ -24,9 +24,13 @@ def parameter(
     low: float = -math.inf,
     high: float = math.inf,
     choices: tuple[str, ...] = (),
+    search: tuple[float, float] | None = None,
 ) -> Any:
-    """A setting of a system: its default, meaning, unit, and the closed range or the words it may take."""
-    told = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    """A setting of a system: its default, meaning, unit, and the closed range or the words it may take.
+
+    `search` is where tuning looks; where None, from an eighth of the default to eight times it.
+    """
+    told = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=told)
 
 

@@ -79,7 +79,9 @@ class Glicko(System):
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation, and the largest", unit="points", low=1e-3, high=1e6)
-    idle_growth: float = parameter(0.0, "c: deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+    idle_growth: float = parameter(
+        0.0, "c: deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 10.0)
+    )
     min_deviation: float = parameter(0.0, "the least deviation", unit="points", low=0.0, high=1e6)
 
     @property

@@ -82,7 +82,9 @@ class TrueSkill(System):
     beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
     tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
     draw_probability: float = parameter(0.1, "share of matches between equals that are drawn", low=0.0, high=0.999999)
-    idle_growth: float = parameter(0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6)
+    idle_growth: float = parameter(
+        0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
+    )
     tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
 
     @property

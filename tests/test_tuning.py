@@ -1,0 +1,73 @@
+"""Tuning: the past is searched, the future only tests."""
+
+import json
+
+import pytest
+
+import podium
+from podium.cli import app as command_line
+from podium.cli.options import chosen_system
+from podium.systems import find
+from podium.tuning import TuningError, as_toml, parted, tune
+
+RACES = [
+    {
+        "event_id": f"r{day}",
+        "started_at": f"2025-{1 + day // 28:02d}-{1 + day % 28:02d}",
+        "player": name,
+        "position": 1 + k,
+    }
+    for day in range(120)
+    for k, name in enumerate(sorted("abcdef", key=lambda name: (ord(name) * 7 + day * day) % 11))
+]
+
+
+def test_the_later_events_are_not_searched():
+    results = podium.read_results(RACES)
+    split = parted(results, podium.read_results(RACES).frame["started_at"][300])
+    assert split.train.frame["started_at"].max() <= split.train_until
+    other = [row | ({"position": 7 - row["position"]} if row["started_at"] > "2025-03-20" else {}) for row in RACES]
+    one, two = (
+        tune(podium.read_results(rows), find("elo")(), "2025-03-20", trials=6).system for rows in (RACES, other)
+    )
+    assert one == two
+
+
+def test_more_trials_go_on_from_a_study(tmp_path):
+    results, study = podium.read_results(RACES), tmp_path / "elo.db"
+    tune(results, find("elo")(), "2025-03-20", trials=4, study=study)
+    seen = []
+    tune(results, find("elo")(), "2025-03-20", trials=8, study=study, progress=seen.append)
+    assert seen[0] > 4
+    assert seen[-1] == 8
+
+
+def test_a_search_never_ends_behind_its_start():
+    told = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
+    assert told.fitted <= told.fitted_defaults
+
+
+def test_the_file_is_read_back(tmp_path):
+    path = tmp_path / "tuned.toml"
+    for system in (find("folyami")(k=31.25, remoteness=None), find("elo")(pairs="sum")):
+        path.write_text(as_toml(system))
+        assert chosen_system(None, None, path) == system
+
+
+def test_the_command_writes_the_file(tmp_path, capsys):
+    source, out = tmp_path / "races.json", tmp_path / "out.toml"
+    source.write_text(json.dumps(RACES))
+    options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "3", "-o", str(out), "--format", "json"]
+    command_line.app(["tune", str(source), *options], standalone_mode=False)
+    told = json.loads(capsys.readouterr().out)
+    assert told["parameters"]["k"] == chosen_system(None, None, out).k
+
+
+def test_what_cannot_be_tuned_says_why(tmp_path):
+    results = podium.read_results(RACES)
+    with pytest.raises(podium.ParameterError, match="parts nothing"):
+        tune(results, find("elo")(), "2026-01-01", trials=1)
+    study = tmp_path / "not-a-study.db"
+    study.write_text("no database")
+    with pytest.raises(TuningError, match="not a study"):
+        tune(results, find("elo")(), "2025-03-20", trials=1, study=study)

@@ -14,7 +14,7 @@ from podium.systems import find, names
 from podium.systems.base import allowed
 
 DOCS = Path(__file__).parent
-COMMANDS = ("", "rate", "leaderboard", "explain", "evaluate", "tune", "check", "systems", "demo")
+COMMANDS = ("", "rate", "leaderboard", "explain", "evaluate", "tune", "audit", "check", "systems", "demo")
 
 
 def system_page(name: str) -> str:

@@ -22,6 +22,7 @@ app.command("explain")(rating.explain)
 app.command("check")(rating.check)
 app.command("evaluate")(judging.evaluate)
 app.command("tune")(judging.tune)
+app.command("audit")(judging.audit)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

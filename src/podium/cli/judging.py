@@ -1,5 +1,6 @@
 """Commands that judge systems by how well they predict."""
 
+import json
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +10,25 @@ import typer
 from podium.cli import show
 from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
-from podium.errors import ParameterError
+from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
     from podium.systems.base import System
+
+SHOWN_FINDINGS = 40
+AUDIT_TITLES = {
+    "months": "Points by month",
+    "broken": "Events whose points do not sum to zero",
+    "farmed": "Points mostly from few opponents",
+    "groups": "Groups who only meet each other",
+    "newcomers": "Newcomers who rise far faster than others",
+    "quitters": "Players who quit often",
+}
+
+
+class NotConservedError(PodiumError):
+    """A system that should keep an event's points level did not."""
+
 
 Systems = Annotated[
     list[str] | None,
@@ -40,6 +56,41 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
         own = [part for part in told.split(",") if part.strip()]
         made.append(chosen_system(name.strip(), own + (settings or []), None))
     return made
+
+
+def audit(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    form: Shape = Format.table,
+) -> None:
+    """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
+    import podium
+    from podium.audit import audit
+
+    made = chosen_system(system, settings, system_file)
+    with show.progress("reading", "rating", "auditing") as steps:
+        results = podium.read_results(file)
+        steps.next()
+        rated = podium.rate(results, made, period=period)
+        steps.next()
+        found = audit(rated)
+    tables = {field.name: getattr(found, field.name) for field in fields(found)}
+    if form is Format.json:
+        show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})
+    elif form is Format.csv:
+        show.show(found.months, form)
+    else:
+        for name, title in AUDIT_TITLES.items():
+            if name == "months" or tables[name].height:
+                show.show(tables[name], form, title, most=SHOWN_FINDINGS)
+    if found.broken.height:
+        event = found.broken["event_id"][0]
+        raise NotConservedError(
+            f"{made.name} should conserve points; event {event} and {found.broken.height - 1} more do not"
+        )
 
 
 def tune(

@@ -1,0 +1,187 @@
+"""The points economy: where points come from and go, and patterns worth a look, each with its evidence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from podium import rules
+from podium.rated import Rated
+from podium.tuples import read
+
+ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
+TOP = 10
+FEW_OPPONENTS, FARMED_SHARE, FARMED_POINTS = 2, 0.8, 50.0
+NEW_EVENTS, STEEP = 10, 3.0  # a newcomer's first events, and robust deviations above other newcomers
+QUITS, QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was found. Every table may be empty; none accuses anyone."""
+
+    months: pl.DataFrame  # points by month (or one row, where results have no dates)
+    broken: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
+    farmed: pl.DataFrame  # players whose points from duels come mostly from few opponents
+    groups: pl.DataFrame  # players who only meet each other
+    newcomers: pl.DataFrame  # newcomers who rise far faster than others
+    quitters: pl.DataFrame  # players who quit often
+
+
+def audit(rated: Rated) -> Audit:
+    """Audit rated results."""
+    changes = with_causes(rated)
+    nets = net_of_events(changes)
+    return Audit(
+        months=months(rated, changes, nets),
+        broken=broken(rated, nets),
+        farmed=farmed(rated, changes),
+        groups=groups(rated),
+        newcomers=steep_newcomers(changes),
+        quitters=quitters(rated),
+    )
+
+
+def with_causes(rated: Rated) -> pl.DataFrame:
+    """The history, each row with its group, whether it is the player's first, and the points for taking part."""
+    rows = rated.events.ledger
+    group = np.searchsorted(rated.events.columns.entrants, rows.entrant, side="right") - 1
+    seat = rated.events.columns.player[rows.entrant]
+    first = np.zeros(seat.size, np.bool_)
+    first[np.unique(seat, return_index=True)[1]] = True
+    settles = np.ones(seat.size, np.bool_) if rows.settles is None else rows.settles
+    base = np.where(settles, taking_part(rated)[rows.entrant], 0.0)
+    return rated.history.with_columns(
+        group=pl.Series(group), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
+    )
+
+
+def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
+    """The points that each entrant's form has above its state: base points, where a system has them."""
+    params, columns = rated.system.params(), rated.events.columns
+    gained = np.zeros(columns.player.size)
+    if rules.enter.dispatch(type(params)) is rules.enter.dispatch(object):
+        return gained
+    newcomer = rated.system.newcomer()
+    before = np.tile(np.array(newcomer, np.float64), (rated.events.player_names.len(), 1))
+    for entrant, player in enumerate(columns.player.tolist()):
+        me = read(before, player, newcomer)
+        facts = rules.Entrant(*map(float, rules.entrant_at(columns, entrant)))
+        gained[entrant] = rules.enter(params, me, facts).rating - me.rating
+        before[player] = rated.replayed.after[entrant]
+    return gained
+
+
+def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
+    """What each event (or rating period) made or lost, beside the points for taking part."""
+    moved = pl.col("delta") - pl.col("base_points")
+    return changes.group_by("group", maintain_order=True).agg(
+        pl.col("event_id").last(),
+        pl.col("started_at").last(),
+        net=moved.sum(),
+        moved=moved.abs().sum(),
+    )
+
+
+def broken(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
+    """Events that a conserving system should have kept level."""
+    told = nets.select("event_id", "net", "moved")
+    if not rated.system.conserves:
+        return told.clear()
+    return told.filter(pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved")))
+
+
+def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFrame:
+    """Points introduced, created and leaked by month, those in circulation, and how the active players stand."""
+    month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
+    start = float(rated.system.newcomer().rating)
+    flows = changes.group_by(month, maintain_order=True).agg(
+        events=pl.col("event_id").n_unique(),
+        newcomers=pl.col("first").sum(),
+        introduced_starts=pl.col("first").sum() * start,
+        introduced_base_points=pl.col("base_points").sum(),
+        exchanged=0.5 * (pl.col("delta") - pl.col("base_points")).abs().sum(),
+    )
+    made = nets.group_by(month, maintain_order=True).agg(
+        created=pl.col("net").clip(lower_bound=0.0).sum(), leaked=-pl.col("net").clip(upper_bound=0.0).sum()
+    )
+    latest = changes.group_by(month, "seat", maintain_order=True).agg(pl.col("rating").last())
+    active = latest.group_by("month", maintain_order=True).agg(
+        active=pl.len(),
+        mean=pl.col("rating").mean(),
+        median=pl.col("rating").median(),
+        top_10=pl.col("rating").top_k(TOP).mean(),
+    )
+    told = flows.join(made, on="month", maintain_order="left").join(active, on="month", maintain_order="left")
+    gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
+    return told.with_columns(circulation=gain.cum_sum())
+
+
+def farmed(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
+    """Players most of whose points won in events of two come from one or two opponents."""
+    duels = changes.filter(pl.len().over("group") == 2)  # noqa: PLR2004  (a duel has two)
+    if duels.is_empty() or rated.period != "event":
+        return pl.DataFrame(schema={"player": pl.String, "opponents": pl.List(pl.String), "points": pl.Float64})
+    other = pl.col("player").reverse().over("group").alias("opponent")
+    won = duels.with_columns(other).group_by("pool", "player", "opponent").agg(points=pl.col("delta").sum())
+    gains = won.filter(pl.col("points") > 0.0).sort("points", descending=True)
+    told = gains.group_by("pool", "player", maintain_order=True).agg(
+        opponents=pl.col("opponent").head(FEW_OPPONENTS),
+        points=pl.col("points").head(FEW_OPPONENTS).sum(),
+        share=pl.col("points").head(FEW_OPPONENTS).sum() / pl.col("points").sum(),
+        others=pl.len() - FEW_OPPONENTS,
+    )
+    much = (pl.col("share") >= FARMED_SHARE) & (pl.col("points") >= FARMED_POINTS)
+    return told.filter(much).sort("points", descending=True)
+
+
+def groups(rated: Rated) -> pl.DataFrame:
+    """Players who only meet each other, beside each pool's largest group: their ratings compare with nobody's."""
+    columns, names = rated.events.columns, rated.events.player_names
+    sizes = np.diff(columns.entrants)
+    lead = np.repeat(columns.player[columns.entrants[:-1]], sizes)
+    links = coo_array((np.ones(lead.size), (lead, columns.player)), shape=(names.len(), names.len()))
+    _, label = connected_components(links, directed=False)
+    rows = []
+    for pool in rated.events.pools:
+        here = label[pool.first_player : pool.last_player]
+        found, count = np.unique(here, return_counts=True)
+        for group in found[np.argsort(-count, kind="stable")][1:]:
+            members = names[pool.first_player : pool.last_player].filter(pl.Series(here == group)).to_list()
+            rows.append({"pool": pool.name, "size": len(members), "players": members})
+    return pl.DataFrame(rows, schema={"pool": pl.String, "size": pl.Int64, "players": pl.List(pl.String)})
+
+
+def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
+    """Newcomers whose first events raise them far more than other newcomers: far better than a newcomer's rating."""
+    early = changes.filter(pl.int_range(pl.len()).over("seat") < NEW_EVENTS)
+    risen = early.group_by("pool", "player", maintain_order=True).agg(
+        first_event=pl.col("event_id").first(), events=pl.len(), rise=(pl.col("delta") - pl.col("base_points")).sum()
+    )
+    whole = risen.filter(pl.col("events") == NEW_EVENTS)
+    middle = pl.col("rise").median().over("pool")
+    spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # a normal deviation from the median one
+    told = whole.with_columns(deviations=(pl.col("rise") - middle) / spread)
+    return told.filter((pl.col("deviations") > STEEP) & pl.col("deviations").is_finite()).sort("rise", descending=True)
+
+
+def quitters(rated: Rated) -> pl.DataFrame:
+    """Players who quit much oftener than their pool does, and what the quits did to their rating."""
+    rows, quits = rated.events.ledger, rated.events.columns.quit
+    if not quits.size:
+        return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})
+    told = rated.history.with_columns(quit=pl.Series(quits[rows.entrant])).with_columns(
+        usual=pl.col("quit").mean().over("pool")
+    )
+    by_player = told.group_by("pool", "player", maintain_order=True).agg(
+        quits=pl.col("quit").sum().cast(pl.Int64),
+        events=pl.len(),
+        share=pl.col("quit").mean(),
+        usual=pl.col("usual").first(),
+        points=pl.col("delta").filter(pl.col("quit") > 0.0).sum(),
+    )
+    often = (pl.col("share") >= QUIT_SHARE) & (pl.col("share") >= QUIT_FACTOR * pl.col("usual"))
+    return by_player.filter((pl.col("quits") >= QUITS) & often).sort("quits", descending=True)

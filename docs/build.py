@@ -44,6 +44,8 @@ def system_page(name: str) -> str:
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
     lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")
+    if system.ties_in_file_order:
+        lines.append("- those who tie are linked to their neighbours in the order of the file")
     if system.min_events:
         lines.append(f"- it takes {system.min_events} events to stand on the leaderboard as settled")
     if system.settled_deviation is not None:

@@ -11,7 +11,7 @@ from podium.events import frozen
 from podium.replay import Replayed, replay_groups
 from podium.systems.base import System
 
-MOST = 100  # opponents tried, the nearest in the order of finish; the field's joint effect holds the rest
+MOST, WORK = 100, 2e7  # opponents left out: the nearest in the order of finish, fewer where a field is large
 
 
 class Without(NamedTuple):
@@ -38,7 +38,8 @@ def contributions(
     results = outcomes(columns, seats, entrant)
     place = columns.place[seats.start[0] : seats.stop[-1]]
     mine = place[seats.entrant == entrant].mean()
-    nearest = sorted(results, key=lambda other: abs(place[seats.entrant == other].mean() - mine))[:MOST]
+    tried = int(min(MOST, max(2.0, WORK / len(results) ** 2))) if results else 0
+    nearest = sorted(results, key=lambda other: abs(place[seats.entrant == other].mean() - mine))[:tried]
     for other in sorted(nearest):
         left = change_without(system, columns, group, seats, entrant, other, states)
         yield Without(other, results[other], change - left)

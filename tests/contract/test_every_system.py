@@ -75,6 +75,9 @@ def test_explanations_add_up_to_the_change(name, rows):
 @every_system
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing_but_rounding(name, rows, seed):
+    """But for the models that link neighbours in the ranking, where a tie has none of its own order."""
+    if find(name).ties_in_file_order and encode(podium.read_results(rows), find(name)()).columns.rank.size:
+        return
     by_event = {}
     for row in rows:
         by_event.setdefault(row["event_id"], []).append(row)
@@ -139,7 +142,8 @@ def test_extreme_ratings_stay_finite(name):
         for n in range(3000)
         for player in ("ana", "ben")
     ]
-    rated = podium.rate(rows, system(initial=1e6) if name != "xonstat-2015" else system(initial=1e6, floor=None))
+    start = min(1e6, next(setting for setting in fields(system) if setting.name == "initial").metadata["high"])
+    rated = podium.rate(rows, system(initial=start, **({"floor": None} if name == "xonstat-2015" else {})))
     assert np.isfinite(rated.replayed.after).all()
 
 

@@ -56,6 +56,7 @@ class System:
     needs_finisher: ClassVar[bool] = False  # an event that everyone quits is not rated
     takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
     conserves: ClassVar[bool] = False  # the exchange sums to zero
+    ties_in_file_order: ClassVar[bool] = False  # who ties is linked to neighbours in the order of the file
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # before a player stands on the leaderboard
     settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional

@@ -23,6 +23,7 @@ class OpenskillTmPart(shared.WengLin):
         "Omega and Delta are means over the neighbours within the window",
     )
     params_type = Params
+    ties_in_file_order: ClassVar[bool] = True
     spread: ClassVar[float] = 2.0
 
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)

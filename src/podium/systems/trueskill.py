@@ -75,6 +75,7 @@ class TrueSkill(System):
     form_type = State
     evidence_type = Evidence
     needs_finisher: ClassVar[bool] = True
+    ties_in_file_order: ClassVar[bool] = True
     shown_deviations: ClassVar[float] = 3.0
 
     initial: float = parameter(25.0, "a newcomer's rating", unit="points")

@@ -1,0 +1,242 @@
+"""Codeforces' contest rating as its author published it, in whole numbers.
+
+Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Whole-number division cuts towards zero, as in
+the author's program.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from podium.odds import logistic, strength
+from podium.rules import Columns, Entrant, Scratch, enter, entrant_at, expect, kernel, rate_event, settle, slot_at
+from podium.systems.base import System, parameter
+from podium.tuples import read, write
+
+SLOPE = math.log(10.0) / 400.0
+LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
+DELTA, WORST_RANK = range(2)  # what a line notes of an entry
+MOST_TAKEN = 10.0
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    centre: float
+
+
+class State(NamedTuple):
+    """What is known of a player."""
+
+    rating: float
+    events: float
+
+
+class Form(NamedTuple):
+    """A player at the start."""
+
+    rating: float
+    events: float
+    strength: float  # e^(slope (rating - initial))
+
+
+class Evidence(NamedTuple):
+    """What the heats of an event add up to."""
+
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Codeforces(System):
+    """Half the way to the rating that the place deserves, less a share of inflation."""
+
+    name: ClassVar[str] = "codeforces"
+    title: ClassVar[str] = "Codeforces"
+    source: ClassVar[str] = "Mirzayanov, Open Codeforces Rating System (2015)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "seed = 1 + sum over opponents of 1 / (1 + 10^((me - opponent) / 400))",
+        "deserved: the rating whose seed is sqrt(rank seed), ties having the worst rank; d = (deserved - me) / 2",
+        "all d move by -sum of d / n - 1, then by -sum / s of the s = 4 sqrt(n) highest rated, within -10 and 0",
+    )
+    state_type = State
+    form_type = Form
+    evidence_type = Evidence
+    teams: ClassVar[bool] = False
+    needs_finisher: ClassVar[bool] = True
+    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+
+    initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        return Params(float(self.initial))
+
+    def newcomer(self) -> State:
+        """A player who has not taken part."""
+        return State(float(self.initial), 0.0)
+
+
+@enter.register
+def with_strength(params: Params, me: State, entrant: Entrant) -> Form:
+    """One exponential a player."""
+    return Form(me.rating, me.events, strength(SLOPE * (me.rating - params.centre)))
+
+
+@rate_event.register
+def rate_contest(
+    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+) -> None:
+    """Each heat is a contest, from the ratings before the event."""
+    newcomer, form, nothing = like
+    forms, sums = scratch.forms, scratch.sums
+    first = events.entrants[group]
+    size = events.entrants[group + 1] - first
+    for i in range(size):
+        me = read(states, events.player[first + i], newcomer)
+        write(forms, i, enter(params, me, entrant_at(events, first + i)))
+        write(sums, i, nothing)
+    if events.heats.size == 0:
+        judge_contest(params, events, first, first + size, first, scratch)
+    else:
+        for heat in range(events.heats[group], events.heats[group + 1]):
+            judge_contest(params, events, events.entries[heat], events.entries[heat + 1], first, scratch)
+    for i in range(size):
+        me, told = read(forms, i, form), read(sums, i, nothing)
+        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
+
+
+@kernel
+def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
+    """Add each contestant's points to its sum."""
+    forms, sums, lines = scratch.forms, scratch.sums, scratch.lines
+    n = stop - start
+    if n < 2:
+        return
+    if events.finished.size:
+        finishers = 0.0
+        for i in range(start, stop):
+            finishers += events.finished[i]
+        if finishers == 0.0:
+            return
+    note_worst_ranks(events, start, stop, lines)
+    total = 0.0
+    for i in range(start, stop):
+        me = slot_at(events, i, first)
+        seed = seed_of(params, events, forms, start, stop, first, forms[me, 0]) - 0.5  # itself not counted
+        rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
+        deserved = rating_of_rank(params, events, forms, start, stop, first, rank)
+        lines[i - start, DELTA] = cut((deserved - forms[me, 0]) / 2.0)
+        total += lines[i - start, DELTA]
+    shift = cut(-total / n) - 1.0
+    shift += top_correction(events, start, stop, first, forms, lines, shift)
+    for i in range(start, stop):
+        sums[slot_at(events, i, first), 0] += lines[i - start, DELTA] + shift
+
+
+@kernel
+def cut(x: float) -> float:
+    """Whole-number division's result: towards zero."""
+    return math.floor(x) if x >= 0.0 else math.ceil(x)
+
+
+@kernel
+def note_worst_ranks(events: Any, start: int, stop: int, lines: Any) -> None:
+    """Those who tie all have the worst of their ranks: how many are at least as good."""
+    n = stop - start
+    for k in range(n):
+        lines[k, DELTA] = 0.0
+    for i in range(start, stop):
+        rank = events.rank[i] if events.rank.size else events.place[i]
+        lines[int(rank) - 1, DELTA] += 1.0
+    for i in range(start, stop):
+        rank = events.rank[i] if events.rank.size else events.place[i]
+        lines[i - start, WORST_RANK] = rank - 1.0 + lines[int(rank) - 1, DELTA]
+
+
+@kernel
+def seed_of(params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rating: float) -> float:
+    """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead."""
+    mine = strength(SLOPE * (rating - params.centre))
+    seed = 1.0
+    for i in range(start, stop):
+        theirs = forms[slot_at(events, i, first), 2]
+        seed += theirs / (theirs + mine)
+    return seed
+
+
+@kernel
+def rating_of_rank(params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rank: float) -> float:
+    """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
+    low, high = LOW, HIGH
+    while high - low > 1.0:
+        middle = math.floor(0.5 * (low + high))
+        if seed_of(params, events, forms, start, stop, first, middle) < rank:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@kernel
+def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, lines: Any, shift: float) -> float:
+    """Against inflation at the top: the highest rated together shall not gain, by at most ten points each.
+
+    They are counted by rating, without sorting.
+    """
+    n = stop - start
+    wanted = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
+    low, high = LOW - MOST_TAKEN * 1e6, HIGH + MOST_TAKEN * 1e6
+    while high - low > 0.5:
+        middle = math.floor(0.5 * (low + high)) + 0.5
+        count = 0.0
+        for i in range(start, stop):
+            count += 1.0 if forms[slot_at(events, i, first), 0] > middle else 0.0
+        if count >= wanted:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1.0:
+            break
+    total, taken = 0.0, 0.0
+    for i in range(start, stop):
+        if forms[slot_at(events, i, first), 0] > high:
+            total += lines[i - start, DELTA] + shift
+            taken += 1.0
+    # Of those who tie at the edge the best placed count; who ties in both has the same points.
+    worst, none = float(n), 0.0
+    while worst - none > 1.0:
+        middle = math.floor(0.5 * (worst + none))
+        count = taken
+        for i in range(start, stop):
+            tied = low < forms[slot_at(events, i, first), 0] <= high
+            count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
+        if count >= wanted:
+            worst = middle
+        else:
+            none = middle
+    for i in range(start, stop):
+        tied = low < forms[slot_at(events, i, first), 0] <= high
+        if tied and lines[i - start, WORST_RANK] <= none:
+            total += lines[i - start, DELTA] + shift
+            taken += 1.0
+    for i in range(start, stop):
+        tied = low < forms[slot_at(events, i, first), 0] <= high
+        if tied and none < lines[i - start, WORST_RANK] <= worst and taken < wanted:
+            total += lines[i - start, DELTA] + shift
+            taken += 1.0
+    return min(max(cut(-total / wanted), -MOST_TAKEN), 0.0)
+
+
+@settle.register
+def add_points(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+    """Add what the contests gave."""
+    return State(me.rating + totals.points, me.events + entrant.events)
+
+
+@expect.register
+def chance(params: Params, a: Form, b: Form) -> float:
+    """Elo's formula."""
+    return logistic(SLOPE * (a.rating - b.rating))
+
+
+SYSTEM = Codeforces

@@ -14,6 +14,7 @@ def events(draw, number, heats=1, quits=True):
     players = draw(st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=5, unique=True))
     pool = draw(st.sampled_from(["one", "two"]))
     mode = draw(st.sampled_from(["time-trial", "normal", "duel"]))
+    weight = draw(st.sampled_from([1.0, 1.0, 2.0, 0.5]))
     rows = []
     for heat in range(draw(st.integers(1, heats))):
         for player in players:
@@ -23,6 +24,7 @@ def events(draw, number, heats=1, quits=True):
                 "started_at": (START + timedelta(hours=7 * number)).isoformat(),
                 "pool": pool,
                 "mode": mode,
+                "weight": weight,
                 "heat": str(heat + 1),
                 "player": player,
                 "status": "finished" if finished else "quit",

@@ -10,9 +10,9 @@ from podium.errors import SHOWN_FAULTS, Fault
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")
-POSITIVE = ("position", "time_s")
+POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
-NUMBERS = ("position", "time_s", "score", "team_score", "played_s", "duration_s")
+NUMBERS = ("position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = ("finished", "quit", "dnf", "disqualified", "did_not_start")
 ALL = (
@@ -32,6 +32,7 @@ ALL = (
     "duration_s",
     "ranked",
     "handicap",
+    "weight",
 )
 DEFAULTS = {"pool": "default", "status": "finished"}
 SYNONYMS = {
@@ -64,6 +65,8 @@ def normalised(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Fault]]:
         return frame, faults
     for name, default in DEFAULTS.items():
         columns[name] = columns[name].fill_null(default) if name in columns else constant(name, default, frame.height)
+    if "weight" in columns and keeps(columns["weight"]):
+        columns["weight"] = columns["weight"].fill_null(1.0)
     kept = {name: columns[name] for name in ALL if name in columns and keeps(columns[name])}
     return pl.DataFrame(kept), []
 

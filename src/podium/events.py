@@ -197,6 +197,7 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "finished": frozen(claims.finished),
         **place_columns(places, claims),
         "mode": mode_numbers(frame, entries),
+        "weight": heat_weights(frame, entries),
         "time_s": claims.time_s,
         "score": claims.score,
         "played_s": frozen(numeric(frame, "played_s")),
@@ -231,6 +232,13 @@ def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
     numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
     return frozen(numbers if numbers.any() else NONE)
+
+
+def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
+    """How many times each heat's comparisons count; no entries where all count once."""
+    weights = numeric(frame, "weight")
+    first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else NONE
+    return frozen(first if (first != 1.0).any() else NONE)
 
 
 def heat_offsets(group: Integers, heat: Integers) -> Integers:

@@ -13,7 +13,7 @@ from podium.events import Events
 from podium.left_out import contributions
 from podium.replay import Replayed, states_after
 from podium.systems.base import System, blank
-from podium.tuples import read
+from podium.tuples import read, times
 from podium.words import in_words
 
 SCHEMA = {
@@ -50,6 +50,7 @@ class Met:
     gap: float  # opponent's rating less the player's, before
     heat: str
     said: Any
+    weight: float  # how many times it counts
 
 
 def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
@@ -160,13 +161,16 @@ class Account:
             else:
                 said = rules.compare(self.params, form, self.me, theirs, mine, course)[1]
             gap = self.state(you).rating - self.state(self.entrant).rating
-            yield Met(self.name(you), gap, "" if names is None else str(names[i]), said)
+            yield Met(
+                self.name(you), gap, "" if names is None else str(names[i]), said, float(rules.weight_at(columns, heat))
+            )
 
     def totals(self) -> Any:
         """The evidence added up."""
         sums = list(blank(self.system.evidence_type))
         for met in self.met:
-            sums = [a + b for a, b in zip(sums, rules.evidence(self.params, met.said), strict=True)]
+            said = times(rules.evidence(self.params, met.said), met.weight)
+            sums = [a + b for a, b in zip(sums, said, strict=True)]
         return self.system.evidence_type(*sums)
 
     def rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
@@ -176,7 +180,7 @@ class Account:
             return
         totals, before = self.totals(), self.state(self.entrant)
         for met in self.met:
-            worth = rules.credit(self.params, self.me, totals, after, met.said)
+            worth = times(rules.credit(self.params, self.me, totals, after, met.said), met.weight)
             if worth.weight != 0.0:
                 said = met.said
                 yield (

@@ -45,8 +45,8 @@ def codes(texts: pl.Series) -> pl.Series:
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
-    """An event has one start and one pool."""
-    for column in ("started_at", "pool"):
+    """An event has one start, one pool and one weight."""
+    for column in ("started_at", "pool", "weight"):
         if column not in table.columns or (table[column] == table[column][0]).all():
             continue
         same_event = (table["event"] == table["event"].shift()).fill_null(value=False)

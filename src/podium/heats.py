@@ -45,7 +45,9 @@ def quits_carried_over(frame: pl.DataFrame) -> pl.DataFrame:
     played = played.with_columns(status=pl.when(later).then(pl.lit("quit")).otherwise("status"))
     heats = frame.filter(pl.col("heat") != OVERALL).select("event_id", "heat", "_heat").unique(maintain_order=True)
     kept = [
-        name for name in ("row", "event_id", "pool", "started_at", "mode", "player", "team") if name in left.columns
+        name
+        for name in ("row", "event_id", "pool", "started_at", "mode", "weight", "player", "team")
+        if name in left.columns
     ]
     missing = (
         left.select(*kept, _quit="_heat")
@@ -74,7 +76,7 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
     )
     known = pl.col("_decided") & (pl.col("_scored") | pl.col("_timed"))
     wanted = events.filter((pl.col("_heats") > 1) & ~pl.col("_told") & known)
-    shared = [name for name in ("pool", "started_at", "team") if name in frame.columns]
+    shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     finished = pl.col("status") == "finished"
     score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0).sum()
     time_s = _column(frame, "time_s").sum()

@@ -102,9 +102,10 @@ def one_group(columns: rules.Columns, entrants: Any, entries: Any, slots: Any, l
     rank, place = closed_up(columns.place[entries], offsets)
     taken = {name: values[entrants] if values.size else values for name, values in per_entrant.items()}
     taken |= {name: values[entries] if values.size else values for name, values in per_entry.items()}
-    if columns.mode.size:
-        whole = columns.entries if columns.entries.size else columns.entrants
-        taken["mode"] = columns.mode[np.searchsorted(whole, entries[offsets[:-1]], side="right") - 1]
+    whole = columns.entries if columns.entries.size else columns.entrants
+    heats = np.searchsorted(whole, entries[offsets[:-1]], side="right") - 1
+    per_heat = {name: getattr(columns, name) for name in ("mode", "weight")}
+    taken |= {name: values[heats] if values.size else values for name, values in per_heat.items()}
     taken |= {
         "entrants": np.array([0, entrants.size]),
         "heats": np.array([0, offsets.size - 1]),

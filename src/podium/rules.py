@@ -12,7 +12,8 @@ A pairwise system is four of them, each with a default but `compare`:
     settle(params, me, totals, entrant)         -> State     my state after the event or rating period
 
 `State`, `Form` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
-`rate_event` instead. The rest (`credit`, `causes`, `expect`) only explains and predicts.
+`judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
+rest (`credit`, `causes`, `expect`) only explains and predicts.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from numba.extending import overload
 
 from podium.compiled import IN_KERNELS
 from podium.compiled import kernel as kernel  # what a system's own helpers are marked with
-from podium.tuples import add, plus, read, write
+from podium.tuples import add, plus, read, times, write
 
 OTHER_MODE, TIME_TRIAL, DUEL = 0.0, 1.0, 2.0
 MODES = {"time-trial": TIME_TRIAL, "duel": DUEL}
@@ -99,6 +100,7 @@ class Columns(NamedTuple):
     entrant: Any  # int32 (entries): which entrant of the group; default: the entry itself
     side: Any  # int32 (entries): equal for team mates; default: nobody has one
     mode: Any  # float64 (heats), default OTHER_MODE
+    weight: Any  # float64 (heats), default 1: how many times each comparison counts
     finished: Any  # float64 (entries), default 1
     place: Any  # float64 (entries)
     rank: Any  # float64 (entries), default `place`
@@ -183,32 +185,81 @@ def rate_event(
 
     By default: evidence by pairs within each heat, summed, then settled.
     """
+    if events.entrants[group + 1] - events.entrants[group] == 2 and plain(events):
+        rate_duel(params, like, events, group, states, after, at)
+        return
+    rate_heats(params, like, events, group, states, scratch, after, at)
+
+
+@kernel
+def rate_heats(
+    params: Any, like: Any, events: Columns, group: int, states: Any, scratch: "Scratch", after: Any, at: int
+) -> None:
+    """Everyone enters, each heat is judged from what all brought, everyone settles."""
     newcomer, form, nothing = like
     forms, sums = scratch.forms, scratch.sums
     first = events.entrants[group]
     size = events.entrants[group + 1] - first
-    if size == 2 and plain(events):
-        rate_duel(params, like, events, group, states, after, at)
-        return
     for i in range(size):
         me = read(states, events.player[first + i], newcomer)
         write(forms, i, enter(params, me, entrant_at(events, first + i)))
         write(sums, i, nothing)
     if events.heats.size == 0:
-        sum_heat(params, like, events, group, first, first + size, first, scratch)
+        judge_heat(params, like, events, group, first, first + size, first, scratch)
     else:
         for heat in range(events.heats[group], events.heats[group + 1]):
             start, stop = events.entries[heat], events.entries[heat + 1]
-            sum_heat(params, like, events, heat, start, stop, first, scratch)
+            judge_heat(params, like, events, heat, start, stop, first, scratch)
     for i in range(size):
         state = settle(params, read(forms, i, form), read(sums, i, nothing), entrant_at(events, first + i))
         write(after, at + i, state)
 
 
+@singledispatch
+def judge_heat(
+    params: Any,
+    like: Any,
+    events: Any,
+    heat: int,
+    start: int,
+    stop: int,
+    first: int,
+    scratch: Any,
+) -> None:
+    """Add to `scratch.sums` what a heat says of each entrant: entries `start` to `stop`, entrants from `first`.
+
+    By default the evidence of every pair.
+    """
+    _, form, nothing = like
+    forms, sums, lines = scratch
+    size = float(stop - start)
+    course = Heat(size, mode_at(events, heat))
+    blank = entry_at(events, start, size)
+    for i in range(start, stop):
+        write(lines, i - start, entry_at(events, i, size))
+    all_comparable = events.side.size == 0 and events.finished.size == 0
+    for i in range(start, stop):
+        mine = read(lines, i - start, blank)
+        me = slot_at(events, i, first)
+        a = read(forms, me, form)
+        totals = read(sums, me, nothing)
+        for j in range(i + 1, stop):
+            if all_comparable or comparable(events, i, j):
+                you = slot_at(events, j, first)
+                b = read(forms, you, form)
+                for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
+                said_a, said_b = evidence(params, for_a), evidence(params, for_b)
+                if events.weight.size:
+                    said_a, said_b = times(said_a, events.weight[heat]), times(said_b, events.weight[heat])
+                totals = plus(totals, said_a)
+                add(sums, you, said_b)
+        write(sums, me, totals)
+
+
 @kernel
 def plain(events: Any) -> bool:
     """Whether every event is one heat, settles by itself, and nobody has a team, quits or was idle."""
-    heats = events.heats.size + events.side.size + events.finished.size + events.opponents.size
+    heats = events.heats.size + events.weight.size + events.side.size + events.finished.size + events.opponents.size
     entrants = events.played_events.size + events.quit.size + events.idle.size
     return heats + entrants + events.handicap.size + events.rank.size == 0
 
@@ -245,41 +296,6 @@ def plain_entry(events: Any, i: int) -> Entry:
 
 
 @kernel
-def sum_heat(
-    params: Any,
-    like: Any,
-    events: Any,
-    heat: int,
-    start: int,
-    stop: int,
-    first: int,
-    scratch: Any,
-) -> None:
-    """Add up the evidence of every pair of a heat: entries `start` to `stop`, entrants from `first`."""
-    _, form, nothing = like
-    forms, sums, lines = scratch
-    size = float(stop - start)
-    course = Heat(size, mode_at(events, heat))
-    blank = entry_at(events, start, size)
-    for i in range(start, stop):
-        write(lines, i - start, entry_at(events, i, size))
-    all_comparable = events.side.size == 0 and events.finished.size == 0
-    for i in range(start, stop):
-        mine = read(lines, i - start, blank)
-        me = slot_at(events, i, first)
-        a = read(forms, me, form)
-        totals = read(sums, me, nothing)
-        for j in range(i + 1, stop):
-            if all_comparable or comparable(events, i, j):
-                you = slot_at(events, j, first)
-                b = read(forms, you, form)
-                for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
-                totals = plus(totals, evidence(params, for_a))
-                add(sums, you, evidence(params, for_b))
-        write(sums, me, totals)
-
-
-@kernel
 def comparable(events: Any, i: int, j: int) -> bool:
     """Whether two entries of a heat say anything about each other: not team mates, not both unfinished."""
     if events.side.size and events.side[i] == events.side[j]:
@@ -297,6 +313,29 @@ def slot_at(events: Any, entry: int, first: int) -> int:
 def mode_at(events: Any, heat: int) -> float:
     """The mode of a heat."""
     return events.mode[heat] if events.mode.size else 0.0
+
+
+@kernel
+def weight_at(events: Any, heat: int) -> float:
+    """How many times each comparison of a heat counts."""
+    return events.weight[heat] if events.weight.size else 1.0
+
+
+@kernel
+def part_at(events: Any, i: int) -> float:
+    """The part of the game that entry `i` was there for."""
+    return part_played(
+        events.played_s[i] if events.played_s.size else np.nan,
+        events.duration_s[i] if events.duration_s.size else np.nan,
+    )
+
+
+@kernel
+def part_played(played_s: float, duration_s: float) -> float:
+    """The part of the game that a player was there for; all of it where that is not known."""
+    if duration_s > 0.0 and played_s >= 0.0:
+        return min(1.0, played_s / duration_s)
+    return 1.0
 
 
 @kernel
@@ -371,3 +410,8 @@ def _(params, entry, heat):  # type: ignore[no-untyped-def]
 @overload(rate_event, jit_options=IN_KERNELS)
 def _(params, like, events, group, states, scratch, after, at):  # type: ignore[no-untyped-def]
     return compiled_as(rate_event)(params)
+
+
+@overload(judge_heat, jit_options=IN_KERNELS)
+def _(params, like, events, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_heat)(params)

@@ -35,6 +35,11 @@ def plus(totals: Any, values: Any) -> Any:
     return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
 
 
+def times(values: Any, factor: float) -> Any:
+    """A NamedTuple's numbers, each times the factor."""
+    return type(values)(*(value * factor for value in values))
+
+
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
     """Pointers to the first `count` numbers of a row; the row is not checked, as nowhere in a kernel."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
@@ -68,6 +73,16 @@ def _plus(typing: Any, totals: Any, values: Any) -> Any:
         return context.make_tuple(builder, totals, summed)
 
     return totals(totals, values), generate
+
+
+@intrinsic
+def _times(typing: Any, values: Any, factor: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = cgutils.unpack_tuple(builder, args[0], len(values))
+        scaled = [builder.fmul(number, args[1]) for number in numbers]
+        return context.make_tuple(builder, values, scaled)
+
+    return values(values, types.float64), generate
 
 
 def _stored(combine: Any) -> Any:
@@ -117,3 +132,8 @@ def _(table, row, values):  # type: ignore[no-untyped-def]
 @overload(plus, jit_options=IN_KERNELS)
 def _(totals, values):  # type: ignore[no-untyped-def]
     return lambda totals, values: _plus(totals, values)
+
+
+@overload(times, jit_options=IN_KERNELS)
+def _(values, factor):  # type: ignore[no-untyped-def]
+    return lambda values, factor: _times(values, factor)

@@ -72,6 +72,21 @@ def test_explanations_add_up_to_the_change(name, rows):
         assert player in told.words
 
 
+COUNTED_PAIRS = [name for name in names() if name not in ("elo-mmr", "stk-rd", "trials")]
+
+
+@pytest.mark.parametrize("name", COUNTED_PAIRS)
+@given(rows=histories(quits=False))
+def test_a_weight_of_two_is_the_heat_held_twice(name, rows):
+    """But for systems whose next heat knows of the last (disconnects, overall results), or that shrink with weight."""
+    once = [row | {"weight": 2.0} for row in rows]
+    twice = [row | {"weight": 1.0, "heat": heat} for row in rows for heat in ("1", "2")]
+    kept = ["player", "rating"]
+    weighed, held = (rated_of(name, each).ratings.sort("pool", "player").select(kept) for each in (once, twice))
+    assert weighed["player"].to_list() == held["player"].to_list()
+    assert np.allclose(weighed["rating"], held["rating"], rtol=1e-12)
+
+
 @every_system
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing_but_rounding(name, rows, seed):

@@ -21,16 +21,21 @@ from podium.rules import (
     Scratch,
     compiled_as,
     enter,
-    entrant_at,
     expect,
+    judge_heat,
     kernel,
+    part_at,
     rate_event,
+    rate_heats,
     settle,
     slot_at,
+    weight_at,
 )
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, row_of
-from podium.tuples import add, read, write
+from podium.tuples import add, read
+
+LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
 
 
 class Params(NamedTuple):
@@ -45,6 +50,7 @@ class Params(NamedTuple):
     mean: float  # 1: their mean, 0: their sum
     margin: float  # of a draw
     spread: float  # factor of c
+    partial_play: float  # 1 or 0
 
 
 class State(NamedTuple):
@@ -83,6 +89,7 @@ class WengLin(System):
     idle_growth: float = parameter(
         0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
+    partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
 
     @property
     def idle_unit(self) -> str | None:
@@ -101,6 +108,7 @@ class WengLin(System):
             mean=float(hasattr(self, "neighbours")),
             margin=float(getattr(self, "draw_margin", 0.0)),
             spread=self.spread,
+            partial_play=float(self.partial_play),
         )
 
     def newcomer(self) -> State:
@@ -155,34 +163,16 @@ def widened(params: Params, me: State, entrant: Entrant) -> State:
     return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
 
 
-@rate_event.register
-def rate_teams(
-    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+rate_event.register(Params, rate_heats)
+
+
+@judge_heat.register
+def judge_teams_of_heat(
+    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Each heat moves its teams, and a team's players by their share of its variance."""
-    newcomer, form, nothing = like
-    forms, sums = scratch.forms, scratch.sums
-    first = events.entrants[group]
-    size = events.entrants[group + 1] - first
-    for i in range(size):
-        me = read(states, events.player[first + i], newcomer)
-        write(forms, i, enter(params, me, entrant_at(events, first + i)))
-        write(sums, i, nothing)
-    if events.heats.size == 0:
-        judge_heat(params, like, events, first, first + size, first, scratch)
-    else:
-        for heat in range(events.heats[group], events.heats[group + 1]):
-            judge_heat(params, like, events, events.entries[heat], events.entries[heat + 1], first, scratch)
-    for i in range(size):
-        me, told = read(forms, i, form), read(sums, i, nothing)
-        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
-
-
-@kernel
-def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Add what a heat says of each of its players."""
     _, form, _ = like
-    lines = scratch.lines
+    lines, weight = scratch.lines, weight_at(events, heat)
     if events.finished.size:
         finishers = 0.0
         for i in range(start, stop):
@@ -193,16 +183,24 @@ def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first
     for i in range(start, stop):
         me = read(scratch.forms, slot_at(events, i, first), form)
         row = row_of(lines, i - start)
-        lines[row, MU] += me.rating
-        lines[row, VARIANCE] += me.deviation * me.deviation
+        part = there_for(params, events, i)
+        lines[row, MU] += part * me.rating
+        lines[row, VARIANCE] += part * part * me.deviation * me.deviation
     judge_teams(params, lines, teams)
     for i in range(start, stop):
         slot = slot_at(events, i, first)
         me = read(scratch.forms, slot, form)
         row = row_of(lines, i - start)
-        variance = me.deviation * me.deviation
-        shrink = variance / lines[row, VARIANCE] * lines[row, SHRINK]
-        add(scratch.sums, slot, Evidence(variance * lines[row, SURPRISE], shrink))
+        part, variance = there_for(params, events, i), me.deviation * me.deviation
+        shift = part * variance * lines[row, SURPRISE]
+        shrink = part * part * variance / lines[row, VARIANCE] * lines[row, SHRINK]
+        add(scratch.sums, slot, Evidence(weight * shift, weight * shrink))
+
+
+@kernel
+def there_for(params: Any, events: Any, i: int) -> float:
+    """What entry `i` counts in its team."""
+    return max(part_at(events, i), LEAST_PART) if params.partial_play else 1.0
 
 
 @settle.register

@@ -9,9 +9,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.odds import logistic, strength
-from podium.rules import Columns, Entrant, Scratch, enter, entrant_at, expect, kernel, rate_event, settle, slot_at
+from podium.rules import (
+    Columns,
+    Entrant,
+    Scratch,
+    enter,
+    expect,
+    judge_heat,
+    kernel,
+    rate_event,
+    rate_heats,
+    settle,
+    slot_at,
+    weight_at,
+)
 from podium.systems.base import System, parameter
-from podium.tuples import read, write
 
 SLOPE = math.log(10.0) / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
@@ -82,34 +94,16 @@ def with_strength(params: Params, me: State, entrant: Entrant) -> Form:
     return Form(me.rating, me.events, strength(SLOPE * (me.rating - params.centre)))
 
 
-@rate_event.register
-def rate_contest(
-    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+rate_event.register(Params, rate_heats)
+
+
+@judge_heat.register
+def judge_contest(
+    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """Each heat is a contest, from the ratings before the event."""
-    newcomer, form, nothing = like
-    forms, sums = scratch.forms, scratch.sums
-    first = events.entrants[group]
-    size = events.entrants[group + 1] - first
-    for i in range(size):
-        me = read(states, events.player[first + i], newcomer)
-        write(forms, i, enter(params, me, entrant_at(events, first + i)))
-        write(sums, i, nothing)
-    if events.heats.size == 0:
-        judge_contest(params, events, first, first + size, first, scratch)
-    else:
-        for heat in range(events.heats[group], events.heats[group + 1]):
-            judge_contest(params, events, events.entries[heat], events.entries[heat + 1], first, scratch)
-    for i in range(size):
-        me, told = read(forms, i, form), read(sums, i, nothing)
-        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
-
-
-@kernel
-def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Add each contestant's points to its sum."""
     forms, sums, lines = scratch.forms, scratch.sums, scratch.lines
-    n = stop - start
+    n, weight = stop - start, weight_at(events, heat)
     if n < 2:
         return
     if events.finished.size:
@@ -130,7 +124,7 @@ def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, s
     shift = cut(-total / n) - 1.0
     shift += top_correction(events, start, stop, first, forms, lines, shift)
     for i in range(start, stop):
-        sums[slot_at(events, i, first), 0] += lines[i - start, DELTA] + shift
+        sums[slot_at(events, i, first), 0] += cut(weight * (lines[i - start, DELTA] + shift))
 
 
 @kernel

@@ -15,21 +15,25 @@ from podium.rules import (
     Entrant,
     Scratch,
     enter,
-    entrant_at,
     expect,
+    judge_heat,
     kernel,
+    part_at,
     rate_event,
+    rate_heats,
     settle,
     slot_at,
+    weight_at,
 )
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, VARIANCE, gather_teams, row_of
-from podium.tuples import add, read, write
+from podium.tuples import add, read
 
 # What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
 # the message of the result to the difference on its right.
 SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
 MAX_SWEEPS = 10
+LEAST_PART = 1e-4
 
 
 class Params(NamedTuple):
@@ -41,6 +45,7 @@ class Params(NamedTuple):
     idle_variance: float  # a day
     max_deviation: float
     tolerance: float
+    partial_play: float  # 1 or 0
 
 
 class State(NamedTuple):
@@ -69,6 +74,7 @@ class TrueSkill(System):
         "performance ~ N(skill, beta^2), skill ~ N(mu, sigma^2 + tau^2); a team's is the sum of its players'",
         "a win: the difference of neighbours in the ranking is above the margin; a draw: within it",
         "v(x, t) = N(x - t) / Phi(x - t), w = v (v + x - t); messages are passed until the largest moves little",
+        "partial play: a player's performance counts in the sum by the part of the game played",
         "margin = Phi^-1((draw_probability + 1) / 2) sqrt(players in both teams) beta",
     )
     state_type = State
@@ -86,6 +92,7 @@ class TrueSkill(System):
     idle_growth: float = parameter(
         0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
+    partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
     tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
 
     @property
@@ -102,6 +109,7 @@ class TrueSkill(System):
             idle_variance=self.idle_growth * self.idle_growth,
             max_deviation=self.deviation,
             tolerance=self.tolerance,
+            partial_play=float(self.partial_play),
         )
 
     def newcomer(self) -> State:
@@ -119,34 +127,16 @@ def widened(params: Params, me: State, entrant: Entrant) -> State:
     return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
 
 
-@rate_event.register
-def rate_teams(
-    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+rate_event.register(Params, rate_heats)
+
+
+@judge_heat.register
+def judge_ranking(
+    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
-    """The messages of all heats to a player's skill, from the beliefs before the event."""
-    newcomer, form, nothing = like
-    forms, sums = scratch.forms, scratch.sums
-    first = events.entrants[group]
-    size = events.entrants[group + 1] - first
-    for i in range(size):
-        me = read(states, events.player[first + i], newcomer)
-        write(forms, i, enter(params, me, entrant_at(events, first + i)))
-        write(sums, i, nothing)
-    if events.heats.size == 0:
-        judge_heat(params, like, events, first, first + size, first, scratch)
-    else:
-        for heat in range(events.heats[group], events.heats[group + 1]):
-            judge_heat(params, like, events, events.entries[heat], events.entries[heat + 1], first, scratch)
-    for i in range(size):
-        me, told = read(forms, i, form), read(sums, i, nothing)
-        write(after, at + i, settle(params, me, told, entrant_at(events, first + i)))
-
-
-@kernel
-def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Add a heat's message to each of its players."""
     _, form, _ = like
-    lines = scratch.lines
+    lines, weight = scratch.lines, weight_at(events, heat)
     if events.finished.size:
         finishers = 0.0
         for i in range(start, stop):
@@ -162,8 +152,9 @@ def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first
     for i in range(start, stop):
         me = read(scratch.forms, slot_at(events, i, first), form)
         row = row_of(lines, i - start)
-        lines[row, MU] += me.rating
-        lines[row, VARIANCE] += me.deviation * me.deviation + params.beta_squared
+        part = there_for(params, events, i)
+        lines[row, MU] += part * me.rating
+        lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
         lines[row, SIZE] += 1.0
     pass_messages(params, lines, teams)
     for i in range(start, stop):
@@ -174,10 +165,18 @@ def judge_heat(params: Any, like: Any, events: Any, start: int, stop: int, first
         if precision <= 0.0:
             continue
         mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
-        own = me.deviation * me.deviation
+        part = there_for(params, events, i)
+        squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
-        message = 1.0 / (1.0 / precision + lines[row, VARIANCE] - own)
-        add(scratch.sums, slot, Evidence(message, message * (mean - (lines[row, MU] - me.rating))))
+        message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
+        skill = (mean - (lines[row, MU] - part * me.rating)) / part
+        add(scratch.sums, slot, Evidence(weight * message, weight * message * skill))
+
+
+@kernel
+def there_for(params: Any, events: Any, i: int) -> float:
+    """The coefficient of entry `i` in its team's sum."""
+    return max(part_at(events, i), LEAST_PART) if params.partial_play else 1.0
 
 
 @kernel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.odds import logistic, outcome
-from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
+from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, part_played, settle
 from podium.systems.base import System, parameter
 
 
@@ -92,17 +92,9 @@ def points_from_pair(
     opponents_a, opponents_b = mine.opponents, theirs.opponents
     if params.winner_only and is_free_for_all(mine, theirs, heat):
         opponents_a, opponents_b = beside_winner(mine, theirs), beside_winner(theirs, mine)
-    weight_a = a.k * part_played(mine) / opponents_a
-    weight_b = b.k * part_played(theirs) / opponents_b
+    weight_a = a.k * part_played(mine.played_s, mine.duration_s) / opponents_a
+    weight_b = b.k * part_played(theirs.played_s, theirs.duration_s) / opponents_b
     return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
-
-
-@kernel
-def part_played(entry: Entry) -> float:
-    """The part of the game that a player was there for; all of it where that is not known."""
-    if entry.duration_s > 0.0 and entry.played_s >= 0.0:
-        return min(1.0, entry.played_s / entry.duration_s)
-    return 1.0
 
 
 @kernel

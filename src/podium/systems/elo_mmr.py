@@ -1,0 +1,324 @@
+"""Elo-MMR: a performance for every contest from the whole ranking, and a robust average of a player's history.
+
+Source: A. Ebtekar and P. Liu, "Elo-MMR: A Rating System for Massive Multiplayer Competitions" (WWW 2021), the
+logistic variant. A player's past is a normal factor and one logistic factor for each of the newest performances;
+older ones are merged into the normal factor, which keeps the total weight.
+"""
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.odds import logistic
+from podium.rules import (
+    Columns,
+    Entrant,
+    Scratch,
+    comparable,
+    enter,
+    entrant_at,
+    expect,
+    kernel,
+    rate_event,
+    slot_at,
+    weight_at,
+)
+from podium.systems.base import System, parameter
+from podium.tuples import read, write
+
+SLOTS = 16  # logistic factors that a state has room for
+LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
+RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
+MEAN, SLOPE, PULL = range(3)  # of a factor: pull * tanh(slope * (x - mean))
+WIDTH = 3
+PRECISE = 1e-11  # relative: the step that ends a search
+MOST_STEPS = 200
+
+State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number of each factor)
+    "State",
+    [
+        "rating",
+        "deviation",
+        "events",
+        "normal",
+        "normal_weight",
+        "factors",
+        *(f"{part}_{k}" for k in range(1, SLOTS + 1) for part in ("mean", "slope", "pull")),
+    ],
+)
+
+
+class Params(NamedTuple):
+    """What the rules read."""
+
+    limit_squared: float
+    weight_limit: float
+    day_variance: float
+    transfer_speed: float
+    tie: float  # what a tie counts
+    history: float
+    variance: float  # of a performance in an event of weight 1
+
+
+class Form(NamedTuple):
+    """A player at the start of an event."""
+
+    rating: float
+    deviation: float
+    events: float
+    slope: float  # of the player's performance as others see it
+
+
+class Evidence(NamedTuple):
+    """Nothing adds up: performances go into the history one by one."""
+
+    performances: float
+
+
+@dataclass(frozen=True, slots=True)
+class EloMmr(System):
+    """Elo-MMR with logistic performances."""
+
+    name: ClassVar[str] = "elo-mmr"
+    title: ClassVar[str] = "Elo-MMR"
+    source: ClassVar[str] = "Ebtekar and Liu, Elo-MMR (2021)"
+    formulas: ClassVar[tuple[str, ...]] = (
+        "w = weight_limit * the event's weight, performance variance = (1 + 1 / w) limit^2 + drift / w",
+        "before an event: variance += w limit^2 + drift * idle days; the factors lose weight to the normal one",
+        "performance: the root of sum over worse of l (1 - tanh) - sum over better of l (1 + tanh) - ties of 2 l tanh",
+        "rating: the root of (x - normal) / normal variance + sum over newest performances of l tanh",
+    )
+    state_type = State
+    form_type = Form
+    evidence_type = Evidence
+    teams: ClassVar[bool] = False
+    needs_finisher: ClassVar[bool] = True
+    takes_periods: ClassVar[bool] = False
+
+    initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
+    limit: float = parameter(80.0, "deviation that many events lead to", unit="points", low=1e-3, high=1e6)
+    weight_limit: float = parameter(0.2, "weight of an event against the past, once there is one", low=1e-6, high=1e3)
+    drift: float = parameter(
+        0.0, "variance that an idle day adds", unit="points^2", low=0.0, high=1e9, search=(0.0, 100.0)
+    )
+    transfer_speed: float = parameter(
+        1.0, "how fast performances merge into the normal factor as skill drifts", low=0.0, high=1e3
+    )
+    split_ties: bool = parameter(False, "a tie is half a win and half a loss, not one of each")
+    history: int = parameter(SLOTS, "newest performances kept apart", unit="events", low=1, high=SLOTS)
+
+    @property
+    def idle_unit(self) -> str | None:
+        """Days, where the deviation grows over them."""
+        return "day" if self.drift else None
+
+    def params(self) -> Params:
+        """The numbers that the rules read."""
+        limit_squared = self.limit * self.limit
+        return Params(
+            limit_squared=limit_squared,
+            weight_limit=self.weight_limit,
+            day_variance=self.drift,
+            transfer_speed=self.transfer_speed,
+            tie=1.0 if self.split_ties else 2.0,
+            history=float(self.history),
+            variance=(1.0 + 1.0 / self.weight_limit) * limit_squared + self.drift / self.weight_limit,
+        )
+
+    def newcomer(self) -> Any:
+        """A player who has not taken part."""
+        known = (self.initial, self.deviation, 0.0, self.initial, self.deviation**-2, 0.0)
+        return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
+
+    def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+        """The state for people: without the factors that the rating is the average of."""
+        columns = System.shown(self, states)
+        return {name: columns[name] for name in ("rating", "deviation", "events")}
+
+
+@kernel
+def performance_variance(params: Any, weight: float) -> float:
+    """The variance of a performance in an event of some weight."""
+    w = params.weight_limit * weight
+    variance: float = (1.0 + 1.0 / w) * params.limit_squared + params.day_variance / w
+    return variance
+
+
+@kernel
+def drift_variance(params: Any, weight: float, idle: float) -> float:
+    """What an event and the idle days before it add to the variance."""
+    variance: float = params.weight_limit * weight * params.limit_squared + params.day_variance * idle
+    return variance
+
+
+@enter.register
+def drifted(params: Params, me: Any, entrant: Entrant) -> Form:
+    """The belief at the start of an event of weight 1."""
+    variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
+    slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
+    return Form(me.rating, math.sqrt(variance), me.events, slope)
+
+
+@rate_event.register
+def rate_contests(
+    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+) -> None:
+    """Every heat gives each of its players a performance; all of an event come from the beliefs before it."""
+    newcomer, _, _ = like
+    forms = scratch.forms
+    first = events.entrants[group]
+    size = events.entrants[group + 1] - first
+    first_heat = events.heats[group] if events.heats.size else group
+    last_heat = events.heats[group + 1] if events.heats.size else group + 1
+    weight = weight_at(events, first_heat)
+    variance = performance_variance(params, weight)
+    for i in range(size):
+        row = at + i
+        write(after, row, read(states, events.player[first + i], newcomer))
+        let_drift(params, after, row, drift_variance(params, weight, entrant_at(events, first + i).idle))
+        deviation = after[row, DEVIATION]
+        slope = 0.5 * LOGISTIC / math.sqrt(deviation * deviation + variance)
+        write(forms, i, Form(after[row, RATING], deviation, after[row, EVENTS], slope))
+    for heat in range(first_heat, last_heat):
+        start = events.entries[heat] if events.entries.size else first
+        stop = events.entries[heat + 1] if events.entries.size else first + size
+        judge_contest(params, events, start, stop, first, scratch)
+        for i in range(start, stop):
+            if scratch.lines[i - start, 1]:
+                remember(params, after, at + slot_at(events, i, first), scratch.lines[i - start, 0], variance)
+    for i in range(size):
+        after[at + i, RATING] = robust_average(after, at + i)
+        after[at + i, EVENTS] += entrant_at(events, first + i).events
+
+
+@kernel
+def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
+    """Skill drifts: every factor loses weight, and part of what is left goes over to the normal factor."""
+    old = table[row, DEVIATION] * table[row, DEVIATION]
+    decay = old / (old + variance)
+    transfer = decay**params.transfer_speed
+    total = table[row, NORMAL_WEIGHT]
+    for k in range(int(table[row, FACTORS])):
+        total += weight_of(table, row, FIRST + WIDTH * k)
+    kept, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
+    table[row, NORMAL] = (kept * table[row, NORMAL] + moved * table[row, RATING]) / (kept + moved)
+    table[row, NORMAL_WEIGHT] = decay * (kept + moved)
+    for k in range(int(table[row, FACTORS])):
+        table[row, FIRST + WIDTH * k + PULL] *= transfer * decay
+    table[row, DEVIATION] = math.sqrt(old + variance)
+
+
+@kernel
+def weight_of(table: Any, row: int, factor: int) -> float:
+    """The precision that a factor had as a normal one."""
+    weight: float = table[row, factor + SLOPE] * table[row, factor + PULL] * 2.0 / (LOGISTIC * LOGISTIC)
+    return weight
+
+
+@kernel
+def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
+    """Note each entry's performance in its line, and whether it has one."""
+    lines = scratch.lines
+    finishers = float(stop - start)
+    if events.finished.size:
+        finishers = 0.0
+        for i in range(start, stop):
+            finishers += events.finished[i]
+    for i in range(start, stop):
+        lines[i - start, 1] = 1.0 if finishers > 0.0 and stop - start > 1 else 0.0
+        if lines[i - start, 1]:
+            lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.forms)
+
+
+@kernel
+def performance(params: Any, events: Any, i: int, start: int, stop: int, first: int, forms: Any) -> float:
+    """The rating at which the player's ranking is likeliest: Newton's method within a bracket."""
+    me = slot_at(events, i, first)
+    x: float = forms[me, 0]
+    low, high, reach = -math.inf, math.inf, 4.0 / forms[me, 3]
+    for _ in range(MOST_STEPS):
+        tanh = math.tanh((x - forms[me, 0]) * forms[me, 3])
+        pull = 2.0 * forms[me, 3] * params.tie
+        value, slope = -pull * tanh, -pull * forms[me, 3] * (1.0 - tanh * tanh)
+        for j in range(start, stop):
+            if j == i or not comparable(events, i, j):
+                continue
+            you = slot_at(events, j, first)
+            pull = 2.0 * forms[you, 3]
+            tanh = math.tanh((x - forms[you, 0]) * forms[you, 3])
+            order = 1.0 if events.place[i] < events.place[j] else -1.0 if events.place[i] > events.place[j] else 0.0
+            times = 1.0 if order else params.tie
+            value += pull * (order - times * tanh)
+            slope -= times * pull * forms[you, 3] * (1.0 - tanh * tanh)
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        step = -value / slope if slope < 0.0 else math.copysign(math.inf, value)
+        if abs(step) > reach:
+            step = math.copysign(reach, step)
+            reach *= 2.0
+        x += step if low < x + step < high or abs(step) <= PRECISE * (1.0 + abs(x)) else 0.5 * (low + high) - x
+        if abs(step) <= PRECISE * (1.0 + abs(x)):
+            break
+    return x
+
+
+@kernel
+def remember(params: Any, table: Any, row: int, mean: float, variance: float) -> None:
+    """Add a performance to the history; where there is no room, the oldest goes into the normal factor."""
+    count = int(table[row, FACTORS])
+    if count >= int(params.history):
+        weight = weight_of(table, row, FIRST)
+        total = table[row, NORMAL_WEIGHT] + weight
+        table[row, NORMAL] = (
+            table[row, NORMAL_WEIGHT] * table[row, NORMAL] + weight * table[row, FIRST + MEAN]
+        ) / total
+        table[row, NORMAL_WEIGHT] = total
+        count -= 1
+        for k in range(FIRST, FIRST + WIDTH * count):
+            table[row, k] = table[row, k + WIDTH]
+    new = FIRST + WIDTH * count
+    pull = LOGISTIC / math.sqrt(variance)
+    table[row, new + MEAN], table[row, new + SLOPE], table[row, new + PULL] = mean, 0.5 * pull, pull
+    table[row, FACTORS] = count + 1.0
+    table[row, DEVIATION] = 1.0 / math.sqrt(1.0 / (table[row, DEVIATION] * table[row, DEVIATION]) + 1.0 / variance)
+
+
+@kernel
+def robust_average(table: Any, row: int) -> float:
+    """Where the pulls of all factors balance: the normal one's grow with distance, the others' are bounded."""
+    x: float = table[row, RATING]
+    low, high = -math.inf, math.inf
+    for _ in range(MOST_STEPS):
+        value, slope = table[row, NORMAL_WEIGHT] * (x - table[row, NORMAL]), table[row, NORMAL_WEIGHT]
+        for k in range(int(table[row, FACTORS])):
+            factor = FIRST + WIDTH * k
+            tanh = math.tanh((x - table[row, factor + MEAN]) * table[row, factor + SLOPE])
+            value += table[row, factor + PULL] * tanh
+            slope += table[row, factor + PULL] * table[row, factor + SLOPE] * (1.0 - tanh * tanh)
+        if value < 0.0:
+            low = x
+        else:
+            high = x
+        step = -value / slope
+        precise = abs(step) <= PRECISE * (1.0 + abs(x))
+        x += step if low < x + step < high or precise else 0.5 * (low + high) - x
+        if precise:
+            break
+    return x
+
+
+@expect.register
+def chance(params: Params, a: Form, b: Form) -> float:
+    """The chance that `a` performs better, the difference taken for logistic."""
+    spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.variance
+    return logistic(LOGISTIC * (a.rating - b.rating) / math.sqrt(spread))
+
+
+SYSTEM = EloMmr

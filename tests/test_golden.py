@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import podium
+from podium.entries import Entrant
 from podium.performance import incomplete_beta, matched_slope
-from podium.rules import Comparison, Entrant, enter, evidence, settle
+from podium.rules import Comparison, enter, evidence, settle
 from podium.systems import find
 
 GOLDEN = [

@@ -5,8 +5,9 @@ import math
 import pytest
 
 import podium
+from podium.entries import Entrant, Entry, Heat
 from podium.performance import ALPHA, KNOWN_BASES, KNOWN_SLOPES, incomplete_beta, solved_base, solved_match
-from podium.rules import Comparison, Entrant, Entry, Heat, compare, enter, evidence, settle
+from podium.rules import Comparison, compare, enter, evidence, settle
 from podium.systems import find
 
 PLACES = (1, 3, 6, 10, 15)

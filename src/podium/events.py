@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.entries import MODES, OTHER_MODE, Columns
 from podium.errors import ParameterError
 from podium.periods import DAY_US, EVENT, checked_period, period_numbers
 from podium.placing import Claims, Places, place_heats
 from podium.results import Results
 from podium.rows import Floats, Integers, Rows, finished, numeric, rated_rows
-from podium.rules import MODES, OTHER_MODE, Columns
 from podium.systems.base import System
 
 NONE = np.empty(0)

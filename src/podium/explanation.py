@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium import rules
+from podium import entries, rules
 from podium.errors import UnknownError
 from podium.events import Events
 from podium.left_out import contributions
@@ -121,7 +121,7 @@ class Account:
 
     def form(self, entrant: int) -> Any:
         """What an entrant brought."""
-        facts = rules.Entrant(*map(float, rules.entrant_at(self.columns, entrant)))
+        facts = entries.Entrant(*map(float, entries.entrant_at(self.columns, entrant)))
         return rules.enter(self.params, self.state(entrant), facts)
 
     def name(self, entrant: int) -> str:
@@ -143,18 +143,18 @@ class Account:
         """The entrant's comparisons in one heat: entries `start` to `stop`."""
         columns = self.columns
         size = float(stop - start)
-        course = rules.Heat(size, float(rules.mode_at(columns, heat)))
-        slots = [self.first + int(rules.slot_at(columns, i, self.first)) for i in range(start, stop)]
+        course = entries.Heat(size, float(entries.mode_at(columns, heat)))
+        slots = [self.first + int(entries.slot_at(columns, i, self.first)) for i in range(start, stop)]
         if self.entrant not in slots:
             return
         i = start + slots.index(self.entrant)
-        mine = rules.Entry(*map(float, rules.entry_at(columns, i, size)))
+        mine = entries.Entry(*map(float, entries.entry_at(columns, i, size)))
         names = self.events.entry_heat
         for j in range(start, stop):
-            if j == i or not rules.comparable(columns, i, j):
+            if j == i or not entries.comparable(columns, i, j):
                 continue
             you = slots[j - start]
-            theirs = rules.Entry(*map(float, rules.entry_at(columns, j, size)))
+            theirs = entries.Entry(*map(float, entries.entry_at(columns, j, size)))
             form = self.form(you)
             if i < j:  # whoever stands first in the file is `a`, as in the replay
                 said = rules.compare(self.params, self.me, form, mine, theirs, course)[0]
@@ -162,7 +162,11 @@ class Account:
                 said = rules.compare(self.params, form, self.me, theirs, mine, course)[1]
             gap = self.state(you).rating - self.state(self.entrant).rating
             yield Met(
-                self.name(you), gap, "" if names is None else str(names[i]), said, float(rules.weight_at(columns, heat))
+                self.name(you),
+                gap,
+                "" if names is None else str(names[i]),
+                said,
+                float(entries.weight_at(columns, heat)),
             )
 
     def totals(self) -> Any:

@@ -20,7 +20,7 @@ class Claims(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Who stands where, an entry each. See `rules.Entry`."""
+    """Who stands where, an entry each. See `entries.Entry`."""
 
     place: Any
     rank: Any

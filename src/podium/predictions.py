@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.compiled import compile_kernel
+from podium.entries import comparable, entrant_at, entry_at, slot_at
 from podium.events import Events
 from podium.replay import newcomers, scratch_for
-from podium.rules import comparable, enter, entrant_at, entry_at, expect, rate_event, slot_at
+from podium.rules import enter, expect, rate_event
 from podium.systems.base import System
 from podium.tuples import plus, read, write
 

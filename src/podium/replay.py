@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.compiled import compile_kernel
+from podium.entries import LINE, Columns, Scratch
 from podium.events import Events, Pool
-from podium.rules import LINE, Columns, Scratch, rate_event
+from podium.rules import rate_event
 from podium.systems.base import System
 from podium.tuples import read, write
 

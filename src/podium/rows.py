@@ -9,10 +9,11 @@ import polars as pl
 
 from podium.compiled import compile_kernel
 from podium.distinct import runs, surely_distinct
+from podium.entries import OTHER_MODE, Entry, Heat
 from podium.errors import Fault, ResultsError
 from podium.heats import heat_codes, with_derived_heats
 from podium.results import Results
-from podium.rules import OTHER_MODE, Entry, Heat, counts
+from podium.rules import counts
 from podium.systems.base import System
 
 Integers = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
-from podium import rules
+from podium import entries, rules
 from podium.compiled import HOME
 from podium.events import encode
 from podium.replay import Replayed, _replay, newcomers, replay, scratch_for
@@ -169,7 +169,7 @@ def test_expected_scores_of_both_sides_add_up_to_one(name, gap):
     params = system.params()
     state = system.newcomer()
     moved = {field: getattr(state, field) + gap for field in ("rating", "raw_rating") if field in state._fields}
-    entrant = rules.Entrant(1.0, 0.0, 0.0)
+    entrant = entries.Entrant(1.0, 0.0, 0.0)
     a, b = (rules.enter(params, each, entrant) for each in (state._replace(**moved), state))
     mine = rules.expect(params, a, b)
     assert mine + rules.expect(params, b, a) == pytest.approx(1.0, abs=1e-12)

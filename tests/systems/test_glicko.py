@@ -2,7 +2,8 @@
 
 import pytest
 
-from podium.rules import Comparison, Entrant, enter, evidence, settle
+from podium.entries import Entrant
+from podium.rules import Comparison, enter, evidence, settle
 from podium.systems import find
 from podium.systems.glicko import Q, logistic
 

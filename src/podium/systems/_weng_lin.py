@@ -13,24 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 from numba.extending import overload
 
 from podium.compiled import IN_KERNELS
+from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
 from podium.normal import distribution
 from podium.odds import logistic
-from podium.rules import (
-    Columns,
-    Entrant,
-    Scratch,
-    compiled_as,
-    enter,
-    expect,
-    judge_heat,
-    kernel,
-    part_at,
-    rate_event,
-    rate_heats,
-    settle,
-    slot_at,
-    weight_at,
-)
+from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, row_of
 from podium.tuples import add, read

@@ -8,21 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from podium.entries import Columns, Entrant, Scratch, slot_at, weight_at
 from podium.odds import logistic, strength
-from podium.rules import (
-    Columns,
-    Entrant,
-    Scratch,
-    enter,
-    expect,
-    judge_heat,
-    kernel,
-    rate_event,
-    rate_heats,
-    settle,
-    slot_at,
-    weight_at,
-)
+from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 
 SLOPE = math.log(10.0) / 400.0

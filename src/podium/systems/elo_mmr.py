@@ -13,20 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, slot_at, weight_at
 from podium.odds import logistic
-from podium.rules import (
-    Columns,
-    Entrant,
-    Scratch,
-    comparable,
-    enter,
-    entrant_at,
-    expect,
-    kernel,
-    rate_event,
-    slot_at,
-    weight_at,
-)
+from podium.rules import enter, expect, kernel, rate_event
 from podium.systems.base import System, parameter
 from podium.tuples import read, write
 

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.entries import Entrant, Entry, Heat
 from podium.odds import outcome, share, strength
 from podium.performance import incomplete_beta, matched_slope, smooth_base
-from podium.rules import Comparison, Entrant, Entry, Heat, Points, compare, enter, kernel, settle
+from podium.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0

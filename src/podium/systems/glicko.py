@@ -8,21 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
-from podium.rules import (
-    Comparison,
-    Credit,
-    Entrant,
-    Entry,
-    Heat,
-    compare,
-    credit,
-    enter,
-    evidence,
-    expect,
-    kernel,
-    settle,
-)
+from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
 
 Q = math.log(10.0) / 400.0

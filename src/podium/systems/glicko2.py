@@ -7,21 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
-from podium.rules import (
-    Comparison,
-    Credit,
-    Entrant,
-    Entry,
-    Heat,
-    compare,
-    credit,
-    enter,
-    evidence,
-    expect,
-    kernel,
-    settle,
-)
+from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)

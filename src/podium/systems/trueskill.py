@@ -9,22 +9,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
+from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
 from podium.normal import distribution, draw_shift, draw_shrink, win_shift, win_shrink
-from podium.rules import (
-    Columns,
-    Entrant,
-    Scratch,
-    enter,
-    expect,
-    judge_heat,
-    kernel,
-    part_at,
-    rate_event,
-    rate_heats,
-    settle,
-    slot_at,
-    weight_at,
-)
+from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, VARIANCE, gather_teams, row_of
 from podium.tuples import add, read

@@ -7,23 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.entries import DUEL, Entrant, Entry, Heat
 from podium.odds import logistic
-from podium.rules import (
-    DUEL,
-    Credit,
-    Entrant,
-    Entry,
-    Heat,
-    Points,
-    causes,
-    compare,
-    counts,
-    credit,
-    enter,
-    evidence,
-    kernel,
-    settle,
-)
+from podium.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
 from podium.systems.base import System, parameter
 
 

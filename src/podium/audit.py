@@ -117,7 +117,8 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFr
     )
     told = flows.join(made, on="month", maintain_order="left").join(active, on="month", maintain_order="left")
     gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
-    return told.with_columns(circulation=gain.cum_sum())
+    drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # an event's, by factors that differ by side
+    return told.with_columns(drift=drift, circulation=gain.cum_sum())
 
 
 def farmed(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:

@@ -105,9 +105,8 @@ class Rated:
             ParameterError: a filter that the system or the results cannot serve.
             UnknownError: no such pool.
         """
-        if pool is not None and pool not in {known.name for known in self.events.pools}:
-            known = ", ".join(each.name for each in self.events.pools)
-            raise UnknownError(f"there is no pool {pool!r} (there are {known})")
+        if pool is not None:
+            self.pool(pool)
         rule = boards.Eligibility(
             min_events=self.system.min_events if min_events is None else min_events,
             max_deviation=max_deviation,
@@ -116,6 +115,21 @@ class Rated:
             pool=pool,
         )
         return boards.leaderboard(self.system, self.history, rule, None if at is None else boards.instant(at))
+
+    def pool(self, name: str | None = None) -> str:
+        """The pool of that name, or the one with most events.
+
+        Raises:
+            UnknownError: there is none.
+        """
+        pools = self.events.pools
+        if not pools:
+            raise UnknownError("there is no rated event")
+        if name is None:
+            return max(pools, key=lambda each: each.last - each.first).name
+        if name not in {each.name for each in pools}:
+            raise UnknownError(f"there is no pool {name!r} (there are {', '.join(each.name for each in pools)})")
+        return name
 
     def explain(self, event_id: str, player: str) -> Explanation:
         """Why a player's rating moved in an event; see `podium.explanation.explain`.

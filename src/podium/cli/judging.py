@@ -64,10 +64,12 @@ def audit(
     settings: Settings = None,
     system_file: SystemFile = None,
     period: Period = "event",
+    chart: Annotated[Path | None, typer.Option(help="Draw the points by month here: .svg, .png or .html.")] = None,
     form: Shape = Format.table,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
     import podium
+    from podium import charts
     from podium.audit import audit
 
     made = chosen_system(system, settings, system_file)
@@ -77,6 +79,8 @@ def audit(
         rated = podium.rate(results, made, period=period)
         steps.next()
         found = audit(rated)
+        if chart is not None:
+            charts.save(charts.circulation(found.months, f"{file}, {made.name}"), chart)
     tables = {field.name: getattr(found, field.name) for field in fields(found)}
     if form is Format.json:
         show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})

@@ -1,0 +1,106 @@
+"""Commands that draw: plot, report."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from podium.cli import show
+from podium.cli.options import Period, Settings, SystemFile, SystemName, chosen_system
+from podium.errors import ParameterError, UnknownError
+
+SHOWN_PLAYERS = 8
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation")
+CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
+
+Results = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="Results, for all but the curves; - reads stdin.")
+]
+Pool = Annotated[str | None, typer.Option(help="Draw this pool; the one with most events if not given.")]
+
+
+def plot(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help=f"{', '.join(FROM_RESULTS)}; curves: {', '.join(CURVES)}.")
+    ],
+    file: Results = None,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    pool: Pool = None,
+    player: Annotated[list[str] | None, typer.Option(help="Whose history to draw. May repeat.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given.")
+    ] = None,
+) -> None:
+    """Draw a chart of FILE, or a curve of one of the published systems."""
+    from podium import charts
+
+    if kind not in FROM_RESULTS + CURVES:
+        raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
+    path = charts.checked_path(out or Path(f"{kind}.svg"))
+    if kind in CURVES:
+        named = system is not None or system_file is not None
+        if settings and not named:
+            raise ParameterError("--set needs --system")
+        chart = charts.published_curve(kind, chosen_system(system, settings, system_file) if named else None)
+    else:
+        if file is None:
+            raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
+        chart = chart_of(kind, file, chosen_system(system, settings, system_file), period, pool, player)
+    charts.save(chart, path)
+    typer.echo(f"{kind} is in {path}")
+
+
+def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
+    """The chart of a results file."""
+    import podium
+    from podium import charts
+    from podium.audit import audit
+    from podium.evaluation import evaluate
+
+    with show.progress("reading", "rating", "drawing") as steps:
+        results = podium.read_results(file)
+        steps.next()
+        if kind == "calibration":
+            return charts.calibration(evaluate(results, [system], period=period).reliability, f"{file}, {system.name}")
+        rated = podium.rate(results, system, period=period)
+        steps.next()
+        if kind == "circulation":
+            return charts.circulation(audit(rated).months, f"{file}, {system.name}")
+        shown = rated.pool(pool)
+        title = f"{shown}, {system.name}"
+        if kind == "distribution":
+            return charts.distribution(rated.ratings.filter(rated.ratings["pool"] == shown), title)
+        history = rated.history.filter(rated.history["pool"] == shown)
+        unknown = sorted(set(players or []) - set(history["player"]))
+        if unknown:
+            raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}")
+        leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
+        return charts.rating_histories(history, players or leaders, title)
+
+
+def report(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")],
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    period: Period = "event",
+    pool: Pool = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="HTML", help="Where to write the page.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write one self-contained page about FILE: leaderboard, histories, fit, points, parameters."""
+    import podium
+    from podium.report import report
+
+    made = chosen_system(system, settings, system_file)
+    with show.progress("reading", "rating", "drawing") as steps:
+        results = podium.read_results(file)
+        steps.next()
+        rated = podium.rate(results, made, period=period)
+        steps.next()
+        show.write_text(report(rated, pool), out)
+    typer.echo(f"The report is in {out}")

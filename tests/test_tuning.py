@@ -42,6 +42,17 @@ def test_more_trials_go_on_from_a_study(tmp_path):
     assert seen[-1] == 8
 
 
+def test_a_share_parts_results_without_dates():
+    """In the order of the file; what is not shared between candidates goes through the same door."""
+    undated = [{name: value for name, value in row.items() if name != "started_at"} for row in RACES]
+    for name in ("elo", "openskill-pl"):
+        told = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
+        assert told.test.scores["events"].to_list() == [48, 48]
+    for wrong in ("0%", "100%"):
+        with pytest.raises(podium.ParameterError, match="parts nothing of 120 events"):
+            tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
+
+
 def test_a_search_never_ends_behind_its_start():
     told = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
     assert told.fitted <= told.fitted_defaults

@@ -1,8 +1,7 @@
 """Expected scores from log-odds: the logistic curve that Elo and most after it share."""
 
-import math
-
 from podium.compiled import kernel
+from podium.exponential import exp
 
 LARGEST = 300.0  # strengths stay within e^300, so that a sum of two is finite and a ratio keeps its digits
 
@@ -10,13 +9,13 @@ LARGEST = 300.0  # strengths stay within e^300, so that a sum of two is finite a
 @kernel
 def logistic(log_odds: float) -> float:
     """1 / (1 + e^-x), finite for any x."""
-    return 1.0 / (1.0 + math.exp(min(-log_odds, 709.0)))
+    return 1.0 / (1.0 + exp(-log_odds))
 
 
 @kernel
 def strength(log_odds: float) -> float:
     """e^x of one player, so that a field of n takes n exponentials, not n (n - 1) / 2; 0 out of range."""
-    return math.exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
+    return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
 
 
 @kernel

@@ -3,27 +3,36 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from podium import rules
+from podium.candidates import can_share, log_losses
 from podium.errors import ParameterError, PodiumError
-from podium.evaluation import Evaluation, Window, evaluate, judge_events, mean
+from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
 from podium.events import Events, encode
 from podium.leaderboard import instant
 from podium.results import Results
 from podium.systems.base import System, kinds
+from podium.tuples import LANES
 
 SEED = 1
+SECOND_US = 1_000_000
+SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 WIDTH = 8.0  # a parameter without a range of its own is searched from an eighth to eight times its default
 NOT_SEARCHED = ("initial",)  # moves every rating alike
+ROUNDS = 8  # batches at least, so that later candidates learn from earlier ones
 FIT_FROM = 0.5  # the share of the training events that is only learnt, not judged
 
 
@@ -40,6 +49,14 @@ class Tuned:
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
     test: Evaluation  # the defaults, then the tuned, on the untouched part
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The training events as some candidates read them, and which heats are judged."""
+
+    events: Events
+    asked: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,88 +81,140 @@ def tune(
 
     Args:
         system: where the search starts; what is not searched stays as it is here.
-        train_until: the last training instant; a plain date counts the whole day. Later events are only tested.
+        train_until: the last training instant, a plain date counting the whole day; or the share of the events,
+            such as 60%. Later events are only tested.
         trials: how many candidates in all, those of a resumed study among them.
         study: an SQLite file to keep the trials in, and to go on from.
         progress: called with the number of trials done.
 
     Raises:
-        ParameterError: results without dates, or nothing before or after `train_until`.
+        ParameterError: nothing before or after `train_until`.
         TuningError: the extra is not installed, or the study is of another search.
     """
-    split = parted(results, instant(train_until))
-    encodings = Encodings(split.train)
-    window = Window(since=split.fit_since)
-
-    def loss_of(candidate: System) -> float:
-        table, _ = judge_events(encodings.of(candidate), candidate, window)
-        found = mean(table, "log_loss", "pairs", "pair") if table.height else None
-        return math.inf if found is None or math.isnan(found) else found
-
-    begun = loss_of(system)
-    best = searched(system, loss_of, trials, study, progress or (lambda _: None))
-    if loss_of(best) >= begun:
-        best = system
+    told = dated(results)
+    split = parted(told, until_of(told, train_until))
+    losses = Losses(split)
+    (begun,) = losses.of([system])
+    best = searched(system, losses, trials, study, progress or (lambda _: None))
+    (fitted,) = losses.of([best])
+    if fitted >= begun:
+        best, fitted = system, begun
     after = Window(since=split.train_until + timedelta(microseconds=1))
-    test = evaluate(results, [system, best], labels=["defaults", "tuned"], window=after)
-    return Tuned(best, trials, loss_of(best), begun, test)
+    test = evaluate(told, [system, best], labels=["defaults", "tuned"], window=after)
+    return Tuned(best, trials, fitted, begun, test)
+
+
+def dated(results: Results) -> Results:
+    """The results with dates: where they have none, events in the order of the file, a second apart."""
+    if "started_at" in results.frame.columns:
+        return results
+    names = results.frame["event_id"].unique(maintain_order=True)
+    number = pl.col("event_id").cast(pl.Enum(names)).to_physical().cast(pl.Int64)
+    instants = (number * SECOND_US).cast(pl.Datetime("us", "UTC")).alias("started_at")
+    return Results(results.frame.with_columns(instants), results.source)
+
+
+def until_of(results: Results, told: str | date | datetime) -> datetime:
+    """The last training instant: a date, or a share of the events such as 60%."""
+    share = SHARE.fullmatch(told.strip()) if isinstance(told, str) else None
+    if share is None:
+        return instant(told)
+    starts = starts_of(results.frame)
+    count = math.floor(starts.len() * float(share[1]) / 100.0)
+    if not 0 < count < starts.len():
+        raise ParameterError(f"--train-until {told} parts nothing of {starts.len()} events")
+    last: datetime = starts[count - 1]
+    return last
+
+
+def starts_of(frame: pl.DataFrame) -> pl.Series:
+    """When each event started, in order."""
+    return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
 
 
 def parted(results: Results, until: datetime) -> Split:
     """The training part of the results, and its middle."""
-    if "started_at" not in results.frame.columns:
-        raise ParameterError("tuning needs started_at in the results, to part the past from what came after")
     train = results.frame.filter(pl.col("started_at") <= until)
     if train.is_empty() or train.height == results.frame.height:
         ends: Any = results.frame.select(first=pl.col("started_at").min(), last=pl.col("started_at").max()).row(0)
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
         raise ParameterError(f"--train-until {until:%Y-%m-%d} parts nothing; the results go from {span}")
-    starts = train.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
+    starts = starts_of(train)
     middle = starts[int(starts.len() * FIT_FROM)]
     return Split(Results(train, results.source), middle, until)
 
 
-class Encodings:
-    """Encoded events, once for all candidates that read the results alike."""
+class Losses:
+    """What candidates lose on the later part of the training events; the events are encoded once for all alike."""
 
-    def __init__(self, results: Results) -> None:
-        self.results = results
-        self._known: dict[Any, Events] = {}
+    def __init__(self, split: Split) -> None:
+        self.results = split.train
+        self.window = Window(since=split.fit_since)
+        self._encoded: dict[Any, Encoded] = {}
 
-    def of(self, system: System) -> Events:
+    def of(self, candidates: Sequence[System]) -> list[float]:
+        """The log loss of each; infinite where it is not a number."""
+        groups: dict[int, list[int]] = {}
+        for k, candidate in enumerate(candidates):
+            groups.setdefault(id(self.encoded(candidate)), []).append(k)
+        jobs = [[candidates[k] for k in some] for found in groups.values() for some in batched(found, LANES)]
+        order = [k for found in groups.values() for k in found]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            losses = [loss for some in threads.map(self.of_alike, jobs) for loss in some]
+        by_place = dict(zip(order, losses, strict=True))
+        return [by_place[k] if math.isfinite(by_place[k]) else math.inf for k in range(len(candidates))]
+
+    def of_alike(self, candidates: list[System]) -> list[float]:
+        """The same of candidates that read the events alike."""
+        encoded = self.encoded(candidates[0])
+        if can_share(candidates[0]):
+            return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.asked)]
+        tables = [judge_events(encoded.events, candidate, self.window)[0] for candidate in candidates]
+        found = [mean(table, "log_loss", "pairs", "pair") for table in tables]
+        return [math.nan if loss is None else loss for loss in found]
+
+    def encoded(self, system: System) -> Encoded:
         """The events as the system reads them."""
         params = system.params()
         chooses = rules.counts.dispatch(type(params)) is not rules.counts.dispatch(object)
         key = (system.overall_set, system.quits_later_heats, system.idle_unit, params if chooses else None)
-        if key not in self._known:
-            self._known[key] = encode(self.results, system)
-        return self._known[key]
+        if key not in self._encoded:
+            events = encode(self.results, system)
+            self._encoded[key] = Encoded(events, asked_heats(events, self.window))
+        return self._encoded[key]
+
+
+def batched(values: list[int], size: int) -> Iterator[list[int]]:
+    """The values, so many at a time."""
+    rest = iter(values)
+    while some := list(islice(rest, size)):
+        yield some
 
 
 def searched(
     system: System,
-    loss_of: Callable[[System], float],
+    losses: Losses,
     trials: int,
     path: Path | None,
     progress: Callable[[int], None],
 ) -> System:
-    """The best of so many candidates; a batch of as many as there are cores is asked for and judged at once."""
+    """The best of so many candidates; a batch is asked for and judged at once."""
     try:
         import optuna  # noqa: PLC0415  (an extra)
     except ImportError:
         raise TuningError("tuning needs an extra: pip install 'podium-ratings[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    cores = os.cpu_count() or 1
+    together = os.cpu_count() or 1
+    if can_share(system):
+        together = LANES * min(together, max(1, trials // (ROUNDS * LANES)))
     with opened(optuna, system.name, path) as study:
         done = len(study.get_trials(deepcopy=False))
-        with ThreadPoolExecutor(cores) as threads:
-            while done < trials:
-                asked = [study.ask() for _ in range(min(cores, trials - done))]
-                candidates = [suggested(system, trial) for trial in asked]
-                for trial, loss in zip(asked, threads.map(loss_of, candidates), strict=True):
-                    study.tell(trial, loss)
-                done += len(asked)
-                progress(done)
+        while done < trials:
+            asked = [study.ask() for _ in range(min(together, trials - done))]
+            for trial, loss in zip(asked, losses.of([suggested(system, trial) for trial in asked]), strict=True):
+                study.tell(trial, loss)
+            done += len(asked)
+            progress(done)
         return with_settings(system, study.best_params)
 
 

@@ -1,4 +1,4 @@
-"""NamedTuples of floats as rows of a table of numbers, in Python and in kernels.
+"""NamedTuples of floats as rows of a table of numbers, or as lanes of many tables at once, in Python and in kernels.
 
 The compiled forms are written out field by field: a loop over a tuple's fields would keep the tuple in memory.
 """
@@ -11,6 +11,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from podium.compiled import IN_KERNELS
+
+LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
 
 
 def read(table: Any, row: int, like: Any) -> Any:
@@ -38,6 +40,46 @@ def plus(totals: Any, values: Any) -> Any:
 def times(values: Any, factor: float) -> Any:
     """A NamedTuple's numbers, each times the factor."""
     return type(values)(*(value * factor for value in values))
+
+
+def read_lane(table: Any, row: int, lane: int, like: Any) -> Any:
+    """Row `row` of one of the tables side by side, as the NamedTuple that `like` is."""
+    return type(like)(*(float(table[row, k, lane]) for k in range(len(like))))
+
+
+def write_lane(table: Any, row: int, lane: int, values: Any) -> None:
+    """Put a NamedTuple into row `row` of one of the tables side by side."""
+    for k, value in enumerate(values):
+        table[row, k, lane] = value
+
+
+def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
+    """Pointers to the numbers of a lane; all but row and lane are constants, so that lanes can be taken together."""
+    table = context.make_array(signature.args[0])(context, builder, args[0])
+    number = context.get_constant
+    first = builder.add(builder.mul(args[1], number(types.intp, count * LANES)), args[2])
+    return [builder.gep(table.data, [builder.add(first, number(types.intp, k * LANES))]) for k in range(count)]
+
+
+@intrinsic
+def _read_lane(typing: Any, table: Any, row: Any, lane: Any, like: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cells = _lane_cells(context, builder, signature, args, len(like))
+        return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
+
+    return like(table, types.intp, types.intp, like), generate
+
+
+@intrinsic
+def _write_lane(typing: Any, table: Any, row: Any, lane: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cells = _lane_cells(context, builder, signature, args, len(values))
+        numbers = cgutils.unpack_tuple(builder, args[3], len(values))
+        for cell, value, kind in zip(cells, numbers, values, strict=True):
+            builder.store(context.cast(builder, value, kind, types.float64), cell)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, values), generate
 
 
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
@@ -137,3 +179,13 @@ def _(totals, values):  # type: ignore[no-untyped-def]
 @overload(times, jit_options=IN_KERNELS)
 def _(values, factor):  # type: ignore[no-untyped-def]
     return lambda values, factor: _times(values, factor)
+
+
+@overload(read_lane, jit_options=IN_KERNELS)
+def _(table, row, lane, like):  # type: ignore[no-untyped-def]
+    return lambda table, row, lane, like: _read_lane(table, row, lane, like)
+
+
+@overload(write_lane, jit_options=IN_KERNELS)
+def _(table, row, lane, values):  # type: ignore[no-untyped-def]
+    return lambda table, row, lane, values: _write_lane(table, row, lane, values)

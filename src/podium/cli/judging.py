@@ -103,7 +103,8 @@ def tune(
     settings: Settings = None,
     system_file: SystemFile = None,
     train_until: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Learn and search until then; later events are only tested.")
+        str | None,
+        typer.Option(metavar="DATE|SHARE%", help="Learn and search until then; later events are only tested."),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Candidates to try in all.")] = 100,
     out: Annotated[
@@ -120,7 +121,7 @@ def tune(
 
     made = chosen_system(system, settings, system_file)
     if train_until is None:
-        raise ParameterError("say where the training events end with --train-until DATE")
+        raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
         told = tune(podium.read_results(file), made, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(told.system)

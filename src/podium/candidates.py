@@ -1,0 +1,184 @@
+"""Many parameter sets of one system through the events in one pass, for the log loss of each.
+
+Every number of a state is a row of `LANES` candidates next to each other, so that the compiled rules serve several
+candidates with one instruction. The rules are those of the replay; only the sum of the losses is ordered otherwise.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium import rules
+from podium.compiled import compile_kernel, kernel
+from podium.entries import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
+from podium.events import Events
+from podium.predictions import SURE
+from podium.rules import compare, enter, evidence, expect, settle
+from podium.systems.base import System
+from podium.tuples import LANES, plus, read_lane, times, write_lane
+
+TOGETHER = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
+
+
+class Tables(NamedTuple):
+    """What the candidates know, each number in `LANES` lanes."""
+
+    settings: Any  # float64 (1, parameters, LANES)
+    states: Any  # float64 (players, fields of the state, LANES)
+    forms: Any  # float64 (entrants of the widest group, fields of the form, LANES)
+    sums: Any  # float64 (the same, fields of the evidence, LANES)
+    said: Any  # float64 (2, fields of the evidence, LANES): a pair's
+    chances: Any  # float64 (LANES): product of the chances of what happened
+    losses: Any  # float64 (LANES)
+
+
+def can_share(system: System) -> bool:
+    """Whether a system's candidates can go together: it is a sum over pairs."""
+    return rules.rate_event.dispatch(type(system.params())) is rules.rate_event.dispatch(object)
+
+
+def log_losses(systems: Sequence[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """The mean log loss of each candidate over the pairs of the heats asked for, all of which are learnt.
+
+    Args:
+        systems: candidates of one system, for all of which the events are encoded alike.
+        asked: (heats) which heats to judge.
+
+    Returns:
+        (candidates) float64; NaN where there is no pair to judge.
+    """
+    losses = np.empty(len(systems))
+    for first in range(0, len(systems), LANES):
+        some = list(systems[first : first + LANES])
+        losses[first : first + len(some)] = _together(some, events, asked)[: len(some)]
+    return losses
+
+
+def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """The same for up to `LANES` candidates; the lanes that are left over repeat the last."""
+    lanes = systems + systems[-1:] * (LANES - len(systems))
+    columns = events.columns
+    params, (newcomer, form, nothing) = lanes[0].arguments()
+    settings = np.array([each.params() for each in lanes], np.float64).T[None]
+    starts = np.array([each.newcomer() for each in lanes], np.float64).T
+    widest = int(np.diff(columns.entrants).max(initial=0))
+    states = np.tile(starts, (events.player_names.len(), 1, 1))
+    tables = Tables(
+        settings=np.ascontiguousarray(settings),
+        states=states,
+        forms=np.empty((widest, len(form), LANES)),
+        sums=np.empty((widest, len(nothing), LANES)),
+        said=np.empty((2, len(nothing), LANES)),
+        chances=np.ones(LANES),
+        losses=np.zeros(LANES),
+    )
+    own = type(lanes[0]).__module__.startswith("podium.systems.")
+    run = _judge_cached if own else _judge_uncached
+    like = type(params)(*map(float, params)), newcomer, form, nothing
+    pairs = run(*like, columns, asked, tables)
+    return tables.losses / pairs if pairs else np.full(LANES, np.nan)
+
+
+def _judge(
+    params: Any,
+    newcomer: Any,
+    form: Any,
+    nothing: Any,
+    events: Any,
+    asked: Any,
+    tables: Any,
+) -> float:
+    like = params, newcomer, form, nothing
+    pairs, waiting = 0.0, 0
+    for group in range(events.entrants.size - 1):
+        first, last = events.entrants[group], events.entrants[group + 1]
+        enter_all(like, events, first, last, tables)
+        first_heat = events.heats[group] if events.heats.size else group
+        last_heat = events.heats[group + 1] if events.heats.size else group + 1
+        for heat in range(first_heat, last_heat):
+            start = events.entries[heat] if events.entries.size else first
+            stop = events.entries[heat + 1] if events.entries.size else last
+            for i in range(start, stop):
+                for j in range(i + 1, stop):
+                    if comparable(events, i, j):
+                        compare_pair(like, events, heat, i, j, first, float(stop - start), asked[heat], tables)
+                        pairs += 1.0 if asked[heat] else 0.0
+                        waiting += 1
+                        if waiting == TOGETHER:
+                            waiting = 0
+                            take_logarithms(tables)
+        settle_all(like, events, first, last, tables)
+    take_logarithms(tables)
+    return pairs
+
+
+@kernel
+def enter_all(like: Any, events: Any, first: int, last: int, tables: Any) -> None:
+    """Every entrant's form, and no evidence yet."""
+    params, newcomer, _, nothing = like
+    for i in range(first, last):
+        facts = entrant_at(events, i)
+        for lane in range(LANES):
+            own = read_lane(tables.settings, 0, lane, params)
+            me = enter(own, read_lane(tables.states, events.player[i], lane, newcomer), facts)
+            write_lane(tables.forms, i - first, lane, me)
+            write_lane(tables.sums, i - first, lane, nothing)
+
+
+@kernel
+def compare_pair(
+    like: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
+) -> None:
+    """What two entries say of each other, and how likely each candidate held their result to be.
+
+    Three loops, because lanes are only taken together where few tables could overlap.
+    """
+    params, _, form, nothing = like
+    mine, theirs = entry_at(events, i, size), entry_at(events, j, size)
+    me, you = slot_at(events, i, first), slot_at(events, j, first)
+    course, weight = Heat(size, mode_at(events, heat)), weight_at(events, heat)
+    won, drawn = 1.0 if mine.place < theirs.place else 0.0, mine.place == theirs.place
+    for lane in range(LANES):
+        own = read_lane(tables.settings, 0, lane, params)
+        a, b = read_lane(tables.forms, me, lane, form), read_lane(tables.forms, you, lane, form)
+        for_a, for_b = compare(own, a, b, mine, theirs, course)
+        write_lane(tables.said, 0, lane, times(evidence(own, for_a), weight))
+        write_lane(tables.said, 1, lane, times(evidence(own, for_b), weight))
+        p = min(max(expect(own, a, b), SURE), 1.0 - SURE)
+        # A draw is half a win and half a loss: the square root of both chances.
+        seen = math.sqrt(p * (1.0 - p)) if drawn else won * p + (1.0 - won) * (1.0 - p)
+        tables.chances[lane] *= seen if judged else 1.0
+    for lane in range(LANES):
+        more = read_lane(tables.said, 0, lane, nothing)
+        write_lane(tables.sums, me, lane, plus(read_lane(tables.sums, me, lane, nothing), more))
+    for lane in range(LANES):
+        more = read_lane(tables.said, 1, lane, nothing)
+        write_lane(tables.sums, you, lane, plus(read_lane(tables.sums, you, lane, nothing), more))
+
+
+@kernel
+def take_logarithms(tables: Any) -> None:
+    """Turn the chances multiplied so far into losses."""
+    for lane in range(LANES):
+        tables.losses[lane] -= math.log(tables.chances[lane])
+        tables.chances[lane] = 1.0
+
+
+@kernel
+def settle_all(like: Any, events: Any, first: int, last: int, tables: Any) -> None:
+    """Every entrant's new state."""
+    params, _, form, nothing = like
+    for i in range(first, last):
+        facts = entrant_at(events, i)
+        for lane in range(LANES):
+            own = read_lane(tables.settings, 0, lane, params)
+            me = read_lane(tables.forms, i - first, lane, form)
+            state = settle(own, me, read_lane(tables.sums, i - first, lane, nothing), facts)
+            write_lane(tables.states, events.player[i], lane, state)
+
+
+_judge_cached = compile_kernel(_judge)
+_judge_uncached = compile_kernel(_judge, cached=False)

@@ -1,0 +1,55 @@
+"""Many candidates at once lose exactly what each loses alone."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+from strategies import histories
+
+import podium
+from podium.candidates import can_share, log_losses
+from podium.evaluation import Window, asked_heats, judge_events, mean
+from podium.events import encode
+from podium.systems import find, names
+from podium.tuples import LANES
+
+SHARED = [name for name in names() if can_share(find(name)())]
+
+
+@pytest.mark.parametrize("name", SHARED)
+@settings(max_examples=10)
+@given(rows=histories(heats=2))
+def test_each_lane_is_a_replay_of_its_own(name, rows):
+    start = find(name)()
+    first = {"tau": 0.4} if hasattr(start, "tau") else {"initial": start.initial + 40.0}
+    systems = [start, replace(start, **first)] * (LANES // 2 + 1)
+    events = encode(podium.read_results(rows), start)
+    asked = asked_heats(events, Window())
+    told = log_losses(systems, events, asked)
+    assert told.size == len(systems)
+    for system, loss in zip(systems[:2], told[:2], strict=True):
+        table, _ = judge_events(events, system, Window())
+        alone = mean(table, "log_loss", "pairs", "pair") if table.height else np.nan
+        assert loss == pytest.approx(alone, rel=1e-12, nan_ok=True)
+    assert told[2:].tobytes() == np.resize(told[:2], told.size - 2).tobytes()
+
+
+def test_what_is_not_judged_is_still_learnt():
+    rows = [
+        {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "player": player, "position": place}
+        for number in range(20)
+        for place, player in enumerate(("ana", "ben"), start=1)
+    ]
+    elo = find("elo")()
+    events = encode(podium.read_results(rows), elo)
+    asked = np.arange(20) == 19
+    (late,) = log_losses([elo], events, asked)
+    (early,) = log_losses([elo], events, np.arange(20) == 0)
+    assert early == pytest.approx(np.log(2.0))
+    assert late < early
+    assert np.isnan(log_losses([elo], events, np.zeros(20, bool))).all()

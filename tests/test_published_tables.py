@@ -6,9 +6,10 @@ import pytest
 
 import podium
 from podium.entries import Entrant, Entry, Heat
-from podium.performance import ALPHA, KNOWN_BASES, KNOWN_SLOPES, incomplete_beta, solved_base, solved_match
+from podium.performance import ALPHA, KNOWN_SLOPES, incomplete_beta, solved_match
 from podium.rules import Comparison, compare, enter, evidence, settle
 from podium.systems import find
+from podium.systems.folyami import KNOWN_BASES, solved_base
 
 PLACES = (1, 3, 6, 10, 15)
 POINTS = {

@@ -13,7 +13,6 @@ from podium.compiled import kernel
 ALPHA = math.log(10.0) / 400.0
 # The solver's answers at the defaults, so that rating with them does not load SciPy; a test solves for both.
 KNOWN_SLOPES = {1: ALPHA, 3: 0.002986329965951851}
-KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
 
 @kernel
@@ -69,23 +68,4 @@ def solved_match(shape: int) -> float:
         return float(np.sum(weights * error * density * v * (1.0 - v) * log_odds))
 
     found: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
-    return found
-
-
-@functools.cache
-def smooth_base(window: int, factor: float) -> float:
-    """b, with b (b^w - 1) / (b - 1) = w f: the mean of b^(w - n) over n = 0 ... w - 1 is f."""
-    if (window, factor) in KNOWN_BASES:
-        return KNOWN_BASES[window, factor]
-    return solved_base(window, factor)
-
-
-def solved_base(window: int, factor: float) -> float:
-    """The base of the smooth provisional curve, by Brent's method."""
-    from scipy.optimize import brentq  # noqa: PLC0415
-
-    if factor == 1.0:
-        return 1.0
-    powers = np.arange(1, window + 1)
-    found: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, factor, xtol=1e-15, rtol=1e-14)
     return found

@@ -104,29 +104,34 @@ class WengLin(System):
 
 @singledispatch
 def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
-    """What a result says of the first team: v and w. `x` is its lead over c, `order` 1 won, 0 tied, -1 lost."""
+    """What a result says of the first team: v and w. `x` is its lead over c, `order` 1 won, 0 tied.
+
+    The second team's v is the negative, its w the same.
+    """
     raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
 
 
 @singledispatch
 def judge_teams(params: Any, lines: Any, teams: int) -> None:
     """Fill each team's surprise and shrink; by default from pairs within the window."""
-    reach = min(params.window, float(teams))
+    reach = int(min(params.window, float(teams)))
     for i in range(teams):
-        low, high = max(0, i - int(reach)), min(teams, i + int(reach) + 1)
-        variance = lines[i, VARIANCE]
-        shift, shrink = 0.0, 0.0
-        for q in range(low, high):
-            if q == i:
-                continue
+        mu, variance, rank = lines[i, MU], lines[i, VARIANCE], lines[i, RANK]
+        deviation = math.sqrt(variance)
+        shift, shrink = lines[i, SURPRISE], lines[i, SHRINK]
+        for q in range(i + 1, min(teams, i + reach + 1)):
             c = params.spread * math.sqrt(variance + lines[q, VARIANCE] + 2.0 * params.beta_squared)
-            order = 1.0 if lines[i, RANK] < lines[q, RANK] else -1.0 if lines[i, RANK] > lines[q, RANK] else 0.0
-            v, w = judge_pair(params, (lines[i, MU] - lines[q, MU]) / c, c, order)
+            order = 1.0 if rank < lines[q, RANK] else 0.0  # teams stand best first
+            v, w = judge_pair(params, (mu - lines[q, MU]) / c, c, order)
             shift += v / c
-            shrink += math.sqrt(variance) / c * variance / (c * c) * w  # gamma is sigma / c
-        count = float(high - low - 1) if params.mean else 1.0
-        lines[i, SURPRISE] = shift / max(count, 1.0)
-        lines[i, SHRINK] = shrink / max(count, 1.0)
+            lines[q, SURPRISE] -= v / c
+            cubed = c * c * c  # gamma is sigma / c
+            shrink += deviation * variance / cubed * w
+            lines[q, SHRINK] += math.sqrt(lines[q, VARIANCE]) * lines[q, VARIANCE] / cubed * w
+        neighbours = min(i, reach) + min(teams - 1 - i, reach)
+        share = 1.0 / max(neighbours, 1) if params.mean else 1.0
+        lines[i, SURPRISE] = shift * share
+        lines[i, SHRINK] = shrink * share
 
 
 @overload(judge_pair, jit_options=IN_KERNELS)

@@ -3,18 +3,23 @@
 Source: D. Mlot, "The Folyami Rating System" (2023).
 """
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import outcome, share, strength
-from podium.performance import incomplete_beta, matched_slope, smooth_base
+from podium.performance import incomplete_beta, matched_slope
 from podium.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
+# The solver's answer at the defaults, so that rating with them does not load SciPy; a test solves for it.
+KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
 
 class Params(NamedTuple):
@@ -147,6 +152,25 @@ def factor_against(params: Params, me: Form, opponent: Form) -> float:
 def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
     """Add what the opponents gave."""
     return State(me.rating + totals.points, me.events + entrant.events)
+
+
+@functools.cache
+def smooth_base(window: int, factor: float) -> float:
+    """b, with b (b^w - 1) / (b - 1) = w f: the mean of b^(w - n) over n = 0 ... w - 1 is f."""
+    if (window, factor) in KNOWN_BASES:
+        return KNOWN_BASES[window, factor]
+    return solved_base(window, factor)
+
+
+def solved_base(window: int, factor: float) -> float:
+    """The base of the smooth provisional curve, by Brent's method."""
+    from scipy.optimize import brentq  # noqa: PLC0415
+
+    if factor == 1.0:
+        return 1.0
+    powers = np.arange(1, window + 1)
+    found: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, factor, xtol=1e-15, rtol=1e-14)
+    return found
 
 
 SYSTEM = Folyami

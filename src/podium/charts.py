@@ -101,6 +101,23 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
     return alt.vconcat(bars, lines).resolve_scale(color="independent")
 
 
+def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
+    """How strong each event was, on a logarithmic scale.
+
+    Args:
+        strengths: as `Rated.strengths` gives them.
+    """
+    alt = altair()
+    dated = strengths.height and not strengths["started_at"].null_count()
+    instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    rows = strengths.filter(pl.col("strength").is_finite()).select(
+        "event_id", "pool", "strength", when=instants if dated else pl.int_range(1, pl.len() + 1)
+    )
+    when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event")
+    y = alt.Y("strength:Q", title="strength", scale=alt.Scale(type="log"))
+    return canvas(rows, title).mark_circle().encode(x=when, y=y, color=alt.Color("pool:N", title=""))
+
+
 def published_curve(kind: str, system: System | None = None) -> Any:
     """A curve of one of the published texts; see `podium.curves`.
 

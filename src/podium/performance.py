@@ -1,17 +1,23 @@
 """The gamma performance model: a player's performance is Gamma(shape g, rate e^(c alpha (R - 1500))), 0 perfect.
 
-Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model".
+Source: D. Mlot, "The Folyami Rating System" (2023), "Expected score and the gamma performance model" and its use for
+the strength of a race. Shape 1 is Elo's model, by which a field finishes as Plackett and Luce say.
 """
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from podium import ranks
 from podium.compiled import kernel
+from podium.errors import ParameterError
 
 ALPHA = math.log(10.0) / 400.0
 # The solver's answers at the defaults, so that rating with them does not load SciPy; a test solves for both.
+SHAPES = range(1, 21)
 KNOWN_SLOPES = {1: ALPHA, 3: 0.002986329965951851}
 
 
@@ -69,3 +75,72 @@ def solved_match(shape: int) -> float:
 
     found: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
     return found
+
+
+def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
+    """The performances of a field.
+
+    Raises:
+        ParameterError: no ratings, one that is not finite, or a shape that is not whole, from 1 to 20.
+    """
+    told = np.asarray(ratings, np.float64)
+    if told.ndim != 1 or not told.size or not np.isfinite(told).all():
+        raise ParameterError("ratings must be a row of finite numbers, one at least")
+    if shape not in SHAPES:
+        raise ParameterError(f"shape is {shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
+    return ranks.GammaPerformances(matched_slope(int(shape)) * told, int(shape))
+
+
+def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
+    """The chance to beat an opponent: I(W; g, g), W the logistic of the slope times the difference of the ratings."""
+    mine, theirs = performances([rating, opponent], shape).log_rate
+    w = 1.0 / (1.0 + math.exp(min(theirs - mine, 700.0)))
+    return float(incomplete_beta(w, float(shape)))
+
+
+def rank_distribution(
+    ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3, resolution: float | None = None
+) -> npt.NDArray[np.float64]:
+    """The chance of each entrant to finish at each rank, within 1e-9.
+
+    Args:
+        ratings: (entrants).
+        resolution: of the clock, in units of performance (an entrant rated 0 has the mean `shape`); those who tie
+            then share the best rank. Without it nobody ties.
+
+    Returns:
+        (entrants, ranks) float64, the best rank first.
+
+    Raises:
+        ParameterError: see `performances`; or a resolution that is not positive, or too fine.
+    """
+    field = performances(ratings, shape)
+    return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
+
+
+def top_probabilities(
+    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
+) -> npt.NDArray[np.float64]:
+    """The chance of each entrant to finish among the first `top`: (entrants)."""
+    told: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
+    return told
+
+
+def race_strength(
+    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 5, probe: float = 1500.0, shape: int = 3
+) -> float:
+    """One over the chance of a player rated `probe`, added to the field, to finish among the first `top`.
+
+    1 where the field is so small that the probe cannot miss. Infinite where its chance is below the smallest number.
+
+    Raises:
+        ParameterError: see `performances`; or `top` below 1.
+    """
+    if top < 1:
+        raise ParameterError(f"top is {top}; it must be at least 1")
+    field = performances([*np.asarray(ratings, np.float64).tolist(), probe], shape)
+    if top >= field.scale.size:
+        return 1.0
+    wanted = np.arange(field.scale.size) == field.scale.size - 1
+    chance = float(ranks.rank_distribution(field, wanted)[-1, :top].sum())
+    return 1.0 / chance if chance > 0.0 else math.inf

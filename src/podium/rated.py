@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from podium import leaderboard as boards
 from podium.errors import ParameterError, UnknownError
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
+from podium.forecast import Forecast, forecast, strengths
 from podium.replay import Replayed, replay
 from podium.results import Results, read_results
 from podium.systems.base import System
@@ -148,6 +150,25 @@ class Rated:
         params = self.system.params()
         forms = [rules.enter(params, self._state(name, pool), entries.Entrant(1.0, 0.0, 0.0)) for name in (a, b)]
         return float(rules.expect(params, *forms))
+
+    def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
+        """The chances of a field now; unknown players are newcomers. See `podium.forecast.Forecast`.
+
+        Raises:
+            ParameterError: fewer than two entrants, one twice, or there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        if pool is not None:
+            self.pool(pool)
+        return forecast(self.system, entrants, [self._state(name, pool) for name in entrants], top)
+
+    def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
+        """How strong the field of each event was; see `podium.forecast.strengths`.
+
+        Raises:
+            ParameterError: `top` is below 1.
+        """
+        return strengths(self.system, self.events, self.replayed, top, probe)
 
     def _state(self, player: str, pool: str | None) -> Any:
         pools = [each for each in self.events.pools if pool is None or each.name == pool]

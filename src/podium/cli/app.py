@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, judging, rating, systems
+from podium.cli import demo, drawing, forecasting, judging, rating, systems
 
 app = typer.Typer(
     name="podium",
@@ -23,6 +23,8 @@ app.command("check")(rating.check)
 app.command("evaluate")(judging.evaluate)
 app.command("tune")(judging.tune)
 app.command("audit")(judging.audit)
+app.command("predict")(forecasting.predict)
+app.command("strength")(forecasting.strength)
 app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
 app.command("systems")(systems.systems)

@@ -6,16 +6,19 @@ take the mean over a window of neighbours.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from numba.extending import overload
 
 from podium.compiled import IN_KERNELS
 from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
 from podium.normal import distribution
 from podium.odds import logistic
+from podium.ranks import GumbelPerformances, NormalPerformances, Performances
 from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, row_of
@@ -66,6 +69,7 @@ class WengLin(System):
     needs_finisher: ClassVar[bool] = True
     shown_deviations: ClassVar[float] = 3.0
     spread: ClassVar[float] = 1.0
+    logistic: ClassVar[bool] = False  # the lead of one performance over another
 
     initial: float = parameter(25.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
@@ -96,6 +100,12 @@ class WengLin(System):
             spread=self.spread,
             partial_play=float(self.partial_play),
         )
+
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """Normal performances, or logistic leads as wide."""
+        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in forms])
+        lead = -np.array([me.rating for me in forms])
+        return GumbelPerformances(lead, math.sqrt(2.0) * scale) if self.logistic else NormalPerformances(lead, scale)
 
     def newcomer(self) -> State:
         """A player who has not played."""

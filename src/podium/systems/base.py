@@ -1,15 +1,19 @@
 """What every rating system is: frozen parameters with their meaning, and facts that the engine reads."""
 
 import math
+import sys
 import types
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
+from podium.entries import Entrant
 from podium.errors import ParameterError
-from podium.rules import Points
+from podium.ranks import GumbelPerformances, Performances
+from podium.rules import Points, enter, expect
 
 Number = float | int | None
 OFF = ("none", "off")
@@ -106,6 +110,16 @@ class System:
             kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
         return params, self.like()
 
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """How the players of a field perform, from what each brings: lower is better.
+
+        By default as a field does whose pairs the system's `expect` explains: each one's log-odds against a
+        newcomer are its strength in Plackett and Luce's model. A system with a model of its own says so.
+        """
+        params, newcomer = self.params(), enter(self.params(), self.newcomer(), Entrant(1.0, 0.0, 0.0))
+        lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
+        return GumbelPerformances(-lead, np.ones(lead.size))
+
     def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' ratings are not settled yet; `states` is (players, fields)."""
         names = self.state_type._fields
@@ -134,6 +148,13 @@ class System:
             if name not in known:
                 raise ParameterError(unknown_setting(cls, name, list(known)))
         return cls(**{name: parsed(cls, known[name], value) for name, value in settings.items()})
+
+
+def log_odds(chance: float, other: float) -> float:
+    """The logarithm of chance / other, which sum to 1, from the smaller, whose digits are all there."""
+    least = max(min(chance, other), sys.float_info.min)
+    told = math.log(least) - math.log1p(-least)
+    return told if chance <= other else -told
 
 
 def blank(kind: type[Any]) -> Any:

@@ -7,6 +7,7 @@ older ones are merged into the normal factor, which keeps the total weight.
 
 import math
 from collections import namedtuple
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, slot_at, weight_at
 from podium.odds import logistic
+from podium.ranks import GumbelPerformances, Performances
 from podium.rules import enter, expect, kernel, rate_event
 from podium.systems.base import System, parameter
 from podium.tuples import read, write
@@ -118,6 +120,12 @@ class EloMmr(System):
             history=float(self.history),
             variance=(1.0 + 1.0 / self.weight_limit) * limit_squared + self.drift / self.weight_limit,
         )
+
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
+        variance = self.params().variance
+        scale = np.sqrt([2.0 * (me.deviation**2 + variance) / LOGISTIC**2 for me in forms])
+        return GumbelPerformances(-np.array([me.rating for me in forms]), scale)
 
     def newcomer(self) -> Any:
         """A player who has not taken part."""

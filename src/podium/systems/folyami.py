@@ -5,14 +5,16 @@ Source: D. Mlot, "The Folyami Rating System" (2023).
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from podium import ranks
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import outcome, share, strength
-from podium.performance import incomplete_beta, matched_slope
+from podium.performance import incomplete_beta, matched_slope, performances
 from podium.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 
@@ -100,6 +102,10 @@ class Folyami(System):
             growth=0.0 if self.provisional is None else growth[self.provisional](),
             both=float(self.both_provisional),
         )
+
+    def performances(self, forms: Sequence[Any]) -> ranks.Performances:
+        """The gamma model itself."""
+        return performances([me.rating for me in forms], self.gamma_shape)
 
     def newcomer(self) -> State:
         """A player who has not raced."""

@@ -5,11 +5,15 @@ Glicko system"; its equations are named below.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
+from podium.ranks import GumbelPerformances, Performances
 from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
 
@@ -80,6 +84,11 @@ class Glicko(System):
     def params(self) -> Params:
         """The numbers that the rules read."""
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
+
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
+        scale = np.sqrt([1.0 / (Q * Q) + 6.0 * me.deviation**2 / math.pi**2 for me in forms])
+        return GumbelPerformances(-np.array([me.rating for me in forms]), scale)
 
     def newcomer(self) -> State:
         """A player who has not played."""

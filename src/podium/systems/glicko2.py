@@ -4,11 +4,15 @@ Source: M. E. Glickman, "Example of the Glicko-2 system" (2013); its steps are n
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
+from podium.ranks import GumbelPerformances, Performances
 from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
 
@@ -99,6 +103,11 @@ class Glicko2(System):
             max_deviation=self.max_deviation,
             max_volatility=self.max_volatility,
         )
+
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
+        scale = np.sqrt([1.0 + 6.0 * me.phi**2 / math.pi**2 for me in forms])
+        return GumbelPerformances(-np.array([me.mu for me in forms]), scale)
 
     def newcomer(self) -> State:
         """A player who has not played."""

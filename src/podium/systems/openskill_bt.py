@@ -24,6 +24,7 @@ class OpenskillBt(shared.WengLin):
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
     params_type = Params
+    logistic: ClassVar[bool] = True
 
 
 @shared.judge_pair.register

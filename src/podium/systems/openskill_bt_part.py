@@ -23,6 +23,7 @@ class OpenskillBtPart(shared.WengLin):
         "Omega and Delta are means over the neighbours within the window",
     )
     params_type = Params
+    logistic: ClassVar[bool] = True
     ties_in_file_order: ClassVar[bool] = True
 
     neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)

@@ -5,12 +5,16 @@ normal: a precision, and a precision times a mean.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
 from podium.normal import distribution, draw_shift, draw_shrink, win_shift, win_shrink
+from podium.ranks import NormalPerformances, Performances
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, VARIANCE, gather_teams, row_of
@@ -98,6 +102,11 @@ class TrueSkill(System):
             tolerance=self.tolerance,
             partial_play=float(self.partial_play),
         )
+
+    def performances(self, forms: Sequence[Any]) -> Performances:
+        """Normal performances around uncertain skills."""
+        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in forms])
+        return NormalPerformances(-np.array([me.rating for me in forms]), scale)
 
     def newcomer(self) -> State:
         """A player who has not played."""

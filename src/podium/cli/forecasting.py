@@ -1,0 +1,65 @@
+"""Commands that look ahead: predict, strength."""
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from podium.cli import show
+from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.rating import rated_file
+from podium.cli.show import Format
+from podium.errors import ParameterError
+
+
+def predict(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    entrants: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="The chance to finish among so many.")] = 3,
+    pool: Annotated[str | None, typer.Option(help="The pool whose ratings to use, where there are several.")] = None,
+    period: Period = "event",
+    form: Shape = Format.table,
+) -> None:
+    """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
+    made = chosen_system(system, settings, system_file)
+    names = [name.strip() for row in csv.reader(entrants or [], skipinitialspace=True) for name in row if name.strip()]
+    if not names:
+        raise ParameterError("name the field with --entrants A,B,...")
+    with show.progress("reading", "rating", "predicting") as steps:
+        told = rated_file(file, made, period, steps).predict(names, top=top, pool=pool)
+    if form is Format.json:
+        tables = {"entrants": told.entrants, "ranks": told.ranks, "pairs": told.pairs}
+        show.show_json({name: table.to_dicts() for name, table in tables.items()})
+        return
+    show.show(told.entrants, form)
+
+
+def strength(
+    file: File,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    top: Annotated[int, typer.Option(min=1, help="A probe's chance to finish among so many is what counts.")] = 5,
+    probe: Annotated[float | None, typer.Option(help="The probe's rating; a newcomer's if not given.")] = None,
+    period: Period = "event",
+    chart: Annotated[Path | None, typer.Option(help="Draw the strengths here: .svg, .png or .html.")] = None,
+    form: Shape = Format.table,
+) -> None:
+    """Show how strong the field of each event of FILE was, by the ratings before it."""
+    from podium import charts
+
+    made = chosen_system(system, settings, system_file)
+    if chart is not None:
+        charts.checked_path(chart)
+    with show.progress("reading", "rating", "integrating") as steps:
+        told = rated_file(file, made, period, steps).strengths(top=top, probe=probe)
+        if chart is not None:
+            charts.save(charts.race_strengths(told, f"{file}, {made.name}: top {top}"), chart)
+    show.show(told.sort("strength", descending=True) if form is Format.table else told, form, most=50)

@@ -1,0 +1,123 @@
+"""What is expected of a field: each entrant's chances by the system's own model, and how strong a race is."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium.entries import Entrant, entrant_at
+from podium.errors import ParameterError
+from podium.events import Events
+from podium.ledger import started_at, states_brought
+from podium.ranks import rank_distribution
+from podium.replay import Replayed
+from podium.rules import enter, expect
+from podium.systems.base import System
+from podium.tuples import read
+
+PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The chances of a field."""
+
+    entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
+    ranks: pl.DataFrame  # player, rank, chance: one row for each of both
+    pairs: pl.DataFrame  # player, opponent, expected: the expected score in a heat of two
+
+
+def forecast(system: System, players: Sequence[str], states: Sequence[Any], top: int) -> Forecast:
+    """The chances of players in these states against each other.
+
+    Raises:
+        ParameterError: fewer than two players, one twice, or `top` below 1.
+    """
+    if len(players) < 2:  # noqa: PLR2004  (it takes two to compare)
+        raise ParameterError("a field needs two entrants at least")
+    twice = sorted({name for name in players if list(players).count(name) > 1})
+    if twice:
+        raise ParameterError(f"{twice[0]!r} stands twice among the entrants")
+    if top < 1:
+        raise ParameterError(f"top is {top}; it must be at least 1")
+    params = system.params()
+    forms = [enter(params, state, PRESENT) for state in states]
+    chances = rank_distribution(system.performances(forms))
+    order = np.argsort(-chances[:, 0], kind="stable")
+    numbers = np.arange(1, len(players) + 1)
+    entrants = pl.DataFrame(
+        {
+            "player": [players[i] for i in order],
+            "rating": [float(states[i].rating) for i in order],
+            "events": [int(states[i].events) for i in order],
+            "win": chances[order, 0],
+            "top": chances[order, :top].sum(axis=1).clip(max=1.0),
+            "mean_rank": chances[order] @ numbers,
+        }
+    )
+    ranks = pl.DataFrame(
+        {
+            "player": np.repeat([players[i] for i in order], len(players)),
+            "rank": np.tile(numbers, len(players)),
+            "chance": chances[order].ravel(),
+        }
+    )
+    told = [(players[i], players[j], float(expect(params, forms[i], forms[j]))) for i in order for j in order if i != j]
+    return Forecast(entrants, ranks, pl.DataFrame(told, schema=["player", "opponent", "expected"], orient="row"))
+
+
+def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
+    """How strong the field of each event was, by the ratings before it.
+
+    The strength is one over the chance of a newcomer added to the field to finish among the first `top`; 1 where
+    there are not more entrants than that.
+
+    Args:
+        probe: the newcomer's rating instead of the system's own.
+
+    Returns:
+        `event_id, pool, started_at, entrants, mean_rating, strength`, in the order of rating. A rating period is
+        one row, named after its last event.
+
+    Raises:
+        ParameterError: `top` is below 1.
+    """
+    if top < 1:
+        raise ParameterError(f"top is {top}; it must be at least 1")
+    params, newcomer = system.params(), system.newcomer()
+    brought, columns = states_brought(system, events, replayed), events.columns
+    stranger = enter(params, newcomer if probe is None else newcomer._replace(rating=probe), PRESENT)
+    rows = []
+    for group in range(columns.entrants.size - 1):
+        first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+        forms = [
+            enter(params, read(brought, i, newcomer), Entrant(*map(float, entrant_at(columns, i))))
+            for i in range(first, last)
+        ]
+        rows.append((group, last - first, float(brought[first:last, 0].mean()), strength(system, forms, stranger, top)))
+    told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")
+    return named_events(events).join(told, on="group", maintain_order="left").drop("group")
+
+
+def strength(system: System, forms: Sequence[Any], stranger: Any, top: int) -> float:
+    """One over the stranger's chance to finish among the first of the field and itself."""
+    if top > len(forms):
+        return 1.0
+    wanted = np.arange(len(forms) + 1) == len(forms)
+    chances = rank_distribution(system.performances([*forms, stranger]), wanted)
+    chance = float(chances[-1, :top].sum())
+    return 1.0 / chance if chance > 0.0 else math.inf
+
+
+def named_events(events: Events) -> pl.DataFrame:
+    """`group, event_id, pool, started_at` of each group, in the order of the history."""
+    rows = events.ledger
+    group = np.searchsorted(events.columns.entrants, rows.entrant, side="right") - 1
+    taken = events.results.frame[rows.row]
+    named = pl.DataFrame(
+        {"group": group, "event_id": taken["event_id"], "pool": taken["pool"], "started_at": started_at(taken)}
+    )
+    return named.unique("group", keep="last", maintain_order=True)

@@ -1,0 +1,76 @@
+"""Predictions and strengths, from the ratings that the results lead to."""
+
+import json
+
+import polars as pl
+import pytest
+
+import podium
+from podium.cli import app as command_line
+from podium.cli import forecasting
+from podium.cli.demo import season_path
+from podium.performance import race_strength
+from podium.systems import names
+
+ROWS = [
+    {"event_id": f"e{number}", "player": player, "position": place}
+    for number in range(8)
+    for place, player in enumerate(("ana", "Sö, Jr", "cleo", "dov"), start=1)
+]
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in ("stk", "stk-rd", "xonstat-2015")])
+def test_a_field_is_predicted_by_every_system(name):
+    told = podium.rate(ROWS, name).predict(["ana", "cleo", "nobody yet"], top=2)
+    assert told.entrants["player"][0] == "ana"
+    assert told.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
+    assert told.entrants["top"].sum() == pytest.approx(2.0, abs=1e-9)
+    assert told.entrants["mean_rank"].sum() == pytest.approx(6.0, abs=1e-9)
+    assert told.entrants.filter(player="nobody yet")["events"].to_list() == [0]
+    assert told.ranks.group_by("rank").agg(pl.col("chance").sum())["chance"].to_list() == pytest.approx([1.0] * 3)
+    both = dict(told.pairs.select(pl.concat_str("player", "opponent", separator="-"), "expected").iter_rows())
+    assert both["ana-cleo"] + both["cleo-ana"] == pytest.approx(1.0)
+
+
+def test_a_field_that_is_none_is_refused():
+    rated = podium.rate(ROWS, "elo")
+    for field in ([], ["ana"], ["ana", "ana"]):
+        with pytest.raises(podium.ParameterError):
+            rated.predict(field)
+    with pytest.raises(podium.UnknownError):
+        rated.predict(["ana", "dov"], pool="elsewhere")
+
+
+def test_strengths_are_of_the_ratings_before_the_race():
+    rated = podium.rate(ROWS, "folyami")
+    told = rated.strengths(top=1)
+    assert told["event_id"].to_list() == [f"e{number}" for number in range(8)]
+    for row in told.iter_rows(named=True):
+        before = rated.history.filter(event_id=row["event_id"])["rating_before"].to_list()
+        assert row["strength"] == pytest.approx(race_strength(before, top=1), rel=1e-9)
+        assert row["mean_rating"] == pytest.approx(sum(before) / 4.0)
+    assert rated.strengths(top=5)["strength"].to_list() == [1.0] * 8
+    assert (rated.strengths(top=1, probe=2000.0)["strength"] < told["strength"]).all()
+
+
+def test_the_commands(tmp_path, capsys):
+    table, chart = tmp_path / "results.json", tmp_path / "strength.svg"
+    table.write_text(json.dumps(ROWS))
+    options = ["--system", "folyami", "--format", "json"]
+    command_line.app(
+        ["predict", str(table), *options, "--entrants", 'ana,"Sö, Jr"', "--entrants", "dov"], standalone_mode=False
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert [row["player"] for row in told["entrants"]] == ["ana", "Sö, Jr", "dov"]
+    command_line.app(["strength", str(table), *options, "--chart", str(chart)], standalone_mode=False)
+    assert len(json.loads(capsys.readouterr().out)) == 8
+    assert chart.read_text().startswith("<svg")
+    with pytest.raises(podium.ParameterError, match="name the field"):
+        forecasting.predict(str(table), "elo")
+
+
+def test_every_event_of_the_season_has_a_strength():
+    rated = podium.rate(season_path(), "folyami")
+    told = rated.strengths(top=3)
+    assert told["event_id"].to_list() == rated.history["event_id"].unique(maintain_order=True).to_list()
+    assert (told["strength"] >= 1.0).all()

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, forecasting, judging, rating, systems
+from podium.cli import demo, drawing, forecasting, judging, rating, simulating, systems
 
 app = typer.Typer(
     name="podium",
@@ -25,6 +25,8 @@ app.command("tune")(judging.tune)
 app.command("audit")(judging.audit)
 app.command("predict")(forecasting.predict)
 app.command("strength")(forecasting.strength)
+app.command("simulate")(simulating.simulate)
+app.command("recover")(simulating.recover)
 app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
 app.command("systems")(systems.systems)

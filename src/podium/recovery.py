@@ -1,0 +1,180 @@
+"""How soon and how well a system finds skills that are known: ratings against the truth of a simulated season.
+
+Ratings and skills have scales of their own, so each system's ratings are first laid over the skills by the straight
+line that fits best, over the events after a player's tenth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.rated import rate
+from podium.results import Results, read_results
+from podium.systems.base import System
+
+SETTLED_EVENTS = 10
+CLOSE = 50.0  # points of skill
+PARTS = 10  # of the season
+AT_ONCE = 100.0  # a change of skill from one event to the next that is no drift
+CAUGHT_UP = 0.5  # of such a change
+SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What became of each system."""
+
+    summary: pl.DataFrame  # a row a system
+    progress: pl.DataFrame  # a row for each system and tenth of the season
+
+
+def recover(
+    results: Any, skills: pl.DataFrame, systems: Sequence[System], labels: Sequence[str] | None = None
+) -> Recovery:
+    """Rate a season with several systems, and compare with the truth.
+
+    Args:
+        results: anything that `read_results` takes.
+        skills: `event_id, player, skill` for every entrant of every event.
+        labels: what to call the systems; their names where None.
+
+    Raises:
+        ResultsError: the results are refused.
+        ParameterError: skills are missing for an event, or too few events to compare.
+    """
+    checked = results if isinstance(results, Results) else read_results(results)
+    names = list(labels or [system.name for system in systems])
+    truth = checked_skills(skills)
+    summaries, tables = [], []
+    for name, system in zip(names, systems, strict=True):
+        followed = followed_players(checked, truth, system)
+        line = fitted_line(followed)
+        told = followed.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill"))
+        summaries.append({"system": name} | summary(told, line))
+        tables.append(progress(told).select(pl.lit(name).alias("system"), pl.all()))
+    return Recovery(pl.DataFrame(summaries), pl.concat(tables))
+
+
+def checked_skills(skills: pl.DataFrame) -> pl.DataFrame:
+    """The skills, if they are a table of them."""
+    missing = [name for name in SCHEMA if name not in skills.columns]
+    if missing:
+        raise ParameterError(f"the skills have no column {missing[0]} (they need {', '.join(SCHEMA)})")
+    try:
+        told = skills.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+    except pl.exceptions.PolarsError as error:
+        raise ParameterError(f"the skills are no numbers ({str(error).splitlines()[0]})") from None
+    if told.select("event_id", "player").is_duplicated().any():
+        raise ParameterError("the skills name a player twice in one event")
+    return told
+
+
+def followed_players(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
+    """The history beside the truth: rating before each event, skill at it, which of the player's events it is."""
+    history = rate(results, system).history
+    followed = history.join(truth, on=["event_id", "player"], how="left", maintain_order="left")
+    unknown = followed.filter(~pl.col("skill").is_finite().fill_null(value=False))
+    if unknown.height:
+        event, player = unknown.select("event_id", "player").row(0)
+        raise ParameterError(f"there is no skill of {player!r} in event {event!r}")
+    who = ["pool", "player"]
+    return followed.with_columns(
+        number=pl.int_range(1, pl.len() + 1).over(who),
+        part=(pl.int_range(pl.len()) * PARTS // pl.len()) + 1,
+        leap=(pl.col("skill") - pl.col("skill").shift().over(who)).fill_null(0.0),
+    )
+
+
+def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
+    """Intercept and slope of skill over rating."""
+    settled = followed.filter(pl.col("number") > SETTLED_EVENTS)
+    rating, skill = (settled[name].to_numpy() for name in ("rating_before", "skill"))
+    if settled.height < SETTLED_EVENTS or np.ptp(rating) == 0.0:
+        raise ParameterError(f"too few events to compare: players need more than {SETTLED_EVENTS} each")
+    spread = rating - rating.mean()
+    slope = float((spread * (skill - skill.mean())).sum() / (spread * spread).sum())
+    return float(skill.mean() - slope * rating.mean()), slope
+
+
+def summary(told: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
+    """One system in a row."""
+    settled = told.filter(pl.col("number") > SETTLED_EVENTS)
+    events, found = events_until_close(told)
+    lag, leaps = lag_after_leaps(told, line)
+    return {
+        "events_to_50": events,
+        "found": found,
+        "rmse": root_mean_square(settled["error"]),
+        "rank_correlation": rank_correlation(settled),
+        "rmse_first_10": root_mean_square(told.filter(pl.col("number") <= SETTLED_EVENTS)["error"]),
+        "lag": lag,
+        "leaps": leaps,
+        "inflation": inflation(settled),
+    }
+
+
+def events_until_close(told: pl.DataFrame) -> tuple[float | None, float]:
+    """The median of the events until a rating is first within 50 points, and the share of players it ever is."""
+    close = told.filter(pl.col("error").abs() <= CLOSE).group_by("pool", "player").agg(pl.col("number").min())
+    players = told.group_by("pool", "player").agg(played=pl.len()).join(close, on=["pool", "player"], how="left")
+    events = players.select(pl.col("number").sub(1).cast(pl.Float64).fill_null(np.inf)).to_series()
+    middle = events.median()
+    share = 1.0 - players["number"].null_count() / players.height
+    return (float(middle) if isinstance(middle, float) and np.isfinite(middle) else None), share
+
+
+def root_mean_square(error: pl.Series) -> float | None:
+    """The root of the mean square, None of nothing."""
+    return float(np.sqrt(np.mean(error.to_numpy() ** 2))) if error.len() else None
+
+
+def rank_correlation(told: pl.DataFrame) -> float | None:
+    """Spearman's rank correlation of rating and skill."""
+    if told.height < 2:  # noqa: PLR2004  (it takes two to compare)
+        return None
+    found = told.select(pl.corr("rating_before", "skill", method="spearman")).item()
+    return None if found is None or np.isnan(found) else float(found)
+
+
+def lag_after_leaps(told: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
+    """The median of the events it takes a rating to follow half of a sudden change of skill ("level locking").
+
+    Of leaps after a player's tenth event. One that is never followed counts as infinitely long.
+    """
+    lags: list[float] = []
+    for (_, _), career in told.group_by("pool", "player", maintain_order=True):
+        leap, number = career["leap"].to_numpy(), career["number"].to_numpy()
+        for at in np.flatnonzero((np.abs(leap) >= AT_ONCE) & (number > SETTLED_EVENTS)):
+            after = career["rating_before"].to_numpy()[at:]
+            moved = line[1] * (after - after[0]) / leap[at]
+            caught = np.flatnonzero(moved >= CAUGHT_UP)
+            lags.append(float(caught[0]) if caught.size else np.inf)
+    middle = float(np.median(lags)) if lags else np.inf
+    return (middle if np.isfinite(middle) else None), len(lags)
+
+
+def inflation(told: pl.DataFrame) -> float | None:
+    """By how many points of skill ratings rise over the season beside the skills they stand for."""
+    if told.height < 2:  # noqa: PLR2004  (a line needs two points)
+        return None
+    part, error = told["part"].to_numpy().astype(np.float64), told["error"].to_numpy()
+    spread = part - part.mean()
+    if not spread.any():
+        return None
+    return float((spread * error).sum() / (spread * spread).sum() * (PARTS - 1))
+
+
+def progress(told: pl.DataFrame) -> pl.DataFrame:
+    """Tenth by tenth of the season: the error's root mean square and mean, and the rank correlation."""
+    return told.group_by("part", maintain_order=True).agg(
+        players=pl.struct("pool", "player").n_unique(),
+        rmse=(pl.col("error") ** 2).mean().sqrt(),
+        bias=pl.col("error").mean(),
+        rank_correlation=pl.corr("rating_before", "skill", method="spearman"),
+    )

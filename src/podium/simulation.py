@@ -1,0 +1,273 @@
+"""Seasons from known skills: gamma performances turned into times, with all that happens to a league.
+
+The model is the one of `podium.performance`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
+0 being perfect. A race takes the ideal time times 1 + spread * performance. The sum of so many laps, each of shape
+/ laps, is a performance of the whole shape.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.compiled import compile_kernel
+from podium.errors import ParameterError
+from podium.performance import SHAPES, matched_slope
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+START = datetime(2025, 1, 1, tzinfo=UTC)
+DAY_S = 86_400
+CENTRE = 1500.0
+SCHEDULES = ("random", "grid", "matched")
+SPARE = 3  # candidates drawn for every seat
+POPULAR = 0.5  # the k-th most active player turns up as k^-POPULAR
+SCORED = 10_000.0  # the score of a perfect performance
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What a season is like. Shares and chances are between 0 and 1."""
+
+    players: int = 200
+    events: int = 1000
+    entrants: int = 8  # of an event, if so many are about
+    heats: int = 1
+    teams: int = 0  # of an event; 0: each for himself
+    laps: int = 1
+    days: float = 365.0
+    schedule: str = "random"  # grid: the same fields again and again; matched: players of like skill meet
+    skill_deviation: float = 250.0  # of the players' first skills, around 1500
+    shape: int = 3
+    newcomers: float = 0.3  # share of players who arrive during the season
+    leavers: float = 0.2  # share who stop before it ends
+    drift: float = 100.0  # deviation of what a player's skill gains or loses over the season
+    jumps: float = 0.05  # share of players whose skill changes at once
+    jump: float = 300.0  # by how much, up
+    quits: float = 0.03  # chance that an entrant leaves a heat, half of them by disconnecting early
+    ideal_s: float = 120.0  # time of a perfect race
+    spread: float = 0.015  # of the ideal time, for a unit of performance
+    resolution_s: float = 0.01  # of the clock; who shares a time ties
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        least = {"players": 2, "events": 0, "entrants": 2, "heats": 1, "laps": 1, "teams": 0, "seed": 0}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in least and (int(value) != value or value < least[each.name]):
+                raise ParameterError(f"{each.name} is {value!r}; it must be a whole number from {least[each.name]}")
+            if each.name in ("newcomers", "leavers", "jumps", "quits") and not 0.0 <= value <= 1.0:
+                raise ParameterError(f"{each.name} is {value!r}; it must be between 0 and 1")
+            positive = ("days", "ideal_s", "spread", "resolution_s")
+            if each.name in positive and not (0.0 < value < math.inf):
+                raise ParameterError(f"{each.name} is {value!r}; it must be a positive number")
+            if each.name in ("skill_deviation", "drift", "jump") and not math.isfinite(value):
+                raise ParameterError(f"{each.name} is {value!r}; it must be a finite number")
+        if self.schedule not in SCHEDULES:
+            raise ParameterError(f"schedule is {self.schedule!r}; it must be one of {', '.join(SCHEDULES)}")
+        if self.shape not in SHAPES:
+            raise ParameterError(f"shape is {self.shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
+        if self.teams == 1 or self.teams > self.entrants:
+            raise ParameterError(f"teams is {self.teams}; it must be 0, or from 2 to the number of entrants")
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A season."""
+
+    results: pl.DataFrame  # a results table
+    skills: pl.DataFrame  # event_id, player, skill: the truth at each event
+    laps: pl.DataFrame | None  # event_id, heat, player, lap, time_s, where there are several laps
+
+
+@dataclass(frozen=True, slots=True)
+class Careers:
+    """The players over the season, whose span is from 0 to 1."""
+
+    start: Floats  # skill at the beginning
+    gain: Floats  # over the season
+    arrives: Floats
+    leaves: Floats
+    jump_at: Floats  # infinite for most
+    jump: float
+
+    def skill(self, player: Integers, when: Floats) -> Floats:
+        """The skill of players at instants."""
+        jumped = self.jump * (when >= self.jump_at[player])
+        told: Floats = self.start[player] + self.gain[player] * when + jumped
+        return told
+
+
+def simulate(scenario: Scenario) -> Simulated:
+    """Simulate a season; the same scenario gives the same bits."""
+    random = np.random.default_rng(scenario.seed)
+    careers = drawn_careers(scenario, random)
+    when = np.sort(random.random(scenario.events))
+    event, player = drawn_fields(scenario, careers, when, random)
+    skill = careers.skill(player, when[event])
+    shared = shared_columns(scenario, event, player, when)
+    rows = [heat_rows(scenario, event, skill, random) for _ in range(scenario.heats)]
+    tables = []
+    for number, columns in enumerate(rows, start=1):
+        named = {"heat": pl.repeat(str(number), event.size, eager=True)} if scenario.heats > 1 else {}
+        team = team_columns(scenario, event, columns["score"]) if scenario.teams else {}
+        told = {name: value for name, value in columns.items() if name != "laps"}
+        tables.append(shared.with_columns(**named, **team, **told))
+    skills = shared.select("event_id", "player", skill=pl.Series(skill))
+    return Simulated(pl.concat(tables), skills, lap_table(scenario, shared, rows))
+
+
+def drawn_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
+    """Who the players are."""
+    n = scenario.players
+    start = random.normal(CENTRE, scenario.skill_deviation, n)
+    gain = random.normal(0.0, scenario.drift, n) if scenario.drift > 0.0 else np.zeros(n)
+    arrives = np.where(random.random(n) < scenario.newcomers, random.uniform(0.0, 0.7, n), 0.0)
+    stops = random.random(n) < scenario.leavers
+    leaves = np.where(stops, arrives + (1.0 - arrives) * random.uniform(0.3, 1.0, n), 1.0)
+    jump_at = np.where(random.random(n) < scenario.jumps, random.uniform(0.3, 0.7, n), np.inf)
+    return Careers(start, gain, arrives, leaves, jump_at, scenario.jump)
+
+
+def drawn_fields(
+    scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Who enters what: (entries) the event, and the player; events that two cannot be found for are left out."""
+    n, size = scenario.players, min(scenario.entrants, scenario.players)
+    shape = (when.size, SPARE * size)
+    popular = np.cumsum(np.arange(1, n + 1) ** -POPULAR)
+    drawn = np.searchsorted(popular, random.random(shape) * popular[-1])
+    if scenario.schedule == "grid":
+        groups = max(1, math.ceil(n / size))
+        drawn = (np.arange(when.size)[:, None] % groups + groups * np.arange(size)) % n
+        drawn = np.sort(drawn, axis=1)
+    elif scenario.schedule == "matched":
+        order = np.argsort(careers.start)
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        near = np.rint(random.normal(0.0, max(1.0, 0.5 * size), shape)).astype(np.int64)
+        drawn = order[np.clip(place[drawn[:, :1]] + near, 0, n - 1)]
+    seats = np.full((when.size, size), -1)
+    fallback = random.integers(0, n, when.size)
+    _seat(drawn, fallback, careers.arrives, careers.leaves, when, scenario.schedule != "grid", seats)
+    held = (seats >= 0).sum(axis=1) >= 2  # noqa: PLR2004  (it takes two to compare)
+    taken = (seats >= 0) & held[:, None]
+    event = np.repeat(np.arange(when.size), size).reshape(seats.shape)[taken]
+    return event, seats[taken]
+
+
+def _seat_players(
+    drawn: Any,
+    fallback: Any,
+    arrives: Any,
+    leaves: Any,
+    when: Any,
+    fill: bool,  # noqa: FBT001  (positional for numba)
+    seats: Any,
+) -> None:
+    """Fill each event's seats with the first candidates who are about, each once; then with anyone who is."""
+    n = arrives.size
+    for event in range(seats.shape[0]):
+        taken = 0
+        for k in range(drawn.shape[1] + n):
+            if taken == seats.shape[1] or (k >= drawn.shape[1] and not fill):
+                break
+            player = drawn[event, k] if k < drawn.shape[1] else (fallback[event] + k) % n
+            about = arrives[player] <= when[event] <= leaves[player]
+            for seat in range(taken):
+                about = about and seats[event, seat] != player
+            if about:
+                seats[event, taken] = player
+                taken += 1
+
+
+_seat = compile_kernel(_seat_players)
+
+
+def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: Floats) -> pl.DataFrame:
+    """What an entrant's rows of all heats share."""
+    digits, wide = len(str(max(scenario.events, 1))), len(str(scenario.players))
+    seconds = np.floor(when * scenario.days * DAY_S).astype(np.int64)
+    started = (pl.Series(seconds) * 1_000_000).cast(pl.Duration("us")) + START
+    names = pl.Series([f"p{number + 1:0{wide}}" for number in range(scenario.players)])
+    events = pl.Series([f"s{number + 1:0{digits}}" for number in range(scenario.events)], dtype=pl.String)
+    return pl.DataFrame({"event_id": events[event], "started_at": started[event], "player": names[player]})
+
+
+def heat_rows(scenario: Scenario, event: Integers, skill: Floats, random: np.random.Generator) -> dict[str, Any]:
+    """One heat of every event: positions, times, scores, and who left."""
+    rate = np.exp(matched_slope(scenario.shape) * (skill - CENTRE))
+    laps = random.standard_gamma(scenario.shape / scenario.laps, (event.size, scenario.laps)) / rate[:, None]
+    performance = laps.sum(axis=1)
+    ticks = np.rint(scenario.ideal_s * (1.0 + scenario.spread * performance) / scenario.resolution_s)
+    left = random.random(event.size) < scenario.quits
+    early = random.random(event.size) < 0.5  # noqa: PLR2004  (half of those who leave)
+    # Somebody stays: where all of an event would leave, its first entrant does not.
+    first = np.flatnonzero(np.diff(event, prepend=-1))
+    stay = np.add.reduceat(~left, first) == 0 if event.size else np.zeros(0, np.bool_)
+    left[first[stay]] = False
+    time_s = np.round(ticks * scenario.resolution_s, 6)
+    part = np.where(
+        left, np.where(early, random.uniform(0.02, 0.3, event.size), random.uniform(0.3, 1.0, event.size)), 1.0
+    )
+    finished = pl.Series(~left)
+    ranked = pl.DataFrame({"event": event, "ticks": ticks, "left": left})
+    # Those who left come after all others, and their positions are not told.
+    position = ranked.select(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)).to_series()
+    duration = pl.DataFrame({"event": event, "time_s": np.where(left, 0.0, time_s)}).select(
+        pl.col("time_s").max().over("event")
+    )
+    duration_s = duration.to_series().to_numpy()
+    return {
+        "position": masked(position, finished),
+        "time_s": masked(pl.Series(time_s), finished),
+        "score": masked(pl.Series(np.rint(SCORED / (1.0 + performance))).cast(pl.Int64), finished),
+        "status": pl.DataFrame({"finished": finished})
+        .select(pl.when("finished").then(pl.lit("finished")).otherwise(pl.lit("quit")))
+        .to_series(),
+        "played_s": pl.Series(np.round(np.where(left, part * duration_s, duration_s), 3)),
+        "duration_s": pl.Series(duration_s),
+        "laps": np.where(left[:, None], np.nan, scenario.ideal_s * (1.0 / scenario.laps + scenario.spread * laps)),
+    }
+
+
+def masked(values: pl.Series, kept: pl.Series) -> pl.Series:
+    """The values, empty where they are not kept."""
+    return pl.DataFrame({"value": values, "kept": kept}).select(pl.when("kept").then("value")).to_series()
+
+
+def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> dict[str, Any]:
+    """Seats go round the teams; a team's result is the sum of its scores. Positions are the players' own."""
+    first = np.flatnonzero(np.diff(event, prepend=-1))
+    seat = np.arange(event.size) - np.repeat(first, np.diff(np.append(first, event.size)))
+    team = seat % scenario.teams
+    summed = pl.DataFrame({"event": event, "team": team, "score": score}).select(
+        pl.col("score").fill_null(0).sum().over("event", "team")
+    )
+    names = pl.Series([f"team {number + 1}" for number in range(scenario.teams)])
+    return {"team": names[team], "team_score": summed.to_series()}
+
+
+def lap_table(scenario: Scenario, shared: pl.DataFrame, rows: list[dict[str, Any]]) -> pl.DataFrame | None:
+    """The time of every lap of those who finished, by the same clock."""
+    if scenario.laps == 1:
+        return None
+    tables = []
+    for heat, columns in enumerate(rows, start=1):
+        times = columns["laps"]
+        tables.append(
+            pl.DataFrame(
+                {
+                    "event_id": np.repeat(shared["event_id"].to_numpy(), scenario.laps),
+                    "heat": np.full(times.size, str(heat)),
+                    "player": np.repeat(shared["player"].to_numpy(), scenario.laps),
+                    "lap": np.tile(np.arange(1, scenario.laps + 1), times.shape[0]),
+                    "time_s": times.ravel(),
+                }
+            ).filter(pl.col("time_s").is_not_nan())
+        )
+    return pl.concat(tables)

@@ -1,0 +1,183 @@
+"""Simulated seasons: the same each time, what they promise, and skills that come back."""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from podium.cli import app as command_line
+from podium.performance import win_probability
+from podium.recovery import recover
+from podium.simulation import Scenario, simulate
+from podium.systems import find, names
+
+
+@settings(max_examples=25)
+@given(
+    kw=st.fixed_dictionaries(
+        {
+            "players": st.integers(2, 12),
+            "events": st.integers(0, 12),
+            "entrants": st.integers(2, 6),
+            "heats": st.integers(1, 2),
+            "laps": st.integers(1, 3),
+            "schedule": st.sampled_from(["random", "grid", "matched"]),
+            "teams": st.sampled_from([0, 2]),
+            "quits": st.sampled_from([0.0, 0.3, 1.0]),
+            "newcomers": st.sampled_from([0.0, 1.0]),
+            "resolution_s": st.sampled_from([0.01, 5.0]),
+            "seed": st.integers(0, 99),
+        }
+    )
+)
+def test_any_season_is_a_results_table_and_the_same_again(kw):
+    told, again = simulate(Scenario(**kw)), simulate(Scenario(**kw))
+    assert told.results.equals(again.results)
+    assert told.skills.equals(again.skills)
+    if told.results.is_empty():
+        return
+    read = podium.read_results(told.results)
+    assert read.frame.height == told.results.height
+    per_event = told.results.group_by("event_id", "player").len()
+    assert per_event.height == told.skills.height
+    assert (per_event["len"] == kw["heats"]).all()
+    stayed = told.results.group_by("event_id", "heat" if kw["heats"] > 1 else pl.lit(1)).agg(
+        (pl.col("status") == "finished").any()
+    )
+    assert stayed["status"].all()
+    if kw["laps"] > 1:
+        summed = told.laps.group_by("event_id", "heat", "player").agg(pl.col("time_s").sum())
+        heat = pl.col("heat") if kw["heats"] > 1 else pl.lit("1").alias("heat")
+        both = told.results.with_columns(heat).join(summed, on=["event_id", "heat", "player"], suffix="_laps")
+        assert np.abs(both["time_s"] - both["time_s_laps"]).max() <= 0.5 * kw["resolution_s"] + 1e-6
+
+
+def test_wins_are_as_the_model_says():
+    """Two players, no clock to speak of: within four standard errors."""
+    base = {"players": 2, "entrants": 2, "newcomers": 0.0, "leavers": 0.0, "drift": 0.0, "jumps": 0.0, "quits": 0.0}
+    told = simulate(Scenario(events=40_000, resolution_s=1e-9, **base))
+    skill = dict(told.skills.select("player", "skill").unique().iter_rows())
+    chance = win_probability(skill["p1"], skill["p2"])
+    wins = told.results.filter(player="p1")["position"].to_numpy() == 1
+    assert abs(wins.mean() - chance) < 4.0 * np.sqrt(chance * (1.0 - chance) / wins.size)
+
+
+def test_the_schedules_differ_as_they_say():
+    spreads = {}
+    for schedule in ("random", "matched"):
+        told = simulate(Scenario(events=300, schedule=schedule, drift=0.0, jumps=0.0)).skills
+        spreads[schedule] = told.group_by("event_id").agg(pl.col("skill").std())["skill"].mean()
+    assert spreads["matched"] < 0.4 * spreads["random"]
+    grid = simulate(Scenario(events=300, schedule="grid", newcomers=0.0, leavers=0.0)).skills
+    fields = grid.group_by("event_id").agg(pl.col("player").sort().str.join(" "))["player"]
+    assert fields.n_unique() == 25
+
+
+def test_players_come_go_and_leap():
+    told = simulate(Scenario(events=2000, newcomers=0.5, leavers=0.5, jumps=1.0, drift=0.0)).skills
+    career = told.group_by("player", maintain_order=True).agg(
+        first=pl.int_range(pl.len()).first(), leaps=(pl.col("skill").diff().abs() > 200.0).sum()
+    )
+    assert career["leaps"].max() == 1
+    assert (career["leaps"] == 1).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"players": 1},
+        {"events": -1},
+        {"entrants": 2.5},
+        {"quits": 1.5},
+        {"schedule": "fair"},
+        {"teams": 1},
+        {"shape": 0},
+        {"spread": 0.0},
+        {"drift": float("nan")},
+    ],
+)
+def test_impossible_seasons_are_refused(wrong):
+    with pytest.raises(podium.ParameterError):
+        Scenario(**wrong)
+
+
+@pytest.fixture(scope="module")
+def season():
+    return simulate(Scenario(events=1500, jumps=0.2, players=100))
+
+
+def test_every_system_finds_the_skills(season):
+    told = recover(season.results, season.skills, [find(name)() for name in names()])
+    by_name = {row["system"]: row for row in told.summary.iter_rows(named=True)}
+    assert set(by_name) == set(names())
+    for name in ("folyami", "trials", "trueskill", "elo-mmr", "openskill-pl"):
+        assert by_name[name]["rank_correlation"] > 0.9
+        assert by_name[name]["rmse"] < 0.5 * 250.0
+        assert by_name[name]["found"] > 0.9
+    assert by_name["folyami"]["events_to_50"] < by_name["elo"]["events_to_50"]
+    assert by_name["folyami"]["lag"] < by_name["elo"]["lag"]
+    assert told.progress["part"].unique().sort().to_list() == list(range(1, 11))
+
+
+def test_a_perfect_system_has_no_error(season):
+    """Ratings that are the skills themselves: the yardstick reads nothing."""
+    from podium import recovery
+
+    history = season.skills.with_columns(
+        pool=pl.lit("default"),
+        rating_before=pl.col("skill") / 2.0 + 7.0,
+        number=pl.int_range(1, pl.len() + 1).over("player"),
+    ).with_columns(
+        part=pl.int_range(pl.len()) * 10 // pl.len() + 1,
+        leap=(pl.col("skill") - pl.col("skill").shift().over("player")).fill_null(0.0),
+    )
+    line = recovery.fitted_line(history)
+    assert line == pytest.approx((-14.0, 2.0))
+    told = recovery.summary(
+        history.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill")), line
+    )
+    assert told["rmse"] == pytest.approx(0.0, abs=1e-9)
+    assert told["events_to_50"] == 0.0
+    assert told["leaps"] > 5
+    late = history.with_columns(
+        rating_before=pl.col("rating_before").shift().over("player").fill_null(pl.col("rating_before"))
+    )
+    assert recovery.lag_after_leaps(late, line)[0] == 1.0
+    assert told["inflation"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_skills_that_do_not_fit_are_refused(season):
+    elo = [find("elo")()]
+    for wrong, message in (
+        (season.skills.drop("skill"), "no column skill"),
+        (season.skills.head(100), "no skill of"),
+        (pl.concat([season.skills, season.skills.head(1)]), "twice"),
+        (season.skills.with_columns(skill=pl.lit("high")), "no numbers"),
+        (season.skills.with_columns(skill=pl.lit(float("nan"))), "no skill of"),
+    ):
+        with pytest.raises(podium.ParameterError, match=message):
+            recover(season.results, wrong, elo)
+    few = season.results.head(80)
+    with pytest.raises(podium.ParameterError, match="too few events"):
+        recover(few, season.skills, elo)
+
+
+def test_the_commands_write_and_read_back(tmp_path, capsys):
+    for suffix in (".csv", ".parquet", ".json", ".jsonl"):
+        out, skills = tmp_path / f"season{suffix}", tmp_path / f"skills{suffix}"
+        options = ["--set", "events=400", "--set", "players=20", "--set", "schedule=grid", "--seed", "5"]
+        command_line.app(["simulate", "-o", str(out), "--skills", str(skills), *options], standalone_mode=False)
+        assert "400 events" in capsys.readouterr().out
+        command_line.app(
+            ["recover", str(out), "--skills", str(skills), "--system", "elo", "--format", "json"], standalone_mode=False
+        )
+        assert '"rank_correlation"' in capsys.readouterr().out
+    command_line.app(["simulate", "--describe"], standalone_mode=False)
+    assert capsys.readouterr().out.count("=") == len(dataclasses.fields(Scenario))
+    for wrong in (["--set", "player=3"], ["--set", "players=many"], ["--laps", str(tmp_path / "laps.csv")]):
+        with pytest.raises(podium.ParameterError):
+            command_line.app(["simulate", "-o", str(tmp_path / "x.csv"), *wrong], standalone_mode=False)

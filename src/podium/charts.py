@@ -118,6 +118,27 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
     return canvas(rows, title).mark_circle().encode(x=when, y=y, color=alt.Color("pool:N", title=""))
 
 
+def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
+    """What nineteen in twenty wait at most, against the middle spread of ratings, run by run.
+
+    Args:
+        runs: as `podium.lab.compared` gives them.
+    """
+    alt = altair()
+    label = (
+        pl.when(pl.col("target_s").is_null())
+        .then("kind")
+        .otherwise(pl.format("{} s", pl.col("target_s").round().cast(pl.Int64)))
+    )
+    crowd = pl.col("players").cast(pl.String).fill_null("as they came")
+    rows = runs.select("wait_p95", "spread_median", "kind", crowd=crowd, label=label).drop_nulls("spread_median")
+    x, y = alt.X("wait_p95:Q", title="95 % wait at most, s"), alt.Y("spread_median:Q", title="median spread, points")
+    crowds = rows["crowd"].unique(maintain_order=True).to_list()
+    colour = alt.Color("crowd:N", title="population", sort=crowds)
+    marks = canvas(rows, title).mark_point(filled=True, size=90).encode(x=x, y=y, color=colour, shape="kind:N")
+    return marks + canvas(rows, "").mark_text(align="left", dx=8).encode(x=x, y=y, text="label:N")
+
+
 def published_curve(kind: str, system: System | None = None) -> Any:
     """A curve of one of the published texts; see `podium.curves`.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, forecasting, judging, rating, simulating, systems
+from podium.cli import demo, drawing, forecasting, judging, labs, rating, simulating, systems
 
 app = typer.Typer(
     name="podium",
@@ -27,6 +27,7 @@ app.command("predict")(forecasting.predict)
 app.command("strength")(forecasting.strength)
 app.command("simulate")(simulating.simulate)
 app.command("recover")(simulating.recover)
+app.add_typer(labs.lab, name="lab")
 app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
 app.command("systems")(systems.systems)

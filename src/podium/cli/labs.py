@@ -1,0 +1,87 @@
+"""Commands to try things on people who are not there: lab matchmaking."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from podium.cli import show
+from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.show import Format
+from podium.errors import ParameterError
+
+lab = typer.Typer(help="Try a policy before players have to.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@lab.callback()
+def laboratory() -> None:
+    """Try a policy before players have to."""
+
+
+def numbers(text: str, what: str) -> list[float]:
+    """The positive numbers in a text, between commas.
+
+    Raises:
+        ParameterError: it holds something else.
+    """
+    try:
+        told = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"{what} is {text!r}; it must be numbers between commas") from None
+    return told
+
+
+@lab.command("matchmaking")
+def matchmaking(
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Results whose own times are the arrivals; - reads stdin.")
+    ] = None,
+    system: SystemName = None,
+    settings: Settings = None,
+    system_file: SystemFile = None,
+    population: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Populations to try, without FILE.")
+    ] = "50,200,1000,5000",
+    target: Annotated[str, typer.Option(metavar="S,S,...", help="Target waits to try, in seconds.")] = "20,40,80",
+    size: Annotated[int, typer.Option(min=2, help="Players of a match.")] = 4,
+    teams: Annotated[int, typer.Option(min=0, help="Sides of a match; 0: each for himself.")] = 0,
+    least: Annotated[int, typer.Option(min=2, help="Players of a match that has waited its time.")] = 2,
+    minutes: Annotated[float, typer.Option(help="How long to watch each population.")] = 30.0,
+    match_s: Annotated[float, typer.Option("--match", help="Seconds that a match takes.")] = 240.0,
+    rest_s: Annotated[float, typer.Option("--rest", help="Seconds that players rest, on average.")] = 60.0,
+    deviation: Annotated[float, typer.Option(help="Of the players' ratings.")] = 250.0,
+    scale: Annotated[float, typer.Option(help="Gap in rating at which the odds are 10 to 1.")] = 400.0,
+    seed: Annotated[int, typer.Option(min=0, help="Another crowd of the same kind.")] = 1,
+    chart: Annotated[Path | None, typer.Option(help="Draw waits against spreads here: .svg, .png or .html.")] = None,
+    form: Shape = Format.table,
+) -> None:
+    """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
+    import podium
+    from podium import charts
+    from podium.lab import Crowd, compared, replayed_arrivals
+    from podium.matchmaking import Policy
+
+    if chart is not None:
+        charts.checked_path(chart)
+    policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target")]
+    if file is not None:
+        made = chosen_system(system, settings, system_file)
+        with show.progress("reading", "rating", "matching") as steps:
+            results = podium.read_results(file)
+            steps.next()
+            rated = podium.rate(results, made)
+            steps.next()
+            told = replayed_arrivals(made, rated.events, rated.replayed, policies)
+    else:
+        if system or settings or system_file:
+            raise ParameterError("--system is for the arrivals of a FILE")
+        people = [int(count) for count in numbers(population, "--population")]
+        crowds = [
+            Crowd(count, minutes, match_s=match_s, rest_s=rest_s, skill_deviation=deviation, seed=seed)
+            for count in people
+        ]
+        with show.progress("matching"):
+            told = compared(crowds, policies)
+    if chart is not None:
+        charts.save(charts.waits_and_spreads(told, "What a longer wait buys"), chart)
+    show.show(told, form, "Waits in seconds, spreads in points")

@@ -1,0 +1,201 @@
+"""What a matchmaking policy does to waits and spreads, tried on populations before players have to.
+
+Everybody of a population plays, rests, and waits again: exponential rests and a fixed length of match make a steady
+state. First come, first served is the yardstick: matches of whoever waits longest, as soon as there are enough.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.events import Events
+from podium.ledger import started_at, states_brought
+from podium.matchmaking import Made, Policy, Waiting, match_waiting
+from podium.replay import Replayed
+from podium.systems.base import System
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+TICK_S = 1.0  # between two looks
+PATIENCE = 10.0  # targets, after which a ticket that nobody meets is given up
+FIRST_COME = "first come"
+POLICY = "policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """A population in steady state."""
+
+    players: int = 1000
+    minutes: float = 30.0  # judged, after a first part that is not
+    warm_minutes: float = 10.0
+    match_s: float = 240.0
+    rest_s: float = 60.0  # mean, exponential
+    skill_deviation: float = 250.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.players < 2:  # noqa: PLR2004  (it takes two to play)
+            raise ParameterError(f"a population of {self.players} cannot play")
+        for name in ("minutes", "warm_minutes", "match_s", "rest_s", "skill_deviation"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be a positive number")
+
+
+class Outcome(NamedTuple):
+    """What was made of the tickets of one run."""
+
+    waits: Floats  # seconds, of those who were matched
+    spreads: Floats  # of the matches
+    qualities: Floats
+    unmatched: int  # who still waits at the end, or was given up
+    longest: float  # seconds, of anyone
+
+
+def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Outcome:
+    """Run a population under a policy; the same arguments give the same bits."""
+    random = np.random.default_rng(crowd.seed)
+    rating = np.sort(random.normal(1500.0, crowd.skill_deviation, crowd.players))
+    ready = random.exponential(crowd.rest_s + crowd.match_s, crowd.players)
+    tally = Tally(warm_s=60.0 * crowd.warm_minutes)
+    end = 60.0 * (crowd.warm_minutes + crowd.minutes)
+    for now in np.arange(TICK_S, end + TICK_S, TICK_S):
+        who = np.flatnonzero(ready <= now)
+        made = looked(rating[who], ready[who], now, policy, first_come=first_come)
+        tally.add(made, ready[who], now)
+        gone = who[made.match >= 0]
+        ready[gone] = now + crowd.match_s + random.exponential(crowd.rest_s, gone.size)
+    return tally.outcome(np.maximum(end - ready[ready <= end], 0.0))
+
+
+def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Outcome:
+    """Run tickets that came at known times, each once; who meets nobody for ten targets is given up."""
+    order = np.argsort(since, kind="stable")
+    rating, since = rating[order], since[order]
+    tally = Tally(warm_s=-math.inf)
+    waiting = np.empty(0, np.int64)
+    came, given_up = 0, []
+    now = -math.inf
+    while came < since.size or waiting.size:
+        now = now + TICK_S if waiting.size else max(now + TICK_S, math.ceil(since[came] / TICK_S) * TICK_S)
+        new = int(np.searchsorted(since, now, side="right"))
+        waiting = np.append(waiting, np.arange(came, new))
+        came = new
+        who = waiting[np.argsort(rating[waiting], kind="stable")]
+        made = looked(rating[who], since[who], now, policy, first_come=first_come)
+        tally.add(made, since[who], now)
+        left = who[made.match < 0]
+        lost = now - since[left] > PATIENCE * policy.target_s
+        given_up.append(now - since[left[lost]])
+        waiting = left[~lost]
+    return tally.outcome(np.concatenate(given_up) if given_up else np.empty(0))
+
+
+def looked(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Made:
+    """One look at who waits, in order of rating."""
+    if rating.size < policy.least:
+        none = np.empty(0)
+        return Made(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
+    if first_come:
+        return served(rating, since, now, policy)
+    alone = np.arange(rating.size)
+    waiting = Waiting(rating, np.zeros(rating.size), since, alone, np.zeros(rating.size, np.int64))
+    return match_waiting(waiting, now, policy)
+
+
+def served(rating: Floats, since: Floats, now: float, policy: Policy) -> Made:
+    """First come, first served: full matches of the longest waiting, in turn."""
+    order = np.argsort(since, kind="stable")
+    count = rating.size // policy.size
+    taken = order[: count * policy.size].reshape(count, policy.size)
+    number = np.full(rating.size, -1)
+    number[taken.ravel()] = np.repeat(np.arange(count), policy.size)
+    skills = rating[taken]
+    strength = np.exp(math.log(10.0) / policy.scale * (skills - skills.max(axis=1, keepdims=True)))
+    share = strength / strength.sum(axis=1, keepdims=True)
+    entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1) / math.log(policy.size)
+    waited = now - since[taken].min(axis=1) if count else np.empty(0)
+    return Made(number, np.zeros(rating.size, np.int64), np.ptp(skills, axis=1), entropy, waited)
+
+
+class Tally:
+    """What was made, look by look."""
+
+    def __init__(self, warm_s: float) -> None:
+        self.warm_s = warm_s
+        self.waits: list[Floats] = []
+        self.spreads: list[Floats] = []
+        self.qualities: list[Floats] = []
+
+    def add(self, made: Made, since: Floats, now: float) -> None:
+        """Count one look, unless the population is still warming up."""
+        if now > self.warm_s and made.spread.size:
+            self.waits.append(now - since[made.match >= 0])
+            self.spreads.append(made.spread)
+            self.qualities.append(made.quality)
+
+    def outcome(self, still: Floats) -> Outcome:
+        """All of it, with those who wait still."""
+        waits, spreads, qualities = (
+            np.concatenate(parts) if parts else np.empty(0) for parts in (self.waits, self.spreads, self.qualities)
+        )
+        longest = max(float(waits.max(initial=0.0)), float(still.max(initial=0.0)))
+        return Outcome(waits, spreads, qualities, still.size, longest)
+
+
+def compared(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
+    """Every population under every policy, and first come, first served beside each; a row each."""
+    rows = []
+    for crowd in crowds:
+        yardsticks: dict[int, Outcome] = {}
+        for policy in policies:
+            if policy.size not in yardsticks:
+                yardsticks[policy.size] = try_crowd(crowd, policy, first_come=True)
+                rows.append(row(crowd.players, FIRST_COME, None, yardsticks[policy.size]))
+            rows.append(row(crowd.players, POLICY, policy.target_s, try_crowd(crowd, policy)))
+    return pl.DataFrame(rows, schema_overrides={"target_s": pl.Float64})
+
+
+def replayed_arrivals(system: System, events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
+    """The same with the times at which the entrants of a results table played, and their ratings before.
+
+    Raises:
+        ParameterError: the results have no times.
+    """
+    rows = events.ledger
+    starts = started_at(events.results.frame[rows.row])
+    if not starts.len() or starts.null_count():
+        raise ParameterError("the results have no started_at to take the arrivals from")
+    since = starts.cast(pl.Int64).to_numpy() / 1e6
+    rating = states_brought(system, events, replayed)[rows.entrant, 0]
+    told: list[dict[str, Any]] = []
+    for policy in policies:
+        if not told:
+            told.append(row(None, FIRST_COME, None, try_arrivals(rating, since, policy, first_come=True)))
+        told.append(row(None, POLICY, policy.target_s, try_arrivals(rating, since, policy)))
+    return pl.DataFrame(told, schema_overrides={"players": pl.Int64, "target_s": pl.Float64})
+
+
+def row(players: int | None, kind: str, target_s: float | None, told: Outcome) -> dict[str, Any]:
+    """A run in a row."""
+    waits = dict(zip(("wait_median", "wait_p95"), quantiles(told.waits, (0.5, 0.95)), strict=True))
+    (spread,) = quantiles(told.spreads, (0.5,))
+    mean = {
+        "spread_mean": float(told.spreads.mean()) if told.spreads.size else None,
+        "quality_mean": float(told.qualities.mean()) if told.qualities.size else None,
+    }
+    counts = {"matches": told.spreads.size, "matched": told.waits.size, "unmatched": told.unmatched}
+    named = {"players": players, "kind": kind, "target_s": target_s}
+    return named | counts | waits | {"wait_max": told.longest, "spread_median": spread} | mean
+
+
+def quantiles(values: Floats, at: tuple[float, ...]) -> Iterator[float | None]:
+    """Quantiles, None of nothing."""
+    for q in at:
+        yield float(np.quantile(values, q)) if values.size else None

@@ -1,0 +1,287 @@
+"""Matchmaking: who waits, into even matches within a target wait; a pure function of tickets and clock.
+
+The tickets of a region stand in order of rating. There are as many skill groups as matches could be made, so that
+their number follows the population; a ticket may be matched within a spread of one group's width at half its
+time, less before, more after, and anyone at all when its time is up. The longest waiting choose first, each its
+nearest neighbours.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.balancing import divide
+from podium.compiled import compile_kernel, kernel
+from podium.errors import ParameterError
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+IN_TIME = 0.85  # of the target: when a ticket takes anyone, so that waiting for the next look stays within it
+ANYWHERE = 1.0  # of the target: when regions no longer count, and a match may be smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Someone who waits."""
+
+    player: str
+    rating: float
+    since: float  # seconds, of any clock
+    deviation: float = 0.0  # of the rating
+    party: str | None = None  # who share one play together, on one side
+    region: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What matches are wanted."""
+
+    size: int = 4  # players of a match
+    teams: int = 0  # sides of equal numbers; 0: each for himself
+    least: int = 2  # players of a match that has waited its time
+    target_s: float = 40.0  # nobody should wait longer
+    scale: float = 400.0  # gap in rating at which the odds are 10 to 1
+
+    def __post_init__(self) -> None:
+        sides = self.teams or 2
+        if self.size < sides or self.size % (self.teams or 1):
+            raise ParameterError(f"size is {self.size}; it must be a multiple of teams, and at least {sides}")
+        if not sides <= self.least <= self.size:
+            raise ParameterError(f"least is {self.least}; it must be from {sides} to size")
+        if self.teams == 1 or self.teams < 0:
+            raise ParameterError(f"teams is {self.teams}; it must be 0, or at least 2")
+        if not (0.0 < self.target_s < math.inf and 0.0 < self.scale < math.inf):
+            raise ParameterError("target_s and scale must be positive numbers")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Players to play each other."""
+
+    players: tuple[str, ...]
+    teams: tuple[tuple[str, ...], ...]  # of equal numbers; a player each where everyone is for himself
+    spread: float  # of ratings, best less worst
+    quality: float  # 1 where all sides are as likely to win, towards 0 where one surely does
+    waited_s: float  # the longest
+
+
+class Waiting(NamedTuple):
+    """Tickets as arrays, a ticket each."""
+
+    rating: Floats
+    deviation: Floats
+    since: Floats
+    party: Integers  # equal for a party, unique for a player alone
+    region: Integers
+
+
+class Made(NamedTuple):
+    """Matches as arrays."""
+
+    match: Integers  # (tickets) number of the match, -1 for who waits on
+    side: Integers  # (tickets)
+    spread: Floats  # (matches)
+    quality: Floats
+    waited_s: Floats
+
+
+def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -> list[Match]:
+    """The matches to start now; whoever is in none waits on.
+
+    The order of the tickets does not matter. Takes 10,000 in a tenth of a second.
+
+    Raises:
+        ParameterError: a player waits twice, a number is not finite, or a party is too large or in two regions.
+    """
+    rule = policy or Policy()
+    ordered = sorted(tickets, key=lambda ticket: (ticket.rating, ticket.player))
+    made = match_waiting(checked(ordered, rule), now, rule)
+    found: list[list[list[str]]] = [[[] for _ in range(rule.teams or rule.size)] for _ in range(made.spread.size)]
+    for ticket, number, side in zip(ordered, made.match.tolist(), made.side.tolist(), strict=True):
+        if number >= 0:
+            found[number][side].append(ticket.player)
+    told = []
+    for number, sides in enumerate(found):
+        teams = tuple(tuple(side) for side in sides if side)
+        players = tuple(player for side in teams for player in side)
+        figures = (float(column[number]) for column in (made.spread, made.quality, made.waited_s))
+        told.append(Match(players, teams, *figures))
+    return told
+
+
+def checked(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
+    """The tickets as arrays, if they make sense."""
+    names = [ticket.player for ticket in tickets]
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(sorted(names)[1:]) if name == sorted(names)[k])
+        raise ParameterError(f"{twice!r} waits twice")
+    numbers = np.array([(t.rating, t.deviation, t.since) for t in tickets], np.float64).reshape(-1, 3)
+    if not np.isfinite(numbers).all():
+        bad = tickets[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
+        raise ParameterError(f"the ticket of {bad.player!r} has a number that is not finite")
+    parties: dict[str, list[int]] = {}
+    party = np.arange(len(tickets))
+    for k, ticket in enumerate(tickets):
+        if ticket.party is not None:
+            members = parties.setdefault(ticket.party, [])
+            members.append(k)
+            party[k] = members[0]
+    largest = policy.size // policy.teams if policy.teams else policy.size
+    for name, members in parties.items():
+        if len(members) > largest:
+            raise ParameterError(f"party {name!r} has {len(members)} players; a side has room for {largest}")
+        if len({tickets[k].region for k in members}) > 1:
+            raise ParameterError(f"party {name!r} waits in two regions")
+    regions = {name: number for number, name in enumerate(sorted({ticket.region for ticket in tickets}))}
+    region = np.array([regions[ticket.region] for ticket in tickets], np.int64)
+    return Waiting(numbers[:, 0].copy(), numbers[:, 1].copy(), numbers[:, 2].copy(), party, region)
+
+
+def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Made:
+    """The same for arrays, the tickets in order of rating."""
+    n = waiting.rating.size
+    made = Made(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
+    if n == 0:
+        return Made(made.match, made.side, np.empty(0), np.empty(0), np.empty(0))
+    lead, unit = np.unique(waiting.party, return_inverse=True)
+    size = np.bincount(unit)
+    rating = np.bincount(unit, waiting.rating) / size
+    since = np.full(lead.size, np.inf)
+    np.minimum.at(since, unit, waiting.since)
+    order = np.lexsort((lead, rating))
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    wait = np.maximum(now - since[order], 0.0)
+    region = waiting.region[lead][order]
+    units = Units(rating[order], size[order], wait, region, place[unit], np.argsort(-wait, kind="stable"))
+    groups, chosen = np.full(order.size, -1), np.empty(order.size, np.int64)
+    links = np.arange(-1, order.size - 1), np.arange(1, order.size + 1)
+    wanted = policy.size, max(policy.teams, 1), policy.least, policy.target_s
+    count = _choose(units, group_widths(units, policy.size), *wanted, *links, chosen, groups)
+    made.match[:] = groups[units.of_ticket]
+    slope = math.log(10.0) / policy.scale
+    members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
+    divide(waiting, units, policy.teams, slope, now, members, filled, np.empty((policy.size, 3)), made)
+    return Made(made.match, made.side, made.spread[:count], made.quality[:count], made.waited_s[:count])
+
+
+class Units(NamedTuple):
+    """Players alone and parties, in order of their mean rating."""
+
+    rating: Any  # float64 (units)
+    size: Any  # int64: players
+    wait: Any  # float64: seconds, of the longest waiting member
+    region: Any  # int64
+    of_ticket: Any  # int64 (tickets)
+    by_wait: Any  # int64 (units): the longest waiting first
+
+
+def group_widths(units: Units, size: int) -> Floats:
+    """The width of a skill group in each region, in rating points: the middle nine tenths, over how many there are."""
+    widths = np.empty(int(units.region.max()) + 1)
+    for region in range(widths.size):
+        here = units.region == region
+        rating, players = units.rating[here], float(units.size[here].sum())
+        low, high = (rating[int(q * (rating.size - 1))] for q in (0.05, 0.95)) if rating.size else (0.0, 0.0)
+        widths[region] = (high - low) / max(1.0, players // size)
+    return widths
+
+
+def _choose_groups(
+    units: Any,
+    widths: Any,
+    size: int,
+    teams: int,
+    least: int,
+    target_s: float,
+    before: Any,
+    after: Any,
+    chosen: Any,
+    groups: Any,
+) -> int:
+    """Number the match of each unit; how many matches there are. `before` and `after` link who is still free."""
+    n = units.rating.size
+    count = 0
+    for k in range(n):
+        anchor = units.by_wait[k]
+        if groups[anchor] >= 0:
+            continue
+        anywhere = units.wait[anchor] >= ANYWHERE * target_s
+        reach = allowed_spread(units.wait[anchor], target_s, widths[units.region[anchor]])
+        taken, players = gather(units, anchor, reach, size, teams, anywhere, before, after, chosen)
+        enough = players == size or (anywhere and players >= least and players % teams == 0)
+        if not enough:
+            continue
+        for i in range(taken):
+            unit = chosen[i]
+            groups[unit] = count
+            if before[unit] >= 0:
+                after[before[unit]] = after[unit]
+            if after[unit] < n:
+                before[after[unit]] = before[unit]
+        count += 1
+    return count
+
+
+@kernel
+def allowed_spread(wait: float, target_s: float, width: float) -> float:
+    """The spread that a ticket may be matched within: a group's width at half its time, without end at its end."""
+    part = wait / (IN_TIME * target_s)
+    return width * part / (1.0 - part) if part < 1.0 else math.inf
+
+
+@kernel
+def gather(
+    units: Any,
+    anchor: int,
+    reach: float,
+    size: int,
+    teams: int,
+    anywhere: bool,  # noqa: FBT001  (positional for numba)
+    before: Any,
+    after: Any,
+    chosen: Any,
+) -> tuple[int, int]:
+    """The anchor and its nearest who fit, within a spread of `reach`; how many units and players they are."""
+    n = units.rating.size
+    chosen[0] = anchor
+    taken, players = 1, units.size[anchor]
+    low, high = units.rating[anchor], units.rating[anchor]
+    left, right = before[anchor], after[anchor]
+    room = size // teams  # of a side: a party must fit in one
+    while players < size:
+        while left >= 0 and not fits(units, anchor, left, size - players, room, anywhere):
+            left = before[left]
+        while right < n and not fits(units, anchor, right, size - players, room, anywhere):
+            right = after[right]
+        down = units.rating[anchor] - units.rating[left] if left >= 0 else math.inf
+        up = units.rating[right] - units.rating[anchor] if right < n else math.inf
+        if min(down, up) == math.inf:
+            break
+        nearest = left if down <= up else right
+        if max(high, units.rating[nearest]) - min(low, units.rating[nearest]) > reach:
+            break
+        low, high = min(low, units.rating[nearest]), max(high, units.rating[nearest])
+        chosen[taken] = nearest
+        taken += 1
+        players += units.size[nearest]
+        if down <= up:
+            left = before[left]
+        else:
+            right = after[right]
+    return taken, players
+
+
+@kernel
+def fits(units: Any, anchor: int, other: int, free: int, room: int, anywhere: bool) -> bool:  # noqa: FBT001
+    """Whether a unit may join the anchor: there is room, and it is of the region or regions no longer count."""
+    same = anywhere or units.region[anchor] == units.region[other]
+    return bool(same and units.size[other] <= min(free, room))
+
+
+_choose = compile_kernel(_choose_groups)

@@ -1,0 +1,174 @@
+"""Matches: nobody twice, nobody late, the even ones first; and what a policy does to a crowd."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from podium.cli import app as command_line
+from podium.lab import Crowd, compared, replayed_arrivals, try_arrivals, try_crowd
+from podium.matchmaking import Policy, Ticket, match
+
+POLICIES = [Policy(), Policy(size=2), Policy(size=6, teams=2, least=2), Policy(size=9, teams=3, least=3)]
+
+
+@st.composite
+def crowds(draw):
+    """Tickets: some in parties, of two regions, new and old."""
+    tickets = []
+    for number in range(draw(st.integers(0, 40))):
+        tickets.append(
+            Ticket(
+                f"p{number}",
+                draw(st.sampled_from([1000.0, 1500.0, 1500.5, 1700.0, 2500.0])) + draw(st.floats(-50.0, 50.0)),
+                draw(st.floats(0.0, 130.0)),
+                draw(st.sampled_from([0.0, 60.0, 350.0])),
+                party=f"party {number // 2}" if number % 5 == 0 or number % 5 == 1 else None,
+                region="eu" if number // 2 % 3 else "us",
+            )
+        )
+    return [each for each in tickets if each.party is None or sum(t.party == each.party for t in tickets) <= 2]
+
+
+@settings(max_examples=60)
+@given(tickets=crowds(), policy=st.sampled_from(POLICIES), seed=st.randoms(use_true_random=False))
+def test_matches_are_what_the_policy_wants(tickets, policy, seed):
+    now = 130.0
+    told = match(tickets, now, policy)
+    shuffled = list(tickets)
+    seed.shuffle(shuffled)
+    assert match(shuffled, now, policy) == told
+    by_name = {ticket.player: ticket for ticket in tickets}
+    matched = [player for each in told for player in each.players]
+    assert len(set(matched)) == len(matched)
+    for each in told:
+        mine = [by_name[player] for player in each.players]
+        assert policy.least <= len(mine) <= policy.size
+        assert sorted(player for team in each.teams for player in team) == sorted(each.players)
+        assert len(each.teams) == (policy.teams or len(mine))
+        late = max(now - ticket.since for ticket in mine) >= policy.target_s
+        assert late or (len(mine) == policy.size and len({ticket.region for ticket in mine}) == 1)
+        ratings = [ticket.rating for ticket in mine]
+        assert each.spread == pytest.approx(max(ratings) - min(ratings))
+        assert each.waited_s == pytest.approx(max(now - ticket.since for ticket in mine))
+        assert 0.0 <= each.quality <= 1.0 + 1e-12
+        if all(ticket.party is None for ticket in mine) and policy.teams:
+            assert len({len(team) for team in each.teams}) == 1
+        for ticket in mine:
+            mates = [other.player for other in tickets if ticket.party and other.party == ticket.party]
+            team = next(team for team in each.teams if ticket.player in team)
+            assert set(mates) <= set(each.players)
+            if policy.teams:
+                assert set(mates) <= set(team)
+    left = [ticket for ticket in tickets if ticket.player not in set(matched)]
+    overdue = [ticket for ticket in left if now - ticket.since >= policy.target_s]
+    # Whoever is left over though late had nobody to play: not even the fewest that make a match.
+    if not policy.teams:
+        assert len(overdue) < 3
+
+
+def test_the_window_widens_as_a_ticket_waits():
+    """Two far apart wait for better until their time is up; two alike need not."""
+    far = [Ticket("a", 1000.0, 0.0), Ticket("b", 2000.0, 0.0)]
+    duel = Policy(size=2)
+    assert match(far, 10.0, duel) == []
+    assert len(match(far, 40.0, duel)) == 1
+    near = [*far, Ticket("c", 1001.0, 5.0), Ticket("d", 1999.0, 5.0)]
+    told = match(near, 10.0, duel)
+    assert sorted(sorted(each.players) for each in told) == [["a", "c"], ["b", "d"]]
+
+
+def test_teams_are_balanced_and_the_sure_result_has_no_quality():
+    tickets = [Ticket(f"p{rating}", float(rating), 0.0) for rating in (2000, 1800, 1600, 1400)]
+    (told,) = match(tickets, 40.0, Policy(size=4, teams=2))
+    assert sorted(sum(int(player[1:]) for player in team) for team in told.teams) == [3400, 3400]
+    assert told.quality == pytest.approx(1.0)
+    (one_sided,) = match([Ticket("a", 0.0, 0.0), Ticket("b", 4000.0, 0.0)], 40.0, Policy(size=2))
+    assert one_sided.quality < 1e-6
+    (unsure,) = match([Ticket("a", 0.0, 0.0, 350.0), Ticket("b", 4000.0, 0.0, 350.0)], 40.0, Policy(size=2))
+    assert unsure.quality > one_sided.quality
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Policy(size=5, teams=2),
+        lambda: Policy(size=1),
+        lambda: Policy(teams=1),
+        lambda: Policy(least=9),
+        lambda: Policy(target_s=0.0),
+        lambda: match([Ticket("a", 1.0, 0.0), Ticket("a", 2.0, 0.0)], 1.0),
+        lambda: match([Ticket("a", float("nan"), 0.0)], 1.0),
+        lambda: match([Ticket(name, 1.0, 0.0, party="x") for name in "abcde"], 1.0),
+        lambda: match([Ticket(name, 1.0, 0.0, party="x", region=name) for name in "ab"], 1.0),
+        lambda: Crowd(players=1),
+        lambda: Crowd(rest_s=-1.0),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong):
+    with pytest.raises(podium.ParameterError):
+        wrong()
+
+
+def test_a_crowd_of_5000_waits_40_seconds_at_most_and_meets_its_like():
+    crowd = Crowd(5000, minutes=10.0)
+    told, yardstick = try_crowd(crowd, Policy()), try_crowd(crowd, Policy(), first_come=True)
+    assert np.quantile(told.waits, 0.95) <= 40.0
+    assert np.median(told.spreads) < 0.5 * np.median(yardstick.spreads)
+    assert told.qualities.mean() > 0.95
+    again = try_crowd(crowd, Policy())
+    assert again.waits.tobytes() == told.waits.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crowd_of_50_never_waits_three_targets(seed):
+    told = try_crowd(Crowd(50, minutes=120.0, seed=seed), Policy())
+    assert told.longest <= 120.0
+    assert told.spreads.size > 100
+
+
+def test_arrivals_are_all_matched_or_given_up():
+    rng = np.random.default_rng(3)
+    since = np.concatenate([rng.uniform(0.0, 600.0, 101), [1e9]])
+    told = try_arrivals(rng.normal(1500.0, 200.0, since.size), since, Policy())
+    assert told.waits.size + told.unmatched == since.size
+    assert told.unmatched >= 1
+    assert told.longest >= 400.0
+
+
+def test_the_commands(tmp_path, capsys):
+    chart = tmp_path / "lab.svg"
+    options = ["--population", "20,60", "--target", "20,60", "--minutes", "5", "--format", "json"]
+    command_line.app(["lab", "matchmaking", *options, "--chart", str(chart)], standalone_mode=False)
+    told = json.loads(capsys.readouterr().out)
+    assert [(row["players"], row["kind"]) for row in told][:3] == [(20, "first come"), (20, "policy"), (20, "policy")]
+    assert chart.read_text().startswith("<svg")
+    table = tmp_path / "results.csv"
+    podium.read_results(
+        [
+            {"event_id": f"e{n}", "player": f"p{k}", "position": place, "started_at": f"2025-01-01T00:{n:02}:00"}
+            for n in range(30)
+            for place, k in enumerate(np.random.default_rng(n).permutation(9)[:4], start=1)
+        ]
+    ).frame.write_csv(table)
+    command_line.app(["lab", "matchmaking", str(table), "-s", "elo", "--format", "csv"], standalone_mode=False)
+    assert capsys.readouterr().out.count("\n") == 5
+    for wrong in (["--target", "soon"], ["--system", "elo"], ["--size", "5", "--teams", "2"]):
+        with pytest.raises(podium.ParameterError):
+            command_line.app(["lab", "matchmaking", *wrong], standalone_mode=False)
+
+
+def test_undated_results_have_no_arrivals():
+    rated = podium.rate([{"event_id": "e", "player": name, "position": k + 1} for k, name in enumerate("ab")], "elo")
+    with pytest.raises(podium.ParameterError, match="started_at"):
+        replayed_arrivals(rated.system, rated.events, rated.replayed, [Policy()])
+
+
+def test_the_table_compares_every_policy_with_first_come():
+    told = compared([Crowd(30, minutes=5.0)], [Policy(), Policy(target_s=80.0), Policy(size=2)])
+    assert told["kind"].to_list() == ["first come", "policy", "policy", "first come", "policy"]
+    assert told.select(pl.col("matched").min()).item() > 0

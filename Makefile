@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test check docs comparison fix lock bench clean
+.PHONY: install demo test check docs comparison experiments fix lock bench clean
 
 install: $(READY)
 
@@ -45,6 +45,9 @@ docs: $(READY)
 # DATA is a folder with the histories that docs/comparison.md names.
 comparison: $(READY)
 	$(BIN)/python docs/compare.py $(DATA)
+
+experiments: $(READY)
+	$(BIN)/python docs/experiments.py
 
 fix: $(READY)
 	$(BIN)/ruff format .

@@ -10,7 +10,10 @@ import polars as pl
 
 DOCS = Path(__file__).parent
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
-SYSTEMS = ["codeforces", "elo", "elo-mmr", "folyami", "glicko", "glicko2", "openskill-bt-part", "openskill-pl", "openskill-tm-part", "stk", "stk-rd", "trials", "trueskill", "xonstat", "xonstat-2015"]
+SYSTEMS = (
+    *("codeforces", "elo", "elo-mmr", "folyami", "glicko", "glicko2", "openskill-bt-part", "openskill-pl"),
+    *("openskill-tm-part", "stk", "stk-rd", "trials", "trueskill", "xonstat", "xonstat-2015"),
+)
 SEASON = "podium simulate -o season.parquet --skills skills.parquet --set events=5000 --set jumps=0.2 --seed 7"
 RECOVER = "podium recover season.parquet --skills skills.parquet " + " ".join(f"--system {name}" for name in SYSTEMS)
 LAB = "podium lab matchmaking --population 50,200,1000,5000 --target 20,40,80"

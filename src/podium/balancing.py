@@ -42,8 +42,8 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines: Any, side: Any) -> None:
     """Divide a match into sides of equal numbers and sums of ratings as near as can be, parties together.
 
-    From the strongest unit on, each to the weakest side with room; then the exchange of two that helps most, until
-    none does.
+    Large parties first, the strongest first among them, each to the side with fewest players, of those the weakest;
+    then the exchange of two that helps most, until none does.
     """
     room = here // teams
     for team in range(teams):
@@ -58,17 +58,36 @@ def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines
                 continue
             best = -1
             for team in range(teams):
-                fit = lines[team, 0] + wanted <= room
-                weaker = best < 0 or lines[team, 1] < lines[best, 1]
-                if fit and weaker:
+                fewer = best < 0 or lines[team, 0] < lines[best, 0]
+                if fewer or (lines[team, 0] == lines[best, 0] and lines[team, 1] < lines[best, 1]):
                     best = team
-            best = max(best, 0)  # parties that no division fits: the numbers give way, not the party
             for k in range(here):
                 if units.of_ticket[members[k]] == unit:
                     side[members[k]] = best
                     lines[best, 0] += 1.0
                     lines[best, 1] += waiting.rating[members[k]]
     exchange(waiting, units, members, here, lines, side)
+
+
+@kernel
+def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, counts: Any) -> bool:
+    """Whether `balance` finds sides of equal numbers for the units chosen."""
+    if players % teams:
+        return False
+    room = players // teams
+    for team in range(teams):
+        counts[team] = 0
+    for wanted in range(players, 0, -1):
+        for k in range(taken):
+            if units.size[chosen[k]] != wanted:
+                continue
+            best = 0
+            for team in range(1, teams):
+                best = team if counts[team] < counts[best] else best
+            counts[best] += wanted
+            if counts[best] > room:
+                return False
+    return True
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.balancing import divide
+from podium.balancing import divide, divisible
 from podium.compiled import compile_kernel, kernel
 from podium.errors import ParameterError
 
@@ -162,7 +162,8 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Made:
     groups, chosen = np.full(order.size, -1), np.empty(order.size, np.int64)
     links = np.arange(-1, order.size - 1), np.arange(1, order.size + 1)
     wanted = policy.size, max(policy.teams, 1), policy.least, policy.target_s
-    count = _choose(units, group_widths(units, policy.size), *wanted, *links, chosen, groups)
+    counts = np.empty(max(policy.teams, 1), np.int64)
+    count = _choose(units, group_widths(units, policy.size), *wanted, *links, chosen, counts, groups)
     made.match[:] = groups[units.of_ticket]
     slope = math.log(10.0) / policy.scale
     members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
@@ -202,6 +203,7 @@ def _choose_groups(
     before: Any,
     after: Any,
     chosen: Any,
+    counts: Any,
     groups: Any,
 ) -> int:
     """Number the match of each unit; how many matches there are. `before` and `after` link who is still free."""
@@ -214,8 +216,8 @@ def _choose_groups(
         anywhere = units.wait[anchor] >= ANYWHERE * target_s
         reach = allowed_spread(units.wait[anchor], target_s, widths[units.region[anchor]])
         taken, players = gather(units, anchor, reach, size, teams, anywhere, before, after, chosen)
-        enough = players == size or (anywhere and players >= least and players % teams == 0)
-        if not enough:
+        enough = players == size or (anywhere and players >= least)
+        if not (enough and divisible(units, chosen, taken, players, teams, counts)):
             continue
         for i in range(taken):
             unit = chosen[i]

@@ -10,8 +10,8 @@ from podium.events import Events, encode, frozen
 from podium.ledger import history
 from podium.periods import DAY_US
 from podium.rated import make_system
-from podium.replay import newcomers, replay
-from podium.results import read_results
+from podium.replay import Replayed, newcomers, replay
+from podium.results import Results, read_results
 from podium.systems.base import System
 
 NEVER = np.iinfo(np.int64).min
@@ -32,6 +32,13 @@ class Live:
         self._last: dict[str, int] = {}  # newest event of each pool
         self._events: set[str] = set()
 
+    def resume(self, known: dict[Seat, tuple[bytes, int]]) -> None:
+        """Go on from states that were kept: each seat's doubles, and its newest event in microseconds since 1970."""
+        self._seats = {seat: at for at, seat in enumerate(known)}
+        kept = b"".join(state for state, _ in known.values())
+        self._states = np.frombuffer(kept, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
+        self._seen = np.array([seen for _, seen in known.values()], np.int64)
+
     def rate(self, rows: Any) -> pl.DataFrame:
         """Rate one event (or several, in order) and return its rows of the history.
 
@@ -43,6 +50,10 @@ class Live:
         """
         results = read_results(rows)
         self._refuse_untimely(results.frame, results.source)
+        return history(self.system, *self.advance(results))
+
+    def advance(self, results: Results) -> tuple[Events, Replayed]:
+        """Rate events that are known to be timely, and return what the ledger is made of."""
         events = encode(results, self.system)
         seats = self._take_seats(events)
         if events.columns.idle.size:
@@ -50,7 +61,7 @@ class Live:
         replayed = replay(self.system, events, self._states[seats])
         self._states[seats] = replayed.states
         self._remember(results.frame, events, seats)
-        return history(self.system, events, replayed)
+        return events, replayed
 
     @property
     def ratings(self) -> dict[Seat, Any]:

@@ -1,0 +1,82 @@
+"""Connections, and the schema brought up to date when one is opened."""
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.pool import NullPool
+
+from podium.errors import PodiumError
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+BUSY_MS = 30_000  # writers take turns; this long one waits for its own
+
+
+class StoreError(PodiumError):
+    """The store cannot do what was asked."""
+
+
+def opened(url: str) -> sa.Engine:
+    """An engine for the database, its schema brought up to date.
+
+    Args:
+        url: of SQLAlchemy, as `sqlite:///podium.db` or `postgresql+psycopg://…`; a bare path is an SQLite file.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
+    full = url if "://" in url else f"sqlite:///{url}"
+    try:
+        engine = sa.create_engine(full, poolclass=NullPool if full.startswith("sqlite") else None)
+        if engine.dialect.name == "sqlite":
+            sa.event.listen(engine, "connect", _prepare_sqlite)
+            sa.event.listen(engine, "begin", _begin_sqlite)
+        upgrade(engine)
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        said = str(getattr(error, "orig", None) or error).splitlines()
+        raise StoreError(f"{safe_url(full)}: cannot be opened ({said[0] if said else type(error).__name__})") from None
+    return engine
+
+
+def safe_url(url: str) -> str:
+    """The URL without its password."""
+    try:
+        return sa.make_url(url).render_as_string(hide_password=True)
+    except sa.exc.ArgumentError:
+        return "the database"
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # Podium begins its transactions itself
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_MS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    reading = connection.get_execution_options().get("podium_reads", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def reading(engine: sa.Engine) -> sa.Engine:
+    """The same database for transactions that only read: they see one moment, and wait for no writer."""
+    level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
+    return engine.execution_options(podium_reads=True, **level)
+
+
+def upgrade(engine: sa.Engine, revision: str = "head") -> None:
+    """Bring the schema up to a revision."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def locked(connection: sa.Connection, pool_id: int) -> None:
+    """Wait for this pool's turn; in SQLite the transaction began with it."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7062, :pool)"), {"pool": pool_id})

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test check docs comparison experiments fix lock bench clean
+.PHONY: install demo test soak check docs comparison experiments fix lock bench clean
 
 install: $(READY)
 
@@ -22,6 +22,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
+
+# The full form of the long tests of the store: hours.
+soak: $(READY)
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store
 
 check: $(READY)
 	$(BIN)/ruff format --check .

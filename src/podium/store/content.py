@@ -14,6 +14,7 @@ from podium.results import Results, read_results
 SCHEMA = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
 KEPT = [name for name in ALL if name != "pool"]  # the pool is the log's
 UTC = pl.Datetime("us", "UTC")
+ABSENT = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
 
 
 def checked(rows: Any, pool: str) -> Results:
@@ -55,8 +56,8 @@ def unpacked(contents: Iterable[bytes], pool: str) -> pl.DataFrame:
         pl.col("started_at").str.to_datetime(time_unit="us", time_zone="UTC"), pool=pl.lit(pool)
     )
     told = [name for name in ALL if name in frame.columns and frame[name].null_count() < frame.height]
-    weight = [pl.col("weight").fill_null(1.0)] if "weight" in told else []
-    return frame.select(told).with_columns(*weight)
+    filled = [pl.col(name).fill_null(value) for name, value in ABSENT.items() if name in told]
+    return frame.select(told).with_columns(*filled)
 
 
 def digest(content: bytes) -> bytes:

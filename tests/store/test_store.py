@@ -1,0 +1,326 @@
+"""What goes into the log, what comes of it, and what is refused: on SQLite and PostgreSQL alike."""
+
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+import podium
+from podium.store import Store
+from podium.store.database import StoreError, opened, upgrade
+from podium.store.schema import change, metadata
+from podium.store.store import ConflictError
+from podium.systems import find
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def race(number, order, minute=None, **more):
+    """An event: who came first, second, …"""
+    when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
+    return [
+        {"event_id": f"e{number}", "started_at": when, "player": name, "position": place} | more
+        for place, name in enumerate(order, start=1)
+    ]
+
+
+def ratings(store, pool="main"):
+    board = store.leaderboard(pool)
+    return dict(zip(board["player"], board["rating"], strict=True))
+
+
+def replayed(*races, system="folyami"):
+    rows = [row for rows in races for row in rows]
+    told = podium.rate(sorted(rows, key=lambda row: row["started_at"]), system).ratings
+    return dict(zip(told["player"], told["rating"], strict=True))
+
+
+@pytest.fixture
+def filled(store):
+    store.create_pool("main", find("folyami")())
+    for number in range(6):
+        store.submit("main", race(number, "abcd" if number % 3 else "dcba"))
+    return store
+
+
+def test_submitted_results_are_rated_as_any_replay_rates_them(filled):
+    races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
+    assert ratings(filled) == replayed(*races)
+    assert filled.verify() == []
+    (receipt,) = filled.submit("main", race(9, "ab"))
+    assert (receipt.status, receipt.reason, receipt.duplicate, receipt.rerated) == ("rated", "", False, 0)
+    assert receipt.changes["player"].to_list() == ["a", "b"]
+    assert receipt.changes["delta"][0] > 0.0
+
+
+def test_the_same_again_is_the_same_receipt(filled):
+    (first,) = filled.submit("main", race(7, "abc"))
+    (again,) = filled.submit("main", race(7, "abc"))
+    assert again.duplicate
+    assert (again.seq, again.changes.rows()) == (first.seq, first.changes.rows())
+    with pytest.raises(ConflictError, match="other content: it has 2 rows, and had 3"):
+        filled.submit("main", race(7, "ab"))
+    with pytest.raises(ConflictError, match="row 1 is"):
+        filled.submit("main", race(7, "bac"))
+    assert filled.verify() == []
+
+
+def test_a_late_event_and_a_correction_are_exact(filled):
+    races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
+    late = race(10, "cxa", minute=1.5)
+    (receipt,) = filled.submit("main", late)
+    assert receipt.rerated == 16
+    assert ratings(filled) == replayed(*races, late)
+    races[2] = race(2, "bd")
+    assert filled.amend("main", races[2]).changes["player"].to_list() == ["b", "d"]
+    assert ratings(filled) == replayed(*races, late)
+    moved = race(2, "bd", minute=30)
+    filled.amend("main", moved)
+    assert ratings(filled) == replayed(*races[:2], *races[3:], late, moved)
+    assert filled.verify() == []
+
+
+def test_an_amended_history_equals_one_that_was_right_at_first(new_url):
+    kept = []
+    for amended in (True, False):
+        store = Store(new_url("sqlite"))
+        store.create_pool("main", find("trials")())
+        for number in range(5):
+            order = "ba" if amended and number == 2 else "abc"
+            store.submit("main", race(number, order))
+        if amended:
+            store.amend("main", race(2, "abc"))
+        with store.engine.connect() as connection:
+            told = sa.select(change.c.rating_before, change.c.rating, change.c.state).order_by(
+                change.c.started_at, change.c.place
+            )
+            kept.append(connection.execute(told).all())
+        assert store.verify() == []
+        store.close()
+    assert kept[0] == kept[1]
+
+
+def test_void_and_restore(filled):
+    before = ratings(filled)
+    assert filled.void("main", "e2").status == "voided"
+    assert filled.void("main", "e2").duplicate
+    assert ratings(filled) != before
+    (again,) = filled.submit("main", race(2, "abcd"))
+    assert (again.duplicate, again.status, again.reason) == (True, "voided", "voided")
+    assert filled.verify() == []
+    assert filled.restore("main", "e2").status == "rated"
+    assert ratings(filled) == before
+    for each in (filled.void, filled.restore):
+        with pytest.raises(podium.UnknownError):
+            each("main", "e99")
+
+
+def test_merging_two_accounts_rates_again(filled):
+    filled.submit("main", race(6, "xb"))
+    assert filled.merge("main", "x", "c") > 0
+    assert "x" not in ratings(filled)
+    races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
+    assert ratings(filled) == replayed(*races, race(6, "cb"))
+    filled.submit("main", race(7, "xd"))
+    assert ratings(filled) == replayed(*races, race(6, "cb"), race(7, "cd"))
+    assert filled.verify() == []
+    with pytest.raises(podium.ResultsError, match="took part in e0 as both"):
+        filled.merge("main", "a", "b")
+    for name, into in (("a", "a"), ("x", "a"), ("a", "x")):
+        with pytest.raises(StoreError):
+            filled.merge("main", name, into)
+    with pytest.raises(podium.UnknownError):
+        filled.merge("main", "nobody", "a")
+    assert filled.verify() == []
+
+
+def test_what_is_not_rated_says_why(filled):
+    (alone,) = filled.submit("main", race(7, "a"))
+    (fun,) = filled.submit("main", race(8, "ab", ranked=False))
+    assert (alone.status, alone.reason) == ("unrated", "too_few_entrants")
+    assert (fun.status, fun.reason) == ("unrated", "unranked")
+    filled.create_pool("ts", find("trueskill")())
+    (gone,) = filled.submit("ts", [row | {"status": "quit", "position": None} for row in race(1, "ab")])
+    assert (gone.status, gone.reason) == ("unrated", "nobody_finished")
+    filled.amend("main", race(7, "ab"))
+    assert filled.verify() == []
+
+
+def test_refused_results_leave_nothing_behind(filled):
+    filled.create_pool("karts", find("stk")())
+    before = ratings(filled)
+    for pool, rows, error in (
+        ("main", [row | {"position": -1} for row in race(7, "ab")], podium.ResultsError),
+        (
+            "main",
+            [{key: value for key, value in row.items() if key != "started_at"} for row in race(7, "ab")],
+            podium.ResultsError,
+        ),
+        ("main", [row | {"pool": "other"} for row in race(7, "ab")], podium.ResultsError),
+        ("main", [*race(7, "ab"), *race(1, "ab")], ConflictError),
+        ("karts", race(7, "ab"), podium.ResultsError),
+        ("nowhere", race(7, "ab"), podium.UnknownError),
+    ):
+        with pytest.raises(error):
+            filled.submit(pool, rows)
+    with pytest.raises(podium.ResultsError, match="one event"):
+        filled.amend("main", [*race(1, "ab"), *race(2, "ab")])
+    with pytest.raises(StoreError, match="already"):
+        filled.create_pool("main", find("elo")())
+    assert ratings(filled) == before
+    assert filled.results("main").frame["event_id"].n_unique() == 6
+    assert filled.verify() == []
+
+
+def test_ranks_and_pages_agree_with_the_board(filled):
+    for number in range(7, 40):
+        filled.submit(
+            "main",
+            race(
+                number,
+                f"{chr(97 + number % 26)}{chr(97 + number * 7 % 26)}" if number % 26 != number * 7 % 26 else "az",
+            ),
+        )
+    whole = filled.leaderboard("main", top=1000)
+    assert whole["rank"].to_list() == whole["rating"].rank("min", descending=True).cast(pl.Int64).to_list()
+    for name, rank in whole.select("player", "rank").iter_rows():
+        assert filled.rank("main", name)["rank"] == rank
+    pages, after = [], None
+    while True:
+        page = filled.leaderboard("main", top=4, after=after)
+        if page.is_empty():
+            break
+        pages.append(page)
+        rating, number = page["cursor"][-1].split(",")
+        after = float(rating), int(number)
+    assert pl.concat(pages).drop("cursor").rows() == whole.drop("cursor").rows()
+    career = filled.player("main", "a")
+    assert career["rating"][0] == ratings(filled)["a"]
+    with pytest.raises(podium.UnknownError):
+        filled.rank("main", "nobody")
+
+
+def test_verification_tells_what_was_tampered_with(filled):
+    with filled.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE change SET rating_before = rating_before + 1e-9 WHERE seq = 2"))
+        connection.execute(sa.text("UPDATE rank_count SET players = players + 1"))
+        connection.execute(sa.text("UPDATE standing SET seq = seq - 1"))
+    told = "\n".join(filled.verify())
+    assert "the change of" in told
+    assert "are counted from" in told
+    assert "is not the last of the ledger" in told
+
+
+def test_strange_names_are_names(filled):
+    names = ["雪", "O'Brien; DROP TABLE log", "<b>", "a\u202eb", " x ", "x" * 5000]
+    filled.submit("main", race(7, names))
+    assert set(names[:-1]) - {" x "} <= set(ratings(filled))
+    assert filled.verify() == []
+
+
+def test_the_migrations_make_the_schema(store):
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    upgrade(store.engine)  # again: nothing to do
+
+
+def test_a_store_that_cannot_be_opened_says_why(tmp_path):
+    (tmp_path / "no.db").write_text("this is no database, but long enough to be read as the header of one" * 20)
+    for url in (str(tmp_path / "no.db"), f"{tmp_path}/no/such/folder.db", "nosuchkind://x:secret@y/z"):
+        with pytest.raises(StoreError) as error:
+            opened(url)
+        assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_eight_writers_on_three_pools(kind, new_url):
+    """Everything is counted once, pools do not mix, and what was kept is what a replay makes."""
+    url = new_url(kind)
+    store = Store(url)
+    for pool in "xyz":
+        store.create_pool(pool, find("elo")())
+    failures = []
+
+    def write(writer):
+        own = Store(url)
+        try:
+            for number in range(12):
+                own.submit(
+                    "xyz"[number % 3], race(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
+                )
+        except Exception as error:  # noqa: BLE001  (told to the test)
+            failures.append(error)
+        finally:
+            own.close()
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [store.results(pool).frame["event_id"].n_unique() for pool in "xyz"] == [32] * 3
+    assert store.verify() == []
+    store.close()
+
+
+def test_many_racing_with_one_event_rate_it_once(new_url):
+    url = new_url("sqlite")
+    store = Store(url)
+    store.create_pool("main", find("elo")())
+    told = []
+
+    def send():
+        own = Store(url)
+        told.extend(own.submit("main", race(1, "ab")))
+        own.close()
+
+    threads = [threading.Thread(target=send) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(each.duplicate for each in told) == [False] + [True] * 31
+    assert store.verify() == []
+    store.close()
+
+
+WRITER = """
+import sys
+from podium.store import Store
+store = Store(sys.argv[1])
+for number in range(int(sys.argv[2]), 10**6):
+    rows = [{"event_id": f"e{number}", "started_at": f"2025-01-01T00:00:00Z", "player": p, "position": k}
+            for k, p in enumerate("abc", start=1)]
+    store.submit("main", rows)
+    print(number, flush=True)
+"""
+
+
+def test_what_was_acknowledged_survives_being_killed(new_url, request):
+    from conftest import times
+
+    url = new_url("sqlite")
+    store = Store(url)
+    store.create_pool("main", find("elo")())
+    number, acknowledged = 0, set()
+    for kill in range(times(6, 1000)):
+        command = [sys.executable, "-c", WRITER, url, str(number)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            for _ in range(1 + kill % 5):
+                acknowledged.add(int(child.stdout.readline()))
+            child.kill()
+            acknowledged |= {int(line) for line in child.stdout.read().split()}
+        number = max(acknowledged) + 1
+        kept = set(store.results("main").frame["event_id"].unique())
+        assert {f"e{each}" for each in acknowledged} <= kept
+        number = max(number, max(int(each[1:]) for each in kept) + 1)
+    assert store.verify() == []
+    store.close()

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 SHOWN_FAULTS = 20
 
 
 class PodiumError(Exception):
     """Anything a user of Podium can put right. Its text is shown as it stands."""
+
+    exit_status: ClassVar[int] = 2  # of a command that ends with it
 
 
 class ParameterError(PodiumError, ValueError):

@@ -23,7 +23,7 @@ def main() -> None:
     except usage_error as error:
         status = fail(error.format_message(), 2)
     except PodiumError as error:
-        status = fail(str(error), 2)
+        status = fail(str(error), error.exit_status)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, forecasting, judging, labs, rating, simulating, systems
+from podium.cli import demo, drawing, forecasting, judging, labs, rating, simulating, storing, systems
 
 app = typer.Typer(
     name="podium",
@@ -30,6 +30,10 @@ app.command("recover")(simulating.recover)
 app.add_typer(labs.lab, name="lab")
 app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
+for command in (storing.ingest, storing.amend, storing.void, storing.restore, storing.merge, storing.verify):
+    app.command(command.__name__)(command)
+app.add_typer(storing.db, name="db")
+app.add_typer(storing.pool, name="pool")
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

@@ -6,10 +6,12 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.store.rerating import Key, Pool, bucket
+from podium.store.rerating import Key, Pool, Rerated, bucket
 from podium.store.schema import change, event, player, rank_count, standing
 
 INSTANT = pl.Datetime("us", "UTC")
+CHANGES = {"player": pl.String, "rating_before": pl.Float64, "rating": pl.Float64, "delta": pl.Float64}
+NO_CHANGES = pl.DataFrame(schema=CHANGES)
 
 
 def page(connection: sa.Connection, of: Pool, top: int, after: tuple[float, int] | None) -> pl.DataFrame:
@@ -134,6 +136,17 @@ def career(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
     )
 
 
+def changes_by_event(done: Rerated, wanted: set[Key]) -> dict[Key, pl.DataFrame]:
+    """The changes of some events, of those that were written, by event: as `changes_of` has them."""
+    rows: dict[Key, list[tuple[int, str, float, float, float]]] = {}
+    for (at, seq, number), row in done.written.items():
+        if Key(at, seq) in wanted:
+            told = (row.place, done.names[number], row.rating_before, row.rating, row.rating - row.rating_before)
+            rows.setdefault(Key(at, seq), []).append(told)
+    schema = {"place": pl.Int64, **CHANGES}
+    return {key: pl.DataFrame(sorted(some), schema=schema, orient="row").drop("place") for key, some in rows.items()}
+
+
 def changes_of(connection: sa.Connection, of: Pool, key: Key) -> pl.DataFrame:
     """`player, rating_before, rating, delta` of an event, in the order of its rows."""
     told = (
@@ -150,7 +163,7 @@ def changes_of(connection: sa.Connection, of: Pool, key: Key) -> pl.DataFrame:
             "rating": [row.rating for row in rows],
             "delta": [row.rating - row.rating_before for row in rows],
         },
-        schema={"player": pl.String, "rating_before": pl.Float64, "rating": pl.Float64, "delta": pl.Float64},
+        schema=CHANGES,
     )
 
 

@@ -2,7 +2,8 @@
 
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
@@ -33,17 +34,20 @@ def checked(rows: Any, pool: str) -> Results:
     return Results(frame.with_columns(pool=pl.lit(pool)), results.source)
 
 
-def events_of(results: Results) -> Iterator[tuple[str, int, bytes]]:
-    """Each event's id, start in microseconds, and content, in the order of the rows."""
-    for part in results.frame.partition_by("event_id", maintain_order=True):
-        started: int = part["started_at"].cast(pl.Int64)[0]
-        yield part["event_id"][0], started, packed(part)
-
-
-def packed(rows: pl.DataFrame) -> bytes:
-    """The content of an event; an empty column is left out, so that it does not matter whether one was sent."""
-    told = [name for name in KEPT if name in rows.columns and rows[name].null_count() < rows.height]
-    return rows.select(told).write_ndjson().encode()
+def events_of(results: Results) -> dict[str, tuple[int, bytes]]:
+    """Each event's start in microseconds and content by its id, in the order of the rows."""
+    frame = results.frame.select(name for name in KEPT if name in results.frame.columns)
+    starts = results.frame["started_at"].cast(pl.Int64) if results.frame.height else pl.Series([], dtype=pl.Int64)
+    lines: dict[str, list[str]] = {}
+    told: dict[str, int] = {}
+    for row, start in zip(frame.iter_rows(named=True), starts, strict=True):
+        kept = {name: value for name, value in row.items() if value is not None}
+        kept["started_at"] = kept["started_at"].isoformat()
+        lines.setdefault(row["event_id"], []).append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")))
+        told[row["event_id"]] = start
+    return {
+        event_id: (told[event_id], "".join(f"{line}\n" for line in some).encode()) for event_id, some in lines.items()
+    }
 
 
 def unpacked(contents: Iterable[bytes], pool: str) -> pl.DataFrame:

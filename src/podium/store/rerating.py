@@ -6,6 +6,7 @@ which the ledger holds; only what changed is written.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,8 +61,17 @@ class Pool:
         return cls(row.id, row.name, find(row.system).from_text(json.loads(row.parameters)))
 
 
-def rerate(connection: sa.Connection, of: Pool, first: Key) -> Ledger:
-    """Rate the events from `first` on, and write what changed; the ledger rows that are new or other.
+@dataclass(frozen=True, slots=True)
+class Rerated:
+    """What came of it."""
+
+    written: Ledger  # the rows that are new or other
+    names: dict[int, str]
+    marks: dict[str, tuple[str, str]]  # status and reason of each event that was looked at
+
+
+def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
+    """Rate the events from `first` on, and write what changed.
 
     Raises:
         ResultsError: an event lacks what the system needs, or a merged player would stand twice in one heat.
@@ -75,9 +85,9 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Ledger:
     new = rated(of, live, table, keys, ids)
     old = ledger_from(connection, of.id, first)
     written = written_changes(connection, of.id, old, new)
-    mark_events(connection, of, table, keys, new)
-    refresh_standings(connection, of, {number for _, _, number in (*old, *new)})
-    return written
+    marks = mark_events(connection, of, table, keys, new)
+    refresh_standings(connection, of, {number for _, _, number in (*old, *new)}, new)
+    return Rerated(written, names, marks)
 
 
 def suffix(connection: sa.Connection, of: Pool, first: Key) -> tuple[pl.DataFrame, dict[str, Key]]:
@@ -224,76 +234,92 @@ def bound(*names: str) -> dict[str, sa.BindParameter[Any]]:
     return {name: sa.bindparam(name) for name in names}
 
 
-def mark_events(connection: sa.Connection, of: Pool, table: pl.DataFrame, keys: dict[str, Key], new: Ledger) -> None:
-    """Say of each event whether it is rated, and if not, why."""
+def mark_events(
+    connection: sa.Connection, of: Pool, table: pl.DataFrame, keys: dict[str, Key], new: Ledger
+) -> dict[str, tuple[str, str]]:
+    """Say of each event whether it is rated, and if not, why; only what was said otherwise is written."""
     in_ledger = {(at, seq) for at, seq, _ in new}
-    told = []
-    for event_id, key in keys.items():
-        if key in in_ledger:
-            told.append({"event": event_id, "status": RATED, "reason": ""})
-        else:
-            rows = table.filter(pl.col("event_id") == event_id)
-            told.append({"event": event_id, "status": UNRATED, "reason": why_unrated(of.system, rows)})
-    if told:
+    marks = {event_id: (RATED, "") for event_id, key in keys.items() if key in in_ledger}
+    rest = table.filter(~pl.col("event_id").is_in(list(marks)))
+    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
+    finished = (pl.col("status") == "finished").any()
+    for event_id, counts, ends in rest.group_by("event_id").agg(ranked.alias("r"), finished.alias("f")).iter_rows():
+        nobody = of.system.needs_finisher and not ends
+        marks[event_id] = UNRATED, "unranked" if not counts else "nobody_finished" if nobody else "too_few_entrants"
+    said: dict[str, tuple[str, str]] = {}
+    for some in chunks(list(marks)):
+        told = sa.select(event.c.event_id, event.c.status, event.c.reason).where(
+            event.c.pool_id == of.id, event.c.event_id.in_(some)
+        )
+        said |= {row.event_id: (row.status, row.reason) for row in connection.execute(told)}
+    other = [
+        {"event": event_id, "status": status, "reason": reason}
+        for event_id, (status, reason) in marks.items()
+        if said[event_id] != (status, reason)
+    ]
+    if other:
         here = sa.and_(event.c.pool_id == of.id, event.c.event_id == sa.bindparam("event"))
-        connection.execute(sa.update(event).where(here).values(bound("status", "reason")), told)
+        connection.execute(sa.update(event).where(here).values(bound("status", "reason")), other)
+    return marks
 
 
-def why_unrated(system: System, rows: pl.DataFrame) -> str:
-    """The reason that programs read."""
-    if "ranked" in rows.columns and not rows["ranked"].fill_null(value=True).any():
-        return "unranked"
-    if system.needs_finisher and not (rows["status"] == "finished").any():
-        return "nobody_finished"
-    return "too_few_entrants"
+class Last(NamedTuple):
+    """A player's newest event, and what came of it."""
+
+    rating: float
+    started_at: int
+    seq: int
+    state: bytes
 
 
-def refresh_standings(connection: sa.Connection, of: Pool, players: set[int]) -> None:
-    """The newest state of each of these players, and the counts of ranks."""
-    counts: dict[int, int] = {}
+def refresh_standings(connection: sa.Connection, of: Pool, players: set[int], new: Ledger) -> None:
+    """The newest state of each of these players, and the counts of ranks.
+
+    Args:
+        new: the ledger from some event on to its end.
+    """
+    last = last_states(connection, of, players, new)
+    old: dict[int, float] = {}
+    for some in chunks(sorted(players)):
+        told = sa.select(standing.c.player_id, standing.c.rating)
+        here = told.where(standing.c.pool_id == of.id, standing.c.player_id.in_(some))
+        old |= {row.player_id: row.rating for row in connection.execute(here)}
+    at = of.system.state_type._fields.index("events")
+    rows = {
+        number: each._asdict() | {"events": int(np.frombuffer(each.state, "<f8")[at])} for number, each in last.items()
+    }
+    mine = sa.and_(standing.c.pool_id == of.id, standing.c.player_id == sa.bindparam("who"))
+    gone = [{"who": number} for number in old if number not in last]
+    changed = [{"who": number} | row for number, row in rows.items() if number in old]
+    added = [{"pool_id": of.id, "player_id": number} | row for number, row in rows.items() if number not in old]
+    if gone:
+        connection.execute(sa.delete(standing).where(mine), gone)
+    if changed:
+        connection.execute(sa.update(standing).where(mine).values(bound("events", *Last._fields)), changed)
+    if added:
+        connection.execute(sa.insert(standing), added)
+    counts = Counter(bucket(each.rating) for each in last.values())
+    counts.subtract(bucket(rating) for rating in old.values())
+    count_ranks(connection, of.id, counts)
+
+
+def last_states(connection: sa.Connection, of: Pool, players: set[int], new: Ledger) -> dict[int, Last]:
+    """The newest of each player, who may be without: from the new ledger, else from what is kept before it."""
+    found = {
+        number: Last(row.rating, at, seq, row.state)
+        for (at, seq, number), row in sorted(new.items(), key=lambda item: item[0][:2])
+    }
     newest = (
         sa.select(change.c.rating, change.c.started_at, change.c.seq, change.c.state)
         .where(change.c.pool_id == of.id, change.c.player_id == sa.bindparam("who"))
         .order_by(change.c.started_at.desc(), change.c.seq.desc())
         .limit(1)
     )
-    at = of.system.state_type._fields.index("events")
-    numbers = sorted(players)
-    old: dict[int, Any] = {}
-    for some in chunks(numbers):
-        told = sa.select(standing).where(standing.c.pool_id == of.id, standing.c.player_id.in_(some))
-        old |= {row.player_id: row for row in connection.execute(told)}
-    added, changed, gone = [], [], []
-    for number in numbers:
-        row, was = connection.execute(newest, {"who": number}).first(), old.get(number)
-        if was is not None:
-            counts[bucket(was.rating)] = counts.get(bucket(was.rating), 0) - 1
-        if row is None:
-            if was is not None:
-                gone.append({"who": number})
-            continue
-        counts[bucket(row.rating)] = counts.get(bucket(row.rating), 0) + 1
-        events = int(np.frombuffer(row.state, "<f8")[at])
-        kept = {
-            "rating": row.rating,
-            "events": events,
-            "started_at": row.started_at,
-            "seq": row.seq,
-            "state": row.state,
-        }
-        if was is None:
-            added.append(kept | {"pool_id": of.id, "player_id": number})
-        else:
-            changed.append(kept | {"who": number})
-    here = sa.and_(standing.c.pool_id == of.id, standing.c.player_id == sa.bindparam("who"))
-    if gone:
-        connection.execute(sa.delete(standing).where(here), gone)
-    if changed:
-        values = bound("rating", "events", "started_at", "seq", "state")
-        connection.execute(sa.update(standing).where(here).values(values), changed)
-    if added:
-        connection.execute(sa.insert(standing), added)
-    count_ranks(connection, of.id, counts)
+    for number in players - found.keys():
+        row = connection.execute(newest, {"who": number}).first()
+        if row is not None:
+            found[number] = Last(*row)
+    return found
 
 
 def bucket(rating: float) -> int:
@@ -301,7 +327,7 @@ def bucket(rating: float) -> int:
     return math.floor(rating)
 
 
-def count_ranks(connection: sa.Connection, pool_id: int, counts: dict[int, int]) -> None:
+def count_ranks(connection: sa.Connection, pool_id: int, counts: Counter[int]) -> None:
     """Add to the counts of players per whole rating; a count of nobody goes."""
     here = sa.and_(rank_count.c.pool_id == pool_id, rank_count.c.bucket == sa.bindparam("at"))
     for at, more in counts.items():

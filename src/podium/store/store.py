@@ -16,7 +16,7 @@ from podium.results import Results
 from podium.store import boards
 from podium.store.content import checked, difference, digest, events_of, unpacked
 from podium.store.database import StoreError, locked, opened, reading
-from podium.store.rerating import VOIDED, Key, Ledger, Pool, found_pool, merges, rerate
+from podium.store.rerating import VOIDED, Key, Pool, Rerated, chunks, found_pool, merges, rerate
 from podium.store.schema import event, log, pool
 from podium.store.verification import differences
 from podium.systems.base import System
@@ -96,20 +96,43 @@ class Store:
             ConflictError: an event is known with other content; `amend` corrects one.
         """
         with self.writing(pool_name) as (connection, of):
-            results = checked(rows, of.name)
-            new: dict[str, Key] = {}
-            for event_id, started_at, content in events_of(results):
-                known = found_event(connection, of, event_id)
-                if known is None:
-                    seq = append(connection, of, SUBMIT, event_id, content, actor)
-                    place = {"seq": seq, "content_seq": seq, "started_at": started_at, "status": "", "reason": ""}
-                    connection.execute(sa.insert(event), {"pool_id": of.id, "event_id": event_id} | place)
-                    new[event_id] = Key(started_at, seq)
-                else:
-                    refuse_other(connection, known, content)
-            written = rerate(connection, of, min(new.values())) if new else {}
-            ids = dict.fromkeys(results.frame["event_id"])
-            return [receipt(connection, of, name, written, set(new.values()), name not in new) for name in ids]
+            told = events_of(checked(rows, of.name))
+            known = known_events(connection, of, list(told))
+            for row in known.values():
+                refuse_other(connection, row, told[row.event_id][1])
+            fresh = {event_id: each for event_id, each in told.items() if event_id not in known}
+            seqs = append(
+                connection, of, SUBMIT, {event_id: content for event_id, (_, content) in fresh.items()}, actor
+            )
+            keys = {event_id: Key(fresh[event_id][0], seq) for event_id, seq in seqs.items()}
+            if keys:
+                connection.execute(
+                    sa.insert(event),
+                    [
+                        {
+                            "pool_id": of.id,
+                            "event_id": event_id,
+                            "seq": key.seq,
+                            "content_seq": key.seq,
+                            "started_at": key.started_at,
+                            "status": "",
+                            "reason": "",
+                        }
+                        for event_id, key in keys.items()
+                    ],
+                )
+            done = rerate(connection, of, min(keys.values())) if keys else None
+            own = boards.changes_by_event(done, set(keys.values())) if done else {}
+            others = len(done.written) - sum(each.height for each in own.values()) if done else 0
+            nothing = boards.NO_CHANGES
+            return [
+                Receipt(
+                    event_id, keys[event_id].seq, *done.marks[event_id], False, own.get(keys[event_id], nothing), others
+                )
+                if done and event_id in keys
+                else receipt(connection, of, event_id, None, duplicate=True)
+                for event_id in told
+            ]
 
     def amend(self, pool_name: str, rows: Any, *, actor: str = "") -> Receipt:
         """Correct an event; every rating becomes what it would have been.
@@ -120,17 +143,17 @@ class Store:
         """
         with self.writing(pool_name) as (connection, of):
             results = checked(rows, of.name)
-            told = list(events_of(results))
+            told = events_of(results)
             if len(told) != 1:
                 raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
-            (event_id, started_at, content), known = told[0], wanted_event(connection, of, told[0][0])
+            ((event_id, (started_at, content)),) = told.items()
+            known = wanted_event(connection, of, event_id)
             old = Key(known.started_at, known.seq)
-            seq = append(connection, of, AMEND, event_id, content, actor)
+            (seq,) = append(connection, of, AMEND, {event_id: content}, actor).values()
             moved = {"content_seq": seq, "started_at": started_at}
             connection.execute(sa.update(event).where(same_event(of, event_id)).values(moved))
             new = Key(started_at, known.seq)
-            written = rerate(connection, of, min(old, new))
-            return receipt(connection, of, event_id, written, {new}, duplicate=False)
+            return receipt(connection, of, event_id, rerate(connection, of, min(old, new)))
 
     def void(self, pool_name: str, event_id: str, *, actor: str = "") -> Receipt:
         """Let an event count for nothing; its content is kept.
@@ -153,11 +176,11 @@ class Store:
             known = wanted_event(connection, of, event_id)
             key = Key(known.started_at, known.seq)
             if (known.status == VOIDED) == (status == VOIDED):
-                return receipt(connection, of, event_id, {}, {key}, duplicate=True)
-            append(connection, of, kind, event_id, b"", actor)
+                return receipt(connection, of, event_id, None, duplicate=True)
+            append(connection, of, kind, {event_id: b""}, actor)
             marked = {"status": status, "reason": "voided" if status else ""}
             connection.execute(sa.update(event).where(same_event(of, event_id)).values(marked))
-            return receipt(connection, of, event_id, rerate(connection, of, key), {key}, duplicate=False)
+            return receipt(connection, of, event_id, rerate(connection, of, key))
 
     def merge(self, pool_name: str, name: str, into: str, *, actor: str = "") -> int:
         """Let one player's results be another's, from the first on; how many ledger rows changed.
@@ -174,13 +197,12 @@ class Store:
             for each in (name, into):
                 if each in gone:
                     raise StoreError(f"{each!r} was merged into {gone[each]!r}")
+            boards.rank(connection, of, into)  # raises where there is no such player
             first = boards.first_event(connection, of, name)
-            if first is None or boards.first_event(connection, of, into) is None:
-                raise UnknownError(
-                    f"there is no rated player {(name if first is None else into)!r} in pool {of.name!r}"
-                )
-            append(connection, of, MERGE, name, into.encode(), actor)
-            return len(rerate(connection, of, Key(0, 0) if first is None else first))
+            if first is None:
+                raise UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
+            append(connection, of, MERGE, {name: into.encode()}, actor)
+            return len(rerate(connection, of, first).written)
 
     def leaderboard(self, pool_name: str, *, top: int = 100, after: tuple[float, int] | None = None) -> pl.DataFrame:
         """A page of the leaderboard; see `podium.store.boards.page`.
@@ -267,29 +289,29 @@ def wanted_pool(connection: sa.Connection, name: str) -> Pool:
     return found
 
 
-def append(connection: sa.Connection, of: Pool, kind: str, subject: str, body: bytes, actor: str) -> int:
-    """Write a log entry; its sequence number, drawn while the pool is locked."""
-    row = {
-        "pool_id": of.id,
-        "kind": kind,
-        "subject": subject,
-        "body": body,
-        "digest": digest(body),
-        "received_at": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "actor": actor,
-    }
-    number: int = connection.execute(sa.insert(log).returning(log.c.seq), row).scalar_one()
-    return number
+def append(connection: sa.Connection, of: Pool, kind: str, bodies: dict[str, bytes], actor: str) -> dict[str, int]:
+    """Write log entries; their sequence numbers by subject, drawn while the pool is locked."""
+    if not bodies:
+        return {}
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    shared = {"pool_id": of.id, "kind": kind, "received_at": now, "actor": actor}
+    rows = [{"subject": subject, "body": body, "digest": digest(body)} | shared for subject, body in bodies.items()]
+    numbers = connection.execute(sa.insert(log).returning(log.c.seq, sort_by_parameter_order=True), rows).scalars()
+    return dict(zip(bodies, numbers, strict=True))
+
+
+def known_events(connection: sa.Connection, of: Pool, event_ids: list[str]) -> dict[str, Any]:
+    """The rows of those events that there are."""
+    found: dict[str, Any] = {}
+    for some in chunks(event_ids):
+        told = sa.select(event).where(event.c.pool_id == of.id, event.c.event_id.in_(some))
+        found |= {row.event_id: row for row in connection.execute(told)}
+    return found
 
 
 def same_event(of: Pool, event_id: str) -> sa.ColumnElement[bool]:
     """The row of an event."""
     return sa.and_(event.c.pool_id == of.id, event.c.event_id == event_id)
-
-
-def found_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
-    """An event's row; None where there is none."""
-    return connection.execute(sa.select(event).where(same_event(of, event_id))).first()
 
 
 def wanted_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
@@ -298,7 +320,7 @@ def wanted_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
     Raises:
         UnknownError: there is none.
     """
-    found = found_event(connection, of, event_id)
+    found = connection.execute(sa.select(event).where(same_event(of, event_id))).first()
     if found is None:
         raise UnknownError(f"there is no event {event_id!r} in pool {of.name!r}")
     return found
@@ -319,18 +341,13 @@ def refuse_other(connection: sa.Connection, known: Any, content: bytes) -> None:
 
 
 def receipt(
-    connection: sa.Connection,
-    of: Pool,
-    event_id: str,
-    written: Ledger,
-    own: set[Key],
-    duplicate: bool,  # noqa: FBT001
+    connection: sa.Connection, of: Pool, event_id: str, done: Rerated | None, *, duplicate: bool = False
 ) -> Receipt:
-    """What became of an event."""
+    """What became of an event that was there."""
     row = wanted_event(connection, of, event_id)
-    others = sum((at, seq) not in own for at, seq, _ in written)
-    changes = boards.changes_of(connection, of, Key(row.started_at, row.seq))
-    return Receipt(event_id, row.seq, row.status, row.reason, duplicate, changes, others)
+    key = Key(row.started_at, row.seq)
+    others = sum((at, seq) != key for at, seq, _ in done.written) if done else 0
+    return Receipt(event_id, row.seq, row.status, row.reason, duplicate, boards.changes_of(connection, of, key), others)
 
 
 def standing_results(connection: sa.Connection, of: Pool) -> Results:

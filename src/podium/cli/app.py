@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, forecasting, judging, labs, rating, simulating, storing, systems
+from podium.cli import demo, drawing, forecasting, judging, labs, rating, serving, simulating, storing, systems
 
 app = typer.Typer(
     name="podium",
@@ -32,6 +32,8 @@ app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
 for command in (storing.ingest, storing.amend, storing.void, storing.restore, storing.merge, storing.verify):
     app.command(command.__name__)(command)
+app.command("serve")(serving.serve)
+app.add_typer(serving.key, name="key")
 app.add_typer(storing.db, name="db")
 app.add_typer(storing.pool, name="pool")
 app.command("systems")(systems.systems)

@@ -49,6 +49,18 @@ log = Table(
     sqlite_autoincrement=True,
 )
 
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),  # the key itself is kept nowhere
+    Column("role", String(8), nullable=False),  # read, write, admin
+    Column("pool", Text, nullable=True),  # the only one it opens; all where empty
+    Column("created_at", String(32), nullable=False),
+    Column("revoked_at", String(32), nullable=True),
+)
+
 # Everything below derives from the log.
 
 event = Table(

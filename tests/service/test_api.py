@@ -1,0 +1,273 @@
+"""The HTTP API: who may what, what is taken, what is refused, and that a refusal leaves nothing behind."""
+
+import json
+import logging
+
+import pytest
+from starlette.testclient import TestClient
+
+from podium.service import create_app
+from podium.service.app import LARGEST_BODY
+from podium.store import Store
+from podium.store.keys import create_key, list_keys, revoke_key
+from podium.systems import find
+
+BASE = "/api/v1/pools"
+
+
+def race(number=1, order="abc", **more):
+    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
+    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries} | more
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    opened.create_pool("other", find("elo")())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def client(store):
+    key = create_key(store.engine, "admin", "admin")
+    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+        yield opened
+
+
+def test_an_event_goes_in_and_comes_out(client):
+    told = client.post(f"{BASE}/main/events", json=race())
+    assert told.status_code == 201
+    (receipt,) = told.json()
+    assert (receipt["status"], receipt["duplicate"]) == ("rated", False)
+    assert [each["player"] for each in receipt["changes"]] == ["a", "b", "c"]
+    again = client.post(f"{BASE}/main/events", json=race())
+    assert (again.status_code, again.json()[0]["duplicate"], again.json()[0]["changes"]) == (
+        200,
+        True,
+        receipt["changes"],
+    )
+    other = client.post(f"{BASE}/main/events", json=race(order="cba"))
+    assert other.status_code == 409
+    assert other.headers["content-type"] == "application/problem+json"
+    batch = client.post(f"{BASE}/main/events", json={"events": [race(number) for number in range(2, 9)]})
+    assert [each["event_id"] for each in batch.json()] == [f"e{number}" for number in range(2, 9)]
+    board = client.get(f"{BASE}/main/leaderboard", params={"top": 2}).json()
+    rest = client.get(f"{BASE}/main/leaderboard", params={"top": 2, "cursor": board["next"]}).json()
+    assert [each["player"] for each in board["players"] + rest["players"]] == ["a", "b", "c"]
+    assert rest["next"] is None
+    player = client.get(f"{BASE}/main/players/a").json()
+    assert (player["rank"], player["players"], len(player["history"])) == (1, 3, 8)
+    why = client.get(f"{BASE}/main/events/e5/players/c").json()
+    assert sum(each["contribution"] for each in why["reasons"]) == pytest.approx(why["delta"], abs=1e-9)
+    assert client.get(f"{BASE}/main/players/nobody").status_code == 404
+
+
+def test_corrections(client, store):
+    client.post(f"{BASE}/main/events", json={"events": [race(number) for number in range(5)]})
+    told = client.put(f"{BASE}/main/events/e1", json=race(1, "cab")).json()
+    assert told["rerated"] == 9
+    assert client.post(f"{BASE}/main/events/e2/void").json()["status"] == "voided"
+    assert client.post(f"{BASE}/main/events/e2/restore").json()["status"] == "rated"
+    client.post(f"{BASE}/main/events", json=race(20, "xa"))
+    assert client.post(f"{BASE}/main/merge", json={"player": "x", "into": "c"}).json()["rerated"] > 0
+    assert client.put(f"{BASE}/main/events/e1", json=race(2)).json()["field"] == "event_id"
+    assert client.put(f"{BASE}/main/events/e99", json=race(59) | {"event_id": "e99"}).status_code == 404
+    assert client.post(f"{BASE}/main/merge", json={"player": "a", "into": "b"}).status_code == 422
+    assert store.verify() == []
+
+
+def test_pools_are_opened_with_a_system(client):
+    body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
+    assert client.post(BASE, json=body).json() == {"name": "karts", "system": "stk"}
+    assert {"name": "karts", "system": "stk"} in client.get(BASE).json()
+    assert client.post(BASE, json=body).status_code == 409
+    assert client.post(BASE, json=body | {"name": "x", "system": "elos"}).status_code == 422
+    assert client.post(BASE, json=body | {"name": "x", "parameters": {"scale": -1}}).status_code == 422
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+READ, WRITE, ADMIN = "read", "write", "admin"
+ROUTES = [
+    ("GET", "", None, READ),
+    ("POST", "", {"name": "new", "system": "elo"}, ADMIN),
+    ("POST", "/{pool}/events", race(50), WRITE),
+    ("PUT", "/{pool}/events/{event_id}", race(1), ADMIN),
+    ("POST", "/{pool}/events/{event_id}/void", None, ADMIN),
+    ("POST", "/{pool}/events/{event_id}/restore", None, ADMIN),
+    ("POST", "/{pool}/merge", {"player": "c", "into": "d"}, ADMIN),
+    ("GET", "/{pool}/leaderboard", None, READ),
+    ("GET", "/{pool}/players/{player}", None, READ),
+    ("GET", "/{pool}/events/{event_id}/players/{player}", None, READ),
+]
+
+
+def test_every_route_is_in_the_table(store):
+    paths = create_app(store).openapi()["paths"]
+    known = {(method.upper(), path) for path, told in paths.items() for method in told if path != "/healthz"}
+    assert known == {(method, BASE + path) for method, path, _, _ in ROUTES}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "needed"), ROUTES, ids=[f"{route[0]} {route[1]}" for route in ROUTES]
+)
+def test_access(method, path, body, needed, store):
+    address = BASE + path.format(pool="main", event_id="e1", player="a")
+    store.submit(
+        "main",
+        [
+            {"event_id": "e1", "started_at": "2025-01-01T00:01:00Z", "player": p, "position": k + 1}
+            for k, p in enumerate("abc")
+        ],
+    )
+    store.submit(
+        "main",
+        [
+            {"event_id": "e0", "started_at": "2025-01-01T00:00:30Z", "player": p, "position": k + 1}
+            for k, p in enumerate("ad")
+        ],
+    )
+    app = create_app(store)
+    roles = (READ, WRITE, ADMIN)
+    with TestClient(app) as client:
+
+        def status(key):
+            headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+            return client.request(method, address, json=body, headers=headers).status_code
+
+        assert status(None) == 401
+        assert status("podium_wrong") == 401
+        gone = create_key(store.engine, "gone", ADMIN)
+        revoke_key(store.engine, list_keys(store.engine)[-1].id)
+        assert status(gone) == 401
+        for role in roles:
+            enough = roles.index(role) >= roles.index(needed)
+            assert status(create_key(store.engine, "elsewhere", role, "other")) == 403
+            told = status(create_key(store.engine, "all", role))
+            assert told < 300 if enough else told == 403
+            if "{pool}" in path:
+                told = status(create_key(store.engine, "here", role, "main"))
+                assert told < 300 or (enough and told in (404, 409)) if enough else told == 403
+    assert store.verify() == []
+
+
+def test_keys_are_nowhere_in_clear(store, client, caplog, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    key = create_key(store.engine, "server", "write", "main")
+    client.post(f"{BASE}/main/events", json=race(), headers={"Authorization": f"Bearer {key}"})
+    told = client.get(f"{BASE}/main/leaderboard", headers={"Authorization": f"Bearer {key}x"})
+    assert key not in told.text + caplog.text
+    store.close()
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert key.encode() not in kept
+
+
+def variants():
+    """Malformed submissions, each by what is wrong with it."""
+    good = json.dumps(race())
+    yield "nothing", b""
+    yield "no JSON", b"{"
+    yield "no UTF-8", b'{"event_id": "\xff"}'
+    yield "an array", b"[]"
+    yield "a number", b"1"
+    yield "deep", b"[" * 5000 + b"]" * 5000
+    yield "deep entries", json.dumps(race(entries=json.loads("[" * 60 + "]" * 60))).encode()
+    yield "many digits", good.replace('"position": 1', '"position": ' + "9" * 5000).encode()
+    yield "key twice", good.replace('"position": 1', '"position": 1, "position": 2').encode()
+    for number in (
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e999",
+        "9223372036854775808",
+        "true",
+        '"1"',
+        "-1",
+        "0",
+        "null1",
+        "[1]",
+        "{}",
+    ):
+        for field in ("position", "time_s"):
+            yield f"{field} {number}", good.replace('"position": 1', f'"{field}": {number}').encode()
+    for text in ('"\\ud800"', '"a\\u0000b"', '""', "1", "true", '"' + "x" * 201 + '"', "null", "[]"):
+        yield f"player {text[:12]}", good.replace('"a"', text).encode()
+        yield f"event_id {text[:12]}", good.replace('"e1"', text).encode()
+    for text in ('"yesterday"', '"2025-13-01"', "true", '"\\ud800"', '""', "null", "[]"):
+        yield f"started_at {text}", good.replace('"2025-01-01T00:01:00Z"', text).encode()
+    for extra in (
+        '"colour": "red"',
+        '"status": "won"',
+        '"handicap": 1',
+        '"played_s": -1',
+        '"heat": ""',
+        '"score": "9"',
+        '"team": 3',
+    ):
+        yield extra, good.replace('"position": 1', f'"position": 1, {extra}').encode()
+    for extra in (
+        '"ranked": 1',
+        '"weight": 0',
+        '"weight": -1',
+        '"mode": 5',
+        '"pool": "x"',
+        '"events": []',
+        '"entries": []',
+    ):
+        yield f"event {extra}", (good[:-1] + ", " + extra + "}").encode()
+    yield "player twice", json.dumps(race(order="aba")).encode()
+    yield (
+        "positions against times",
+        json.dumps(
+            race(entries=[{"player": "a", "position": 1, "time_s": 9.0}, {"player": "b", "position": 2, "time_s": 8.0}])
+        ).encode(),
+    )
+    yield "too large", b" " * (LARGEST_BODY + 1)
+    yield "batch of none", b'{"events": []}'
+    yield "batch twice", json.dumps({"events": [race(), race()]}).encode()
+    yield (
+        "batch with one wrong",
+        json.dumps({"events": [race(3), race(4, entries=[{"player": "a"}, {"player": "b", "position": 0}])]}).encode(),
+    )
+
+
+@pytest.mark.parametrize(("what", "body"), list(variants()), ids=[what for what, _ in variants()])
+def test_malformed_submissions_are_refused_and_leave_nothing(what, body, client, store):
+    told = client.post(f"{BASE}/main/events", content=body, headers={"Content-Type": "application/json"})
+    assert 400 <= told.status_code < 500, told.text
+    problem = told.json()
+    assert problem["detail"]
+    assert problem["status"] == told.status_code
+    if (
+        " " in what
+        and what.split()[0] in ("position", "time_s", "player", "event_id", "started_at")
+        and "twice" not in what
+        and "against" not in what
+    ):
+        assert (
+            what.split()[0] in problem.get("field", "") or "JSON" in problem["detail"] or "digits" in problem["detail"]
+        ), problem
+    assert store.results("main").frame.is_empty()
+
+
+def test_odd_names_are_kept_as_they_are(client):
+    names = ["<script>alert(1)</script>", "'; DROP TABLE log; --", "a\u202eb", "雪", "..%2f", "%00"]
+    told = client.post(f"{BASE}/main/events", json=race(order=names))
+    assert [each["player"] for each in told.json()[0]["changes"]] == names
+    board = client.get(f"{BASE}/main/leaderboard").json()["players"]
+    assert {each["player"] for each in board} == set(names)
+
+
+ODD_ADDRESSES = [
+    *("/players/%00", "/players/%ed%a0%80", "/events/%00/void", "/nothing", "/leaderboard?top=0", "/leaderboard?top=x"),
+    *(f"/leaderboard?cursor={cursor}" for cursor in ("1", "nan,1", "1,99999999999999999999", "x,1", "1e400,1")),
+]
+
+
+@pytest.mark.parametrize("path", ODD_ADDRESSES)
+def test_odd_addresses_are_refused(path, client):
+    method = "POST" if path.endswith("void") else "GET"
+    told = client.request(method, f"{BASE}/main{path}")
+    assert 400 <= told.status_code < 500, told.text
+    assert told.headers["content-type"] == "application/problem+json"

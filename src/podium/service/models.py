@@ -1,6 +1,6 @@
 """What the service takes and gives, for its checks and its OpenAPI document."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -59,7 +59,8 @@ class Event(Strict):
     def rows(self) -> list[dict[str, Any]]:
         """The rows of a results table; a time without an offset is UTC."""
         shared = self.model_dump(exclude={"entries"}, exclude_none=True)
-        shared["started_at"] = self.started_at.isoformat()
+        told = self.started_at
+        shared["started_at"] = told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
         return [shared | entry.model_dump(exclude_none=True) for entry in self.entries]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from sqlalchemy.pool import NullPool
 
 from podium.errors import PodiumError
 
@@ -29,7 +28,7 @@ def opened(url: str) -> sa.Engine:
     """
     full = url if "://" in url else f"sqlite:///{url}"
     try:
-        engine = sa.create_engine(full, poolclass=NullPool if full.startswith("sqlite") else None)
+        engine = sa.create_engine(full)
         if engine.dialect.name == "sqlite":
             sa.event.listen(engine, "connect", _prepare_sqlite)
             sa.event.listen(engine, "begin", _begin_sqlite)

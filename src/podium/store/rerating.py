@@ -4,6 +4,7 @@ Events are rated in order of (start, log sequence). What is to be rated again st
 which the ledger holds; only what changed is written.
 """
 
+import functools
 import json
 import math
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from podium.errors import Fault, ResultsError
 from podium.ledger import changes
@@ -58,7 +60,13 @@ class Pool:
     @classmethod
     def loaded(cls, row: Any) -> "Pool":
         """From its row."""
-        return cls(row.id, row.name, find(row.system).from_text(json.loads(row.parameters)))
+        return cls(row.id, row.name, system_of(row.system, row.parameters))
+
+
+@functools.cache
+def system_of(name: str, parameters: str) -> System:
+    """The system that a pool's row describes."""
+    return find(name).from_text(json.loads(parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,14 +337,16 @@ def bucket(rating: float) -> int:
 
 def count_ranks(connection: sa.Connection, pool_id: int, counts: Counter[int]) -> None:
     """Add to the counts of players per whole rating; a count of nobody goes."""
-    here = sa.and_(rank_count.c.pool_id == pool_id, rank_count.c.bucket == sa.bindparam("at"))
-    for at, more in counts.items():
-        if more == 0:
-            continue
-        grown = sa.update(rank_count).where(here).values(players=rank_count.c.players + more)
-        if connection.execute(grown, {"at": at}).rowcount == 0:
-            connection.execute(sa.insert(rank_count).values(pool_id=pool_id, bucket=at, players=more))
-    connection.execute(sa.delete(rank_count).where(rank_count.c.pool_id == pool_id, rank_count.c.players == 0))
+    rows = [{"pool_id": pool_id, "bucket": at, "players": more} for at, more in counts.items() if more]
+    if not rows:
+        return
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    added = insert(rank_count)
+    grown = {"players": rank_count.c.players + added.excluded.players}
+    connection.execute(added.on_conflict_do_update(index_elements=["pool_id", "bucket"], set_=grown), rows)
+    if any(row["players"] < 0 for row in rows):
+        empty = sa.and_(rank_count.c.pool_id == pool_id, rank_count.c.players == 0)
+        connection.execute(sa.delete(rank_count).where(empty))
 
 
 def found_pool(connection: sa.Connection, name: str) -> Pool | None:

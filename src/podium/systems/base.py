@@ -1,5 +1,6 @@
 """What every rating system is: frozen parameters with their meaning, and facts that the engine reads."""
 
+import functools
 import math
 import sys
 import types
@@ -162,9 +163,15 @@ def blank(kind: type[Any]) -> Any:
     return kind(*(0.0,) * len(kind._fields))
 
 
+@functools.cache
+def hints(cls: Any) -> dict[str, Any]:
+    """The types of a system's settings."""
+    return get_type_hints(cls)
+
+
 def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
     """The types a setting may have, `NoneType` among them where it can be switched off."""
-    hint = get_type_hints(cls)[setting.name]
+    hint = hints(cls)[setting.name]  # type: ignore[arg-type]
     return tuple(get_args(hint)) if isinstance(hint, types.UnionType) else (hint,)
 
 

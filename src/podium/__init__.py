@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from podium.client import Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
     from podium.explanation import Explanation
     from podium.live import Live
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Client",
+    "ClientError",
     "Explanation",
     "Fault",
     "Live",
@@ -26,6 +29,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Client": "client",
+    "ClientError": "client",
     "Explanation": "explanation",
     "Fault": "errors",
     "Live": "live",

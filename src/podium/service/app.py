@@ -6,13 +6,14 @@ from typing import Annotated, Any, TypeVar
 import sqlalchemy as sa
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
 from podium import __version__, systems
 from podium.errors import ParameterError, PodiumError, ResultsError, UnknownError
+from podium.service.addresses import SlashesInNames, name_of, refuse_odd
 from podium.service.models import Batch, Event, Merge, NewPool, Problem, Receipt
-from podium.service.strict import RefusedError, check_text, loads, shown
+from podium.service.strict import RefusedError, loads, shown
 from podium.store import Store
 from podium.store.database import StoreError
 from podium.store.keys import found_key
@@ -34,9 +35,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     )
 }
 Body = TypeVar("Body")
-Pool = Annotated[str, Path(min_length=1, max_length=200)]
-EventId = Annotated[str, Path(min_length=1, max_length=200)]
-Player = Annotated[str, Path(min_length=1, max_length=200)]
+Pool = Annotated[str, Path(min_length=1, max_length=200), AfterValidator(name_of)]
+EventId = Annotated[str, Path(min_length=1, max_length=200), AfterValidator(name_of)]
+Player = Annotated[str, Path(min_length=1, max_length=200), AfterValidator(name_of)]
 
 
 class AccessError(PodiumError):
@@ -77,7 +78,7 @@ def needs(store: Store, role: str) -> Any:
     def opens(request: Request) -> str:
         words = request.headers.get("authorization", "").split()
         bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
-        pool = request.path_params.get("pool")
+        pool = name_of(request.path_params["pool"]) if "pool" in request.path_params else None
         with store.engine.execution_options(podium_reads=True).connect() as connection:
             key = found_key(connection, words[1]) if bearer else None
         if key is None:
@@ -244,13 +245,14 @@ def add_errors(app: FastAPI) -> None:
     @app.middleware("http")
     async def addressed(request: Request, call_next: Any) -> Response:
         try:
-            check_text(request.url.path, "path")
-            for value in [*request.path_params.values(), *request.query_params.values(), request.scope.get("path", "")]:
-                check_text(str(value), "address")
+            for text in [request.scope["path"], *request.query_params.values()]:
+                refuse_odd(text)
         except RefusedError as error:
-            return problem(422, str(error), error.field)
+            return problem(422, str(error), None)
         answer: Response = await call_next(request)
         return answer
+
+    app.add_middleware(SlashesInNames)
 
     @app.exception_handler(RefusedError)
     async def refused(_request: Request, error: RefusedError) -> JSONResponse:

@@ -1,0 +1,96 @@
+"""The client against the service, and against one that fails at first."""
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+import podium
+from podium import client as module
+from podium.client import ClientError
+from podium.service import create_app
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
+
+
+class Bridge(httpx2.BaseTransport):
+    """Hands requests to the service in this process, after some failures."""
+
+    def __init__(self, app, failures=()):
+        self.client, self.failures, self.sent = TestClient(app), list(failures), 0
+
+    def handle_request(self, request):
+        self.sent += 1
+        failure = self.failures.pop(0) if self.failures else None
+        content, headers = request.read(), dict(request.headers)
+        if failure != "lost":
+            answer = self.client.request(request.method, str(request.url), content=content, headers=headers)
+        if failure in ("lost", "answer lost"):
+            raise httpx2.ConnectError(failure)
+        if isinstance(failure, int):
+            return httpx2.Response(failure, text="busy")
+        return httpx2.Response(answer.status_code, content=answer.content, headers={"content-type": "application/json"})
+
+
+def event(number, order="ab"):
+    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
+    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries}
+
+
+@pytest.fixture
+def bridge(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.0)
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    key = create_key(store.engine, "admin", "admin")
+
+    def make(*failures):
+        transport = Bridge(create_app(store), failures)
+        return podium.Client("http://testserver", key, transport=transport), transport, store
+
+    yield make
+    store.close()
+
+
+def test_everything_the_service_does(bridge):
+    with bridge()[0] as client:
+        assert client.create_pool("karts/é", "folyami", k=20)["system"] == "folyami"
+        assert {each["name"] for each in client.pools()} == {"main", "karts/é"}
+        (receipt,) = client.submit("karts/é", event(1, ["a b", "c/d"]))
+        assert receipt["status"] == "rated"
+        assert client.player("karts/é", "c/d")["rank"] == 2
+        assert len(client.submit("main", [event(number, "abc") for number in range(4)])) == 4
+        assert client.amend("main", event(1, "cba"))["rerated"] > 0
+        assert client.void("main", "e2")["status"] == "voided"
+        assert client.restore("main", "e2")["status"] == "rated"
+        client.submit("main", event(9, "xa"))
+        assert client.merge("main", "x", "b") > 0
+        page = client.leaderboard("main", top=2)
+        assert len(client.leaderboard("main", top=2, cursor=page["next"])["players"]) == 1
+        assert "words" in client.explain("main", "e1", "a")
+
+
+def test_it_sends_again_and_is_counted_once(bridge):
+    client, transport, store = bridge("lost", "answer lost", 503)
+    (receipt,) = client.submit("main", event(1))
+    assert transport.sent == 4
+    assert receipt["duplicate"]
+    assert store.results("main").frame["event_id"].n_unique() == 1
+    assert store.verify() == []
+
+
+def test_what_is_refused_is_not_sent_again(bridge):
+    client, transport, _ = bridge()
+    with pytest.raises(ClientError) as error:
+        client.submit("main", event(1) | {"colour": "red"})
+    assert (error.value.status, error.value.field, transport.sent) == (422, "colour", 1)
+    with pytest.raises(ClientError) as error:
+        client.player("main", "nobody")
+    assert error.value.status == 404
+
+
+def test_a_service_that_is_away_is_given_up(bridge):
+    client, transport, _ = bridge(*["lost"] * 9)
+    with pytest.raises(ClientError, match="cannot be reached"):
+        client.pools()
+    assert transport.sent == module.TRIES

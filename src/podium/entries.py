@@ -108,6 +108,17 @@ def comparable(events: Any, i: int, j: int) -> bool:
 
 
 @kernel
+def nobody_finished(events: Any, start: int, stop: int) -> bool:
+    """Whether everyone quit a heat: it says nothing of anyone."""
+    if events.finished.size == 0:
+        return False
+    finishers = 0.0
+    for i in range(start, stop):
+        finishers += events.finished[i]
+    return bool(finishers == 0.0)
+
+
+@kernel
 def slot_at(events: Any, entry: int, first: int) -> int:
     """Which entrant of the group an entry belongs to, counting from 0."""
     return events.entrant[entry] if events.entrant.size else entry - first

@@ -7,6 +7,9 @@ rows are free from a rank on as entries share it.
 from typing import Any, NamedTuple
 
 from podium.compiled import kernel
+from podium.entries import part_at
+
+LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
 
 
 class Team(NamedTuple):
@@ -65,3 +68,9 @@ def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
 def row_of(lines: Any, entry: int) -> int:
     """The row of an entry's team; `entry` counts from 0 in its heat."""
     return int(lines[int(lines[entry, PLACE_OF_ENTRY]), ROW_OF_PLACE])
+
+
+@kernel
+def part_in_team(events: Any, i: int, partial_play: float) -> float:
+    """What entry `i` counts in its team: the part of the game it was there for, where that counts; never nothing."""
+    return max(part_at(events, i), LEAST_PART) if partial_play else 1.0

@@ -15,16 +15,14 @@ import numpy as np
 from numba.extending import overload
 
 from podium.compiled import IN_KERNELS
-from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
+from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.normal import distribution
 from podium.odds import logistic
 from podium.ranks import GumbelPerformances, NormalPerformances, Performances
 from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
-from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, row_of
+from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.tuples import add, read
-
-LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
 
 
 class Params(NamedTuple):
@@ -174,17 +172,13 @@ def judge_teams_of_heat(
     """Add what a heat says of each of its players."""
     _, form, _ = like
     lines, weight = scratch.lines, weight_at(events, heat)
-    if events.finished.size:
-        finishers = 0.0
-        for i in range(start, stop):
-            finishers += events.finished[i]
-        if finishers == 0.0:
-            return
+    if nobody_finished(events, start, stop):
+        return
     teams = gather_teams(events, start, stop, lines)
     for i in range(start, stop):
         me = read(scratch.forms, slot_at(events, i, first), form)
         row = row_of(lines, i - start)
-        part = there_for(params, events, i)
+        part = part_in_team(events, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
     judge_teams(params, lines, teams)
@@ -192,16 +186,10 @@ def judge_teams_of_heat(
         slot = slot_at(events, i, first)
         me = read(scratch.forms, slot, form)
         row = row_of(lines, i - start)
-        part, variance = there_for(params, events, i), me.deviation * me.deviation
+        part, variance = part_in_team(events, i, params.partial_play), me.deviation * me.deviation
         shift = part * variance * lines[row, SURPRISE]
         shrink = part * part * variance / lines[row, VARIANCE] * lines[row, SHRINK]
         add(scratch.sums, slot, Evidence(weight * shift, weight * shrink))
-
-
-@kernel
-def there_for(params: Any, events: Any, i: int) -> float:
-    """What entry `i` counts in its team."""
-    return max(part_at(events, i), LEAST_PART) if params.partial_play else 1.0
 
 
 @settle.register

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.entries import Columns, Entrant, Scratch, slot_at, weight_at
+from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.odds import logistic, strength
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
@@ -94,12 +94,8 @@ def judge_contest(
     n, weight = stop - start, weight_at(events, heat)
     if n < 2:
         return
-    if events.finished.size:
-        finishers = 0.0
-        for i in range(start, stop):
-            finishers += events.finished[i]
-        if finishers == 0.0:
-            return
+    if nobody_finished(events, start, stop):
+        return
     note_worst_ranks(events, start, stop, lines)
     total = 0.0
     for i in range(start, stop):

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, slot_at, weight_at
+from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
 from podium.odds import logistic
 from podium.ranks import GumbelPerformances, Performances
 from podium.rules import enter, expect, kernel, rate_event
@@ -221,13 +221,9 @@ def weight_of(table: Any, row: int, factor: int) -> float:
 def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Note each entry's performance in its line, and whether it has one."""
     lines = scratch.lines
-    finishers = float(stop - start)
-    if events.finished.size:
-        finishers = 0.0
-        for i in range(start, stop):
-            finishers += events.finished[i]
+    says = 1.0 if stop - start > 1 and not nobody_finished(events, start, stop) else 0.0
     for i in range(start, stop):
-        lines[i - start, 1] = 1.0 if finishers > 0.0 and stop - start > 1 else 0.0
+        lines[i - start, 1] = says
         if lines[i - start, 1]:
             lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.forms)
 

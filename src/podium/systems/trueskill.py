@@ -12,19 +12,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.entries import Columns, Entrant, Scratch, part_at, slot_at, weight_at
+from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.normal import distribution, draw_shift, draw_shrink, win_shift, win_shrink
 from podium.ranks import NormalPerformances, Performances
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
-from podium.teams import MU, RANK, VARIANCE, gather_teams, row_of
+from podium.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
 from podium.tuples import add, read
 
 # What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
 # the message of the result to the difference on its right.
 SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
 MAX_SWEEPS = 10
-LEAST_PART = 1e-4
 
 
 class Params(NamedTuple):
@@ -133,12 +132,8 @@ def judge_ranking(
     """Add a heat's message to each of its players."""
     _, form, _ = like
     lines, weight = scratch.lines, weight_at(events, heat)
-    if events.finished.size:
-        finishers = 0.0
-        for i in range(start, stop):
-            finishers += events.finished[i]
-        if finishers == 0.0:
-            return
+    if nobody_finished(events, start, stop):
+        return
     teams = gather_teams(events, start, stop, lines)
     if teams < 2:
         return
@@ -148,7 +143,7 @@ def judge_ranking(
     for i in range(start, stop):
         me = read(scratch.forms, slot_at(events, i, first), form)
         row = row_of(lines, i - start)
-        part = there_for(params, events, i)
+        part = part_in_team(events, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
         lines[row, SIZE] += 1.0
@@ -161,18 +156,12 @@ def judge_ranking(
         if precision <= 0.0:
             continue
         mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
-        part = there_for(params, events, i)
+        part = part_in_team(events, i, params.partial_play)
         squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
         skill = (mean - (lines[row, MU] - part * me.rating)) / part
         add(scratch.sums, slot, Evidence(weight * message, weight * message * skill))
-
-
-@kernel
-def there_for(params: Any, events: Any, i: int) -> float:
-    """The coefficient of entry `i` in its team's sum."""
-    return max(part_at(events, i), LEAST_PART) if params.partial_play else 1.0
 
 
 @kernel

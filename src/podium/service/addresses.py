@@ -24,12 +24,7 @@ class SlashesInNames:
 
 
 def name_of(part: str) -> str:
-    """The name that a part of an address stands for.
-
-    Raises:
-        RefusedError: it is no text.
-    """
-    check_text(part, "address")
+    """The name that a part of an address stands for."""
     return part.replace(STAND_IN, "/")
 
 

@@ -5,6 +5,8 @@ from typing import Annotated, Any, TypeVar
 
 import sqlalchemy as sa
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
@@ -15,7 +17,7 @@ from podium.service.addresses import SlashesInNames, name_of, refuse_odd
 from podium.service.models import Batch, Event, Merge, NewPool, Problem, Receipt
 from podium.service.strict import RefusedError, loads, shown
 from podium.store import Store
-from podium.store.database import StoreError
+from podium.store.database import StoreError, reading
 from podium.store.keys import found_key
 from podium.store.store import ConflictError
 from podium.store.store import Receipt as Taken
@@ -65,7 +67,7 @@ def create_app(store: Store) -> FastAPI:
     @app.get("/healthz", tags=["service"])
     def healthz() -> dict[str, str]:
         """Whether the service and its database answer."""
-        with store.engine.connect() as connection:
+        with reading(store.engine).connect() as connection:
             connection.execute(sa.text("SELECT 1"))
         return {"status": "ok"}
 
@@ -79,7 +81,7 @@ def needs(store: Store, role: str) -> Any:
         words = request.headers.get("authorization", "").split()
         bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
         pool = name_of(request.path_params["pool"]) if "pool" in request.path_params else None
-        with store.engine.execution_options(podium_reads=True).connect() as connection:
+        with reading(store.engine).connect() as connection:
             key = found_key(connection, words[1]) if bearer else None
         if key is None:
             raise AccessError(401, "send a key that is in use, as Authorization: Bearer KEY")
@@ -137,7 +139,7 @@ def add_events(app: FastAPI, store: Store) -> None:
         """Open a ladder."""
         told = fitted(await value_of(request), NewPool)
         made = systems.find(told.system).from_text(told.parameters)
-        store.create_pool(told.name, made)
+        await run_in_threadpool(store.create_pool, told.name, made)
         return {"name": told.name, "system": made.name}
 
     @app.post("/api/v1/pools/{pool}/events", status_code=201, responses=ERRORS | {200: {"model": list[Receipt]}},
@@ -149,7 +151,10 @@ def add_events(app: FastAPI, store: Store) -> None:
         value = await value_of(request)
         several = isinstance(value, dict) and "events" in value
         events = fitted(value, Batch).events if several else [fitted(value, Event)]
-        found = store.submit(pool, [row for each in events for row in each.rows()], actor=key)
+        rows = [row for each in events for row in each.rows()]
+        found = await run_in_threadpool(
+            store.submit, pool, rows, actor=key
+        )  # never on the event loop: others wait there
         if all(each.duplicate for each in found):
             response.status_code = 200
         return [given(each) for each in found]
@@ -160,7 +165,7 @@ def add_events(app: FastAPI, store: Store) -> None:
         told = fitted(await value_of(request), Event)
         if told.event_id != event_id:
             raise RefusedError("event_id", "is not the event of the address")
-        return given(store.amend(pool, told.rows(), actor=key))
+        return given(await run_in_threadpool(store.amend, pool, told.rows(), actor=key))
 
     def marking(what: str, act: Callable[..., Taken]) -> None:
         @app.post(f"/api/v1/pools/{{pool}}/events/{{event_id}}/{what}", responses=ERRORS, tags=["events"], name=what)
@@ -174,7 +179,7 @@ def add_events(app: FastAPI, store: Store) -> None:
     async def merge(request: Request, pool: Pool, key: str = needs(store, "admin")) -> dict[str, int]:
         """Let one player's results be another's."""
         told = fitted(await value_of(request), Merge)
-        return {"rerated": store.merge(pool, told.player, told.into, actor=key)}
+        return {"rerated": await run_in_threadpool(store.merge, pool, told.player, told.into, actor=key)}
 
 
 def add_reads(app: FastAPI, store: Store) -> None:
@@ -268,8 +273,6 @@ def add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
         return problem(error.status_code, str(error.detail), None)
-
-    from fastapi.exceptions import RequestValidationError  # noqa: PLC0415  (its handler's own)
 
     @app.exception_handler(RequestValidationError)
     async def address_error(_request: Request, error: RequestValidationError) -> JSONResponse:

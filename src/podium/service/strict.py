@@ -33,9 +33,9 @@ def loads(body: bytes) -> Any:
         raise RefusedError("", "the body is nested too deep") from None
     except json.JSONDecodeError as error:
         raise RefusedError("", f"the body is not JSON ({error.msg}, at character {error.pos})") from None
-    except ValueError as error:
-        if isinstance(error, RefusedError):
-            raise
+    except RefusedError:
+        raise
+    except ValueError:
         raise RefusedError("", "a number has too many digits") from None
     check(value, "", 0)
     return value

@@ -53,6 +53,15 @@ def test_strengths_are_of_the_ratings_before_the_race():
     assert (rated.strengths(top=1, probe=2000.0)["strength"] < told["strength"]).all()
 
 
+@pytest.mark.parametrize("name", ["stk-rd", "trueskill"])
+def test_the_mean_rating_is_of_ratings(name):
+    """Also where a state does not begin with the rating."""
+    rated = podium.rate([row | {"time_s": 60.0 + row["position"]} for row in ROWS], name)
+    told = rated.strengths(top=1)
+    before = rated.history.group_by("event_id", maintain_order=True).agg(pl.col("rating_before").mean())
+    assert told["mean_rating"].to_list() == pytest.approx(before["rating_before"].to_list())
+
+
 def test_the_commands(tmp_path, capsys):
     table, chart = tmp_path / "results.json", tmp_path / "strength.svg"
     table.write_text(json.dumps(ROWS))

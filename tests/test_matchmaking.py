@@ -165,7 +165,7 @@ def test_the_commands(tmp_path, capsys):
 def test_undated_results_have_no_arrivals():
     rated = podium.rate([{"event_id": "e", "player": name, "position": k + 1} for k, name in enumerate("ab")], "elo")
     with pytest.raises(podium.ParameterError, match="started_at"):
-        replayed_arrivals(rated.system, rated.events, rated.replayed, [Policy()])
+        replayed_arrivals(rated.events, rated.replayed, [Policy()])
 
 
 def test_the_table_compares_every_policy_with_first_come():

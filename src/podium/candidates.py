@@ -75,8 +75,7 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
         chances=np.ones(LANES),
         losses=np.zeros(LANES),
     )
-    own = type(lanes[0]).__module__.startswith("podium.systems.")
-    run = _judge_cached if own else _judge_uncached
+    run = _judge_cached if lanes[0].shipped else _judge_uncached
     like = type(params)(*map(float, params)), newcomer, form, nothing
     pairs = run(*like, columns, asked, tables)
     return tables.losses / pairs if pairs else np.full(LANES, np.nan)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.entries import TIME_TRIAL, Entrant, Entry, Heat
+from podium.entries import PRESENT, TIME_TRIAL, Entry, Heat
 from podium.errors import ParameterError
 from podium.performance import ALPHA, incomplete_beta, matched_slope
 from podium.rules import compare, enter, expect
@@ -18,7 +18,6 @@ from podium.systems.folyami import agnesi
 from podium.systems.stk import lead
 
 GAPS = np.arange(-800.0, 801.0, 20.0)
-ONE = Entrant(1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,10 @@ def remoteness(system: Any) -> list[tuple[float, float, str]]:
 def provisional(system: Any) -> list[tuple[float, float, str]]:
     """K of a newcomer and of a settled opponent, by the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
-    settled = enter(params, newcomer._replace(events=1e6), ONE)
+    settled = enter(params, newcomer._replace(events=1e6), PRESENT)
     told = []
     for event in range(1, system.provisional_events + 4):
-        new = enter(params, newcomer._replace(events=event - 1.0), ONE)
+        new = enter(params, newcomer._replace(events=event - 1.0), PRESENT)
         for_new, for_settled = compare(params, new, settled, entry(1.0), entry(2.0), Heat(2.0, TIME_TRIAL))
         side_by_side = agnesi(params.closeness)
         told.append((float(event), for_new.weight / side_by_side, "newcomer"))
@@ -105,7 +104,7 @@ def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
     params, even = system.params(), system.newcomer()
     told = []
     for gap in GAPS:
-        a, b = (enter(params, each, ONE) for each in (even._replace(rating=even.rating + gap), even))
+        a, b = (enter(params, each, PRESENT) for each in (even._replace(rating=even.rating + gap), even))
         told.append((float(gap), float(expect(params, a, b)), "win expectancy"))
     return told
 
@@ -120,7 +119,7 @@ def result_by_time(system: Any) -> list[tuple[float, float, str]]:
 def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
     """The points at stake by the length of a race, for two newcomers."""
     params = system.params()
-    me = enter(params, system.newcomer(), ONE)
+    me = enter(params, system.newcomer(), PRESENT)
     told = []
     for time_s in range(20, 701, 20):
         a, b = entry(1.0)._replace(time_s=float(time_s)), entry(2.0)._replace(time_s=float(time_s))

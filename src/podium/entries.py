@@ -18,6 +18,9 @@ class Entrant(NamedTuple):
     idle: float  # whole days (whole periods) missed since the player's last; 0 for a newcomer
 
 
+PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event, after no idle time
+
+
 class Entry(NamedTuple):
     """A player's line in one heat; NaN where the results do not say."""
 

@@ -1,6 +1,5 @@
 """What is expected of a field: each entrant's chances by the system's own model, and how strong a race is."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,17 +7,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.entries import Entrant, entrant_at
+from podium.entries import PRESENT, Entrant, entrant_at
 from podium.errors import ParameterError
 from podium.events import Events
 from podium.ledger import started_at, states_brought
-from podium.ranks import rank_distribution
+from podium.ranks import newcomers_odds, rank_distribution
 from podium.replay import Replayed
 from podium.rules import enter, expect
 from podium.systems.base import System
 from podium.tuples import read
-
-PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +94,10 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
             enter(params, read(brought, i, newcomer), Entrant(*map(float, entrant_at(columns, i))))
             for i in range(first, last)
         ]
-        rows.append((group, last - first, float(brought[first:last, 0].mean()), strength(system, forms, stranger, top)))
+        strength = newcomers_odds(system.performances([*forms, stranger]), top)
+        rows.append((group, last - first, float(replayed.before[first:last].mean()), strength))
     told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")
     return named_events(events).join(told, on="group", maintain_order="left").drop("group")
-
-
-def strength(system: System, forms: Sequence[Any], stranger: Any, top: int) -> float:
-    """One over the stranger's chance to finish among the first of the field and itself."""
-    if top > len(forms):
-        return 1.0
-    wanted = np.arange(len(forms) + 1) == len(forms)
-    chances = rank_distribution(system.performances([*forms, stranger]), wanted)
-    chance = float(chances[-1, :top].sum())
-    return 1.0 / chance if chance > 0.0 else math.inf
 
 
 def named_events(events: Events) -> pl.DataFrame:

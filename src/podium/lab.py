@@ -15,10 +15,9 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.events import Events
-from podium.ledger import started_at, states_brought
+from podium.ledger import started_at
 from podium.matchmaking import Made, Policy, Waiting, match_waiting
 from podium.replay import Replayed
-from podium.systems.base import System
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -153,16 +152,16 @@ def compared(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFram
     """Every population under every policy, and first come, first served beside each; a row each."""
     rows = []
     for crowd in crowds:
-        yardsticks: dict[int, Outcome] = {}
+        compared_sizes: set[int] = set()
         for policy in policies:
-            if policy.size not in yardsticks:
-                yardsticks[policy.size] = try_crowd(crowd, policy, first_come=True)
-                rows.append(row(crowd.players, FIRST_COME, None, yardsticks[policy.size]))
+            if policy.size not in compared_sizes:
+                compared_sizes.add(policy.size)
+                rows.append(row(crowd.players, FIRST_COME, None, try_crowd(crowd, policy, first_come=True)))
             rows.append(row(crowd.players, POLICY, policy.target_s, try_crowd(crowd, policy)))
     return pl.DataFrame(rows, schema_overrides={"target_s": pl.Float64})
 
 
-def replayed_arrivals(system: System, events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
+def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
     """The same with the times at which the entrants of a results table played, and their ratings before.
 
     Raises:
@@ -173,7 +172,7 @@ def replayed_arrivals(system: System, events: Events, replayed: Replayed, polici
     if not starts.len() or starts.null_count():
         raise ParameterError("the results have no started_at to take the arrivals from")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
-    rating = states_brought(system, events, replayed)[rows.entrant, 0]
+    rating = replayed.before[rows.entrant]
     told: list[dict[str, Any]] = []
     for policy in policies:
         if not told:

@@ -139,8 +139,4 @@ def race_strength(
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
     field = performances([*np.asarray(ratings, np.float64).tolist(), probe], shape)
-    if top >= field.scale.size:
-        return 1.0
-    wanted = np.arange(field.scale.size) == field.scale.size - 1
-    chance = float(ranks.rank_distribution(field, wanted)[-1, :top].sum())
-    return 1.0 / chance if chance > 0.0 else math.inf
+    return ranks.newcomers_odds(field, top)

@@ -188,8 +188,7 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     after = np.empty((scratch.forms.shape[0], states.shape[1]))
     judged = np.zeros((entries.size - 1, len(Judged._fields)))
     bins = np.zeros((BINS, 3))
-    own = type(system).__module__.startswith("podium.systems.")
-    kernel = _judge_cached if own else _judge_uncached
+    kernel = _judge_cached if system.shipped else _judge_uncached
     kernel(
         *system.arguments(),
         columns,

@@ -147,6 +147,15 @@ def rank_distribution(field: Performances, wanted: npt.NDArray[np.bool_] | None 
     return np.clip(told, 0.0, 1.0)
 
 
+def newcomers_odds(field: Performances, top: int) -> float:
+    """One over the chance of the last entrant to finish among the first `top`; 1 where it cannot miss."""
+    size = field.scale.size
+    if top >= size:
+        return 1.0
+    chance = float(rank_distribution(field, np.arange(size) == size - 1)[-1, :top].sum())
+    return 1.0 / chance if chance > 0.0 else math.inf
+
+
 def integrated(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
     """The trapezoidal sum over the points (k + offset) step at which any wanted entrant may perform."""
     n = rows.size

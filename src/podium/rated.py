@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from podium import entries, ledger, rules, systems
 from podium import leaderboard as boards
+from podium import ledger, rules, systems
+from podium.entries import PRESENT
 from podium.errors import ParameterError, UnknownError
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
@@ -148,7 +149,7 @@ class Rated:
             ParameterError: there are several pools and none is named.
         """
         params = self.system.params()
-        forms = [rules.enter(params, self._state(name, pool), entries.Entrant(1.0, 0.0, 0.0)) for name in (a, b)]
+        forms = [rules.enter(params, self._state(name, pool), PRESENT) for name in (a, b)]
         return float(rules.expect(params, *forms))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:

@@ -57,8 +57,7 @@ _replay_uncached = compile_kernel(_replay, cached=False)
 
 def replay_kernel(system: System) -> Any:
     """The compiled loop for a system; only Podium's own are kept on disk, keyed by their sources."""
-    own = type(system).__module__.startswith("podium.systems.")
-    return _replay_cached if own else _replay_uncached
+    return _replay_cached if system.shipped else _replay_uncached
 
 
 def newcomers(system: System, count: int) -> States:

@@ -63,14 +63,14 @@ def report(rated: Rated, pool: str | None = None) -> str:
         UnknownError: no such pool, or nothing rated to report on.
         ChartError: the extra `charts` is not installed.
     """
-    import_template = template()
+    page = template()
     shown = rated.pool(pool)
     board = rated.leaderboard(pool=shown)
     history = rated.history.filter(pl.col("pool") == shown)
     ratings = rated.ratings.filter(pl.col("pool") == shown)
     leaders = board["player"].head(LEADERS).to_list()
     compared = [rated.system] if rated.system.name == "elo" else [rated.system, find("elo")()]
-    judged = evaluate(rated.results, compared, period=rated.period if rated.system.takes_periods else "event")
+    judged = evaluate(rated.results, compared, period=rated.period)
     found = audit(rated)
     curves = [kind for kind, each in CURVES.items() if each.system == rated.system.name]
     svg = charts.as_svg
@@ -90,7 +90,7 @@ def report(rated: Rated, pool: str | None = None) -> str:
         *(Section(CURVES[kind].title, svg=svg(charts.published_curve(kind, rated.system))) for kind in curves),
         Section("Parameters", table=parameters(rated)),
     ]
-    return str(import_template.render(title=title(rated), summary=summary(rated), sections=sections))
+    return str(page.render(title=title(rated), summary=summary(rated), sections=sections))
 
 
 def template() -> Any:

@@ -207,9 +207,8 @@ def counted(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
     measures = [numeric(rows.frame, name) for name in MEASURES]
     measures = [column.copy() if column.size else np.full(rows.event.size, np.nan) for column in measures]
     kept = np.empty(rows.event.size, np.bool_)
-    cached = type(system).__module__.startswith("podium.systems.")
     time_s, score, played_s, duration_s = measures
-    count = _count_cached if cached else _count_entries
+    count = _count_cached if system.shipped else _count_entries
     params, _ = system.arguments()
     count(params, time_s, score, played_s, duration_s, kept)
     return kept

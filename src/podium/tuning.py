@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +156,11 @@ class Losses:
         groups: dict[int, list[int]] = {}
         for k, candidate in enumerate(candidates):
             groups.setdefault(id(self.encoded(candidate)), []).append(k)
-        jobs = [[candidates[k] for k in some] for found in groups.values() for some in batched(found, LANES)]
+        jobs = [
+            [candidates[k] for k in found[first : first + LANES]]
+            for found in groups.values()
+            for first in range(0, len(found), LANES)
+        ]
         order = [k for found in groups.values() for k in found]
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             losses = [loss for some in threads.map(self.of_alike, jobs) for loss in some]
@@ -182,13 +185,6 @@ class Losses:
             events = encode(self.results, system)
             self._encoded[key] = Encoded(events, asked_heats(events, self.window))
         return self._encoded[key]
-
-
-def batched(values: list[int], size: int) -> Iterator[list[int]]:
-    """The values, so many at a time."""
-    rest = iter(values)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 def searched(

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from podium.cli import show
-from podium.cli.options import Period, Settings, SystemFile, SystemName, chosen_system
+from podium.cli.options import File, Period, Settings, SystemFile, SystemName, chosen_system
+from podium.cli.rating import rated_file
 from podium.errors import ParameterError, UnknownError
 
 SHOWN_PLAYERS = 8
@@ -61,12 +62,10 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
     from podium.evaluation import evaluate
 
     with show.progress("reading", "rating", "drawing") as steps:
-        results = podium.read_results(file)
-        steps.next()
         if kind == "calibration":
-            return charts.calibration(evaluate(results, [system], period=period).reliability, f"{file}, {system.name}")
-        rated = podium.rate(results, system, period=period)
-        steps.next()
+            told = evaluate(podium.read_results(file), [system], period=period)
+            return charts.calibration(told.reliability, f"{file}, {system.name}")
+        rated = rated_file(file, system, period, steps)
         if kind == "circulation":
             return charts.circulation(audit(rated).months, f"{file}, {system.name}")
         shown = rated.pool(pool)
@@ -82,7 +81,7 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
 
 
 def report(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")],
+    file: File,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -93,14 +92,9 @@ def report(
     ),
 ) -> None:
     """Write one self-contained page about FILE: leaderboard, histories, fit, points, parameters."""
-    import podium
     from podium.report import report
 
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "drawing") as steps:
-        results = podium.read_results(file)
-        steps.next()
-        rated = podium.rate(results, made, period=period)
-        steps.next()
-        show.write_text(report(rated, pool), out)
+        show.write_text(report(rated_file(file, made, period, steps), pool), out)
     typer.echo(f"The report is in {out}")

@@ -9,6 +9,7 @@ import typer
 
 from podium.cli import show
 from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.rating import rated_file
 from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
 
@@ -68,17 +69,12 @@ def audit(
     form: Shape = Format.table,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
-    import podium
     from podium import charts
     from podium.audit import audit
 
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "auditing") as steps:
-        results = podium.read_results(file)
-        steps.next()
-        rated = podium.rate(results, made, period=period)
-        steps.next()
-        found = audit(rated)
+        found = audit(rated_file(file, made, period, steps))
         if chart is not None:
             charts.save(charts.circulation(found.months, f"{file}, {made.name}"), chart)
     tables = {field.name: getattr(found, field.name) for field in fields(found)}

@@ -7,6 +7,7 @@ import typer
 
 from podium.cli import show
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.rating import rated_file
 from podium.cli.show import Format
 from podium.errors import ParameterError
 
@@ -56,7 +57,6 @@ def matchmaking(
     form: Shape = Format.table,
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
-    import podium
     from podium import charts
     from podium.lab import Crowd, compared, replayed_arrivals
     from podium.matchmaking import Policy
@@ -67,11 +67,8 @@ def matchmaking(
     if file is not None:
         made = chosen_system(system, settings, system_file)
         with show.progress("reading", "rating", "matching") as steps:
-            results = podium.read_results(file)
-            steps.next()
-            rated = podium.rate(results, made)
-            steps.next()
-            told = replayed_arrivals(made, rated.events, rated.replayed, policies)
+            rated = rated_file(file, made, "event", steps)
+            told = replayed_arrivals(rated.events, rated.replayed, policies)
     else:
         if system or settings or system_file:
             raise ParameterError("--system is for the arrivals of a FILE")

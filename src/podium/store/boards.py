@@ -32,12 +32,10 @@ def page(connection: sa.Connection, of: Pool, top: int, after: tuple[float, int]
         told = told.where(place < sa.tuple_(*map(sa.literal, after)))
     rows = connection.execute(told).all()
     ranks: list[int] = []
-    for k, row in enumerate(rows):
-        tied = k > 0 and row.rating == rows[k - 1].rating
-        if k == 0:
-            ranks.append(1 + better(connection, of, row.rating))
-        else:
-            ranks.append(ranks[-1] if tied else ranks[0] + k + tied_before(connection, of, rows[0], after))
+    if rows:
+        first, tied = 1 + better(connection, of, rows[0].rating), tied_before(connection, of, rows[0], after)
+        for k, row in enumerate(rows):
+            ranks.append(first if k == 0 else ranks[-1] if row.rating == rows[k - 1].rating else first + k + tied)
     return pl.DataFrame(
         {
             "rank": ranks,
@@ -95,7 +93,7 @@ def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
     )
     row = connection.execute(told).first()
     if row is None:
-        raise UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
+        raise not_rated(of, name)
     counted = sa.select(sa.func.sum(rank_count.c.players)).where(rank_count.c.pool_id == of.id)
     players = int(connection.execute(counted).scalar_one())
     above = better(connection, of, row.rating)
@@ -107,6 +105,11 @@ def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
         "rating": row.rating,
         "events": row.events,
     }
+
+
+def not_rated(of: Pool, name: str) -> UnknownError:
+    """What to say of a player without a rating."""
+    return UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
 
 
 def career(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
@@ -124,7 +127,7 @@ def career(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
     )
     rows = connection.execute(told).all()
     if not rows:
-        raise UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
+        raise not_rated(of, name)
     return pl.DataFrame(
         {
             "event_id": [row.event_id for row in rows],

@@ -28,6 +28,7 @@ from podium.systems.base import System
 
 CHUNK = 500  # values in one IN (...)
 RATED, UNRATED, VOIDED = "rated", "unrated", "voided"
+MERGE = "merge"  # the kind of log entry that says who plays on as whom
 
 
 class Key(NamedTuple):
@@ -35,6 +36,9 @@ class Key(NamedTuple):
 
     started_at: int
     seq: int
+
+
+START = Key(-(2**62), 0)  # before every event
 
 
 class Row(NamedTuple):
@@ -118,7 +122,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key) -> tuple[pl.DataFram
 
 def merges(connection: sa.Connection, pool_id: int) -> dict[str, str]:
     """Who plays on as whom, resolved to the end."""
-    told = sa.select(log.c.subject, log.c.body).where(log.c.pool_id == pool_id, log.c.kind == "merge")
+    told = sa.select(log.c.subject, log.c.body).where(log.c.pool_id == pool_id, log.c.kind == MERGE)
     into = {row.subject: row.body.decode() for row in connection.execute(told.order_by(log.c.seq))}
     ends = {}
     for name in into:
@@ -169,18 +173,24 @@ def states_before(
                 found[row.player_id] = (row.state, row.started_at)
             else:
                 later.append(row.player_id)
-    newest = (
-        sa.select(change.c.state, change.c.started_at)
-        .where(change.c.pool_id == of.id, change.c.player_id == sa.bindparam("number"))
-        .where(sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(*map(sa.literal, first)))
-        .order_by(change.c.started_at.desc(), change.c.seq.desc())
-        .limit(1)
+    newest = newest_change(of.id).where(
+        sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(*map(sa.literal, first))
     )
     for number in later:
-        last = connection.execute(newest, {"number": number}).first()
+        last = connection.execute(newest, {"who": number}).first()
         if last is not None:
             found[number] = (last.state, last.started_at)
     return found
+
+
+def newest_change(pool_id: int) -> "sa.Select[tuple[float, int, int, bytes]]":
+    """The newest row of player `who` in the ledger: rating, start, sequence and state."""
+    return (
+        sa.select(change.c.rating, change.c.started_at, change.c.seq, change.c.state)
+        .where(change.c.pool_id == pool_id, change.c.player_id == sa.bindparam("who"))
+        .order_by(change.c.started_at.desc(), change.c.seq.desc())
+        .limit(1)
+    )
 
 
 def rated(of: Pool, live: Live, table: pl.DataFrame, keys: dict[str, Key], ids: dict[str, int]) -> Ledger:
@@ -317,16 +327,11 @@ def last_states(connection: sa.Connection, of: Pool, players: set[int], new: Led
         number: Last(row.rating, at, seq, row.state)
         for (at, seq, number), row in sorted(new.items(), key=lambda item: item[0][:2])
     }
-    newest = (
-        sa.select(change.c.rating, change.c.started_at, change.c.seq, change.c.state)
-        .where(change.c.pool_id == of.id, change.c.player_id == sa.bindparam("who"))
-        .order_by(change.c.started_at.desc(), change.c.seq.desc())
-        .limit(1)
-    )
+    newest = newest_change(of.id)
     for number in players - found.keys():
         row = connection.execute(newest, {"who": number}).first()
         if row is not None:
-            found[number] = Last(*row)
+            found[number] = Last(row.rating, row.started_at, row.seq, row.state)
     return found
 
 

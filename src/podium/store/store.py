@@ -14,14 +14,14 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.rated import Rated, rate
 from podium.results import Results
 from podium.store import boards
-from podium.store.content import checked, difference, digest, events_of, unpacked
+from podium.store.content import checked, difference, digest, events_of
 from podium.store.database import StoreError, locked, opened, reading
-from podium.store.rerating import VOIDED, Key, Pool, Rerated, chunks, found_pool, merges, rerate
+from podium.store.rerating import MERGE, START, VOIDED, Key, Pool, Rerated, chunks, found_pool, merges, rerate, suffix
 from podium.store.schema import event, log, pool
 from podium.store.verification import differences
 from podium.systems.base import System
 
-AMEND, MERGE, RESTORE, SUBMIT, VOID = "amend", "merge", "restore", "submit", "void"
+AMEND, RESTORE, SUBMIT, VOID = "amend", "restore", "submit", "void"
 LONGEST = 200  # letters of a name
 
 
@@ -101,36 +101,9 @@ class Store:
             for row in known.values():
                 refuse_other(connection, row, told[row.event_id][1])
             fresh = {event_id: each for event_id, each in told.items() if event_id not in known}
-            seqs = append(
-                connection, of, SUBMIT, {event_id: content for event_id, (_, content) in fresh.items()}, actor
-            )
-            keys = {event_id: Key(fresh[event_id][0], seq) for event_id, seq in seqs.items()}
-            if keys:
-                connection.execute(
-                    sa.insert(event),
-                    [
-                        {
-                            "pool_id": of.id,
-                            "event_id": event_id,
-                            "seq": key.seq,
-                            "content_seq": key.seq,
-                            "started_at": key.started_at,
-                            "status": "",
-                            "reason": "",
-                        }
-                        for event_id, key in keys.items()
-                    ],
-                )
-            done = rerate(connection, of, min(keys.values())) if keys else None
-            own = boards.changes_by_event(done, set(keys.values())) if done else {}
-            others = len(done.written) - sum(each.height for each in own.values()) if done else 0
-            nothing = boards.NO_CHANGES
+            receipts = added(connection, of, fresh, actor) if fresh else {}
             return [
-                Receipt(
-                    event_id, keys[event_id].seq, *done.marks[event_id], False, own.get(keys[event_id], nothing), others
-                )
-                if done and event_id in keys
-                else receipt(connection, of, event_id, None, duplicate=True)
+                receipts[event_id] if event_id in fresh else receipt(connection, of, event_id, None, duplicate=True)
                 for event_id in told
             ]
 
@@ -200,7 +173,7 @@ class Store:
             boards.rank(connection, of, into)  # raises where there is no such player
             first = boards.first_event(connection, of, name)
             if first is None:
-                raise UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
+                raise boards.not_rated(of, name)
             append(connection, of, MERGE, {name: into.encode()}, actor)
             return len(rerate(connection, of, first).written)
 
@@ -350,13 +323,22 @@ def receipt(
     return Receipt(event_id, row.seq, row.status, row.reason, duplicate, boards.changes_of(connection, of, key), others)
 
 
+def added(connection: sa.Connection, of: Pool, fresh: dict[str, tuple[int, bytes]], actor: str) -> dict[str, Receipt]:
+    """Log and rate events that are new, each its start and content; their receipts."""
+    seqs = append(connection, of, SUBMIT, {event_id: content for event_id, (_, content) in fresh.items()}, actor)
+    keys = {event_id: Key(fresh[event_id][0], seq) for event_id, seq in seqs.items()}
+    shared = {"pool_id": of.id, "status": "", "reason": ""}
+    rows = [shared | {"event_id": name, "content_seq": key.seq} | key._asdict() for name, key in keys.items()]
+    connection.execute(sa.insert(event), rows)
+    done = rerate(connection, of, min(keys.values()))
+    own = boards.changes_by_event(done, set(keys.values()))
+    others = len(done.written) - sum(each.height for each in own.values())
+    return {
+        name: Receipt(name, key.seq, *done.marks[name], False, own.get(key, boards.NO_CHANGES), others)
+        for name, key in keys.items()
+    }
+
+
 def standing_results(connection: sa.Connection, of: Pool) -> Results:
     """The results that count."""
-    told = (
-        sa.select(log.c.body)
-        .join(event, sa.and_(event.c.content_seq == log.c.seq, event.c.pool_id == log.c.pool_id))
-        .where(event.c.pool_id == of.id, event.c.status != VOIDED)
-        .order_by(event.c.started_at, event.c.seq)
-    )
-    table = unpacked((row.body for row in connection.execute(told)), of.name)
-    return Results(table.with_columns(pl.col("player").replace(merges(connection, of.id))), of.name)
+    return Results(suffix(connection, of, START)[0], of.name)

@@ -6,10 +6,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.live import Live
-from podium.store.rerating import Key, Ledger, Pool, Row, bucket, ledger_from, rated, suffix
+from podium.store.rerating import START, Key, Ledger, Pool, Row, bucket, ledger_from, rated, suffix
 from podium.store.schema import player, rank_count, standing
 
-START = Key(-(2**62), 0)
 MOST = 20  # differences that are told
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import Entrant
+from podium.entries import PRESENT
 from podium.errors import ParameterError
 from podium.ranks import GumbelPerformances, Performances
 from podium.rules import Points, enter, expect
@@ -82,6 +82,11 @@ class System:
         """Whether quitting one heat loses every later one too."""
         return False
 
+    @property
+    def shipped(self) -> bool:
+        """Whether it is one of Podium's own, whose machine code is kept on disk, keyed by their sources."""
+        return type(self).__module__.startswith("podium.systems.")
+
     def __post_init__(self) -> None:
         for setting in fields(self):
             value = checked(type(self), setting, getattr(self, setting.name))
@@ -117,7 +122,7 @@ class System:
         By default as a field does whose pairs the system's `expect` explains: each one's log-odds against a
         newcomer are its strength in Plackett and Luce's model. A system with a model of its own says so.
         """
-        params, newcomer = self.params(), enter(self.params(), self.newcomer(), Entrant(1.0, 0.0, 0.0))
+        params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
         lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
         return GumbelPerformances(-lead, np.ones(lead.size))
 

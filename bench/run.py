@@ -28,7 +28,7 @@ from podium.candidates import log_losses
 from podium.evaluation import Window, asked_heats
 from podium.events import encode
 from podium.predictions import Asked, predict
-from podium.replay import states_after
+from podium.replay import newcomers, states_after
 from podium.systems import find
 from podium.systems.base import System
 from podium.tuples import LANES
@@ -54,7 +54,7 @@ def podium_kernel(system: str) -> Callable[[Fields], peers.Timed]:
         made = find(system)()
         columns = encode(podium.read_results(races.table()), made).columns
         events = races.player.shape[0]
-        return lambda: states_after(made, columns, 0, events, PLAYERS)
+        return lambda: states_after(made, columns, 0, events, newcomers(made, PLAYERS))
 
     return ready
 
@@ -166,7 +166,7 @@ def one_crowd(entrants: int = 100_000) -> float:
         "position": range(1, entrants + 1),
     }
     columns = encode(podium.read_results(pl.DataFrame(table)), made).columns
-    return best_seconds(lambda: states_after(made, columns, 0, 1, entrants), tries=5)
+    return best_seconds(lambda: states_after(made, columns, 0, 1, newcomers(made, entrants)), tries=5)
 
 
 def many_candidates(duels: Fields) -> dict[str, float]:

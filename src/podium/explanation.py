@@ -11,7 +11,7 @@ from podium import entries, rules
 from podium.errors import UnknownError
 from podium.events import Events
 from podium.left_out import contributions
-from podium.replay import Replayed, states_after
+from podium.replay import Replayed, States, newcomers, states_after
 from podium.systems.base import System, blank
 from podium.tuples import read, times
 from podium.words import in_words
@@ -53,8 +53,13 @@ class Met:
     weight: float  # how many times it counts
 
 
-def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
+def explain(
+    system: System, events: Events, replayed: Replayed, event_id: str, player: str, start: States | None = None
+) -> Explanation:
     """Why `player`'s rating moved in an event.
+
+    Args:
+        start: the states that the replay began with, (players, fields); newcomers where None.
 
     Within a rating period a player's change stands at the last event of the period, and its explanation
     lists the comparisons of them all.
@@ -68,7 +73,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
         words = f"{player}'s change is settled at the end of the rating period, with the last event in it."
         return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), words)
     group = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
-    states = states_before(system, events, group)
+    states = states_before(system, events, group, start)
     account = Account(system, events, group, entrant, states)
     after = system.state_type(*replayed.after[entrant].tolist())
     delta = float(after.rating - before)
@@ -96,10 +101,11 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]
     )
 
 
-def states_before(system: System, events: Events, group: int) -> Any:
+def states_before(system: System, events: Events, group: int, start: States | None) -> States:
     """Every player's state before a group of the events."""
     pool = next(pool for pool in events.pools if pool.first <= group < pool.last)
-    return states_after(system, events.columns, pool.first, group, events.player_names.len())
+    states = newcomers(system, events.player_names.len()) if start is None else start.copy()
+    return states_after(system, events.columns, pool.first, group, states)
 
 
 class Account:

@@ -3,19 +3,22 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import Fault, ParameterError, ResultsError
 from podium.events import Events, encode, frozen
+from podium.explanation import Explanation, explain
 from podium.ledger import history
 from podium.periods import DAY_US
 from podium.rated import make_system
-from podium.replay import Replayed, newcomers, replay
+from podium.replay import Replayed, States, newcomers, replay
 from podium.results import Results, read_results
 from podium.systems.base import System
 
 NEVER = np.iinfo(np.int64).min
 Seat = tuple[str, str]  # pool and player
+Seats = npt.NDArray[np.int64]
 
 
 class Live:
@@ -54,14 +57,40 @@ class Live:
 
     def advance(self, results: Results) -> tuple[Events, Replayed]:
         """Rate events that are known to be timely, and return what the ledger is made of."""
-        events = encode(results, self.system)
-        seats = self._take_seats(events)
-        if events.columns.idle.size:
-            events = self._with_idle(events, seats)
+        events, seats = self._encoded(results)
         replayed = replay(self.system, events, self._states[seats])
         self._states[seats] = replayed.states
         self._remember(results.frame, events, seats)
         return events, replayed
+
+    def _encoded(self, results: Results) -> tuple[Events, Seats]:
+        """The events, and the row of each of their players here."""
+        events = encode(results, self.system)
+        seats = self._take_seats(events)
+        return self._with_idle(events, seats) if events.columns.idle.size else events, seats
+
+    def reset(self, keep: float) -> tuple[list[Seat], States, States]:
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`; who, and the states before and after.
+
+        Raises:
+            ParameterError: the share is not from 0 to 1.
+        """
+        if not 0.0 <= keep <= 1.0:
+            raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+        before = self._states
+        self._states = self.system.season_begins(before, keep)
+        return list(self._seats), before, self._states.copy()
+
+    def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
+        """Why an event would move a player's rating from where it stands; nothing is rated.
+
+        Raises:
+            ResultsError: the rows are refused.
+            UnknownError: the player is not rated in the event.
+        """
+        events, seats = self._encoded(read_results(rows))
+        start = self._states[seats]
+        return explain(self.system, events, replay(self.system, events, start), event_id, player, start)
 
     @property
     def ratings(self) -> dict[Seat, Any]:
@@ -83,7 +112,7 @@ class Live:
         if faults:
             raise ResultsError(source, faults)
 
-    def _take_seats(self, events: Events) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _take_seats(self, events: Events) -> Seats:
         """The row of each of the events' players here; newcomers get one."""
         seats = np.empty(events.player_names.len(), np.int64)
         for pool in events.pools:
@@ -96,7 +125,7 @@ class Live:
             self._seen = np.concatenate([self._seen, np.full(added, NEVER)])
         return seats
 
-    def _with_idle(self, events: Events, seats: np.ndarray[Any, np.dtype[np.int64]]) -> Events:
+    def _with_idle(self, events: Events, seats: Seats) -> Events:
         """The events, days since each entrant's last counted from what was seen before."""
         started = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
         now = started[events.ledger.row[np.argsort(events.ledger.entrant)]]
@@ -116,7 +145,7 @@ class Live:
             events.entry_heat,
         )
 
-    def _remember(self, frame: pl.DataFrame, events: Events, seats: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
         self._events.update(frame["event_id"].unique())
         if "started_at" not in frame.columns:
             return

@@ -115,9 +115,8 @@ def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scra
     )
 
 
-def states_after(system: System, columns: Columns, first: int, last: int, players: int) -> States:
-    """The states after groups `first` to `last` alone, without keeping the changes."""
-    states = newcomers(system, players)
+def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
+    """The states, which move, after groups `first` to `last`, without keeping the changes."""
     sizes = np.diff(columns.entrants[first : last + 1])
     scratch = np.empty((int(sizes.max(initial=0)), states.shape[1]))
     replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch))

@@ -123,8 +123,7 @@ class Model(RuleBasedStateMachine):
 
     @invariant()
     def it_is_what_a_replay_makes(self):
-        board = self.store.leaderboard("main")
-        told = dict(zip(board["player"], board["rating"], strict=True))
+        told = {row["player"]: row["rating"] for row in self.store.leaderboard("main")}
         truth = self.truth()
         expected = podium.rate(truth, SYSTEM).ratings if truth else None
         assert told == ({} if expected is None else dict(zip(expected["player"], expected["rating"], strict=True)))
@@ -152,6 +151,6 @@ def test_the_order_of_arrival_does_not_matter(new_url):
                 some = [shuffled.pop() for _ in range(min(len(shuffled), rng.randint(1, 3)))]
                 store.submit("main", [row for rows in some for row in rows])
             assert store.verify() == []
-            found.add(tuple(store.leaderboard("main").select("player", "rating", "rank").rows()))
+            found.add(tuple((row["player"], row["rating"], row["rank"]) for row in store.leaderboard("main")))
             store.close()
     assert len(found) == 1

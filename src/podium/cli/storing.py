@@ -14,7 +14,7 @@ from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.store import Receipt
+    from podium.store.submission import Receipt
 
 Database = Annotated[
     str, typer.Option("--db", metavar="URL", envvar="PODIUM_DB", help="An SQLite file, or a URL of a database.")
@@ -56,7 +56,7 @@ def told(receipts: list["Receipt"], form: Format) -> None:
 
     rows = [
         {"event_id": each.event_id, "status": each.status, "reason": each.reason, "duplicate": each.duplicate,
-         "players": each.changes.height, "rerated": each.rerated}
+         "players": len(each.changes), "rerated": each.rerated}
         for each in receipts
     ]  # fmt: skip
     show.show(pl.DataFrame(rows), form, most=50)

@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 from podium import __version__, systems
 from podium.errors import ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.addresses import SlashesInNames, name_of, refuse_odd
-from podium.service.models import Batch, Event, Merge, NewPool, Problem, Receipt
+from podium.service.models import Batch, Change, Event, Merge, NewPool, Problem, Receipt
 from podium.service.strict import RefusedError, loads, shown
 from podium.store import Store
-from podium.store.database import StoreError, reading
+from podium.store.database import StoreError, only_reading
 from podium.store.keys import found_key
-from podium.store.store import ConflictError
-from podium.store.store import Receipt as Taken
+from podium.store.submission import ConflictError
+from podium.store.submission import Receipt as Taken
 
 LARGEST_BODY = 4_000_000
 PROBLEM = "application/problem+json"
@@ -67,7 +67,7 @@ def create_app(store: Store) -> FastAPI:
     @app.get("/healthz", tags=["service"])
     def healthz() -> dict[str, str]:
         """Whether the service and its database answer."""
-        with reading(store.engine).connect() as connection:
+        with only_reading(store.engine).connect() as connection:
             connection.execute(sa.text("SELECT 1"))
         return {"status": "ok"}
 
@@ -81,7 +81,7 @@ def needs(store: Store, role: str) -> Any:
         words = request.headers.get("authorization", "").split()
         bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
         pool = name_of(request.path_params["pool"]) if "pool" in request.path_params else None
-        with reading(store.engine).connect() as connection:
+        with only_reading(store.engine).connect() as connection:
             key = found_key(connection, words[1]) if bearer else None
         if key is None:
             raise AccessError(401, "send a key that is in use, as Authorization: Bearer KEY")
@@ -199,18 +199,18 @@ def add_reads(app: FastAPI, store: Store) -> None:
     ) -> dict[str, Any]:
         """A page of the leaderboard, and the cursor of the next."""
         board = store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
-        rows = board.drop("cursor").to_dicts()
-        return {"players": rows, "next": board["cursor"][-1] if board.height == top else None}
+        following = board[-1]["cursor"] if len(board) == top else None
+        return {"players": [{key: row[key] for key in row if key != "cursor"} for row in board], "next": following}
 
     @app.get("/api/v1/pools/{pool}/players/{player}", responses=ERRORS, tags=["players"])
     def player(pool: Pool, player: Player, _key: str = needs(store, "read")) -> dict[str, Any]:
         """A player's rank and history, newest first."""
-        return store.rank(pool, player) | {"history": store.player(pool, player).to_dicts()}
+        return store.rank(pool, player) | {"history": store.career(pool, player)}
 
     @app.get("/api/v1/pools/{pool}/events/{event_id}/players/{player}", responses=ERRORS, tags=["players"])
     def explanation(pool: Pool, event_id: EventId, player: Player, _key: str = needs(store, "read")) -> dict[str, Any]:
         """Why a player's rating moved in an event."""
-        told = store.rated(pool).explain(event_id, player)
+        told = store.explain(pool, event_id, player)
         figures = {"rating_before": told.rating_before, "delta": told.delta, "words": told.words}
         return {"event_id": event_id, "player": player} | figures | {"reasons": told.rows.to_dicts()}
 
@@ -239,7 +239,7 @@ def given(told: Taken) -> Receipt:
         status=told.status,  # type: ignore[arg-type]
         reason=told.reason,
         duplicate=told.duplicate,
-        changes=told.changes.to_dicts(),  # type: ignore[arg-type]
+        changes=[Change(**each._asdict()) for each in told.changes],
         rerated=told.rerated,
     )
 

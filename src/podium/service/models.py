@@ -99,7 +99,7 @@ class Receipt(BaseModel):
 
     event_id: str
     seq: int
-    status: Literal["rated", "unrated", "voided"]
+    status: Literal["rated", "unrated", "voided", "superseded"]
     reason: str
     duplicate: bool
     changes: list[Change]

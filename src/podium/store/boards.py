@@ -1,83 +1,128 @@
 """What is read: leaderboard pages, ranks, careers. Ranks come from the counts per whole rating and one of them."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
-from podium.errors import UnknownError
-from podium.store.rerating import Key, Pool, Rerated, bucket
+from podium import leaderboard
+from podium.store.content import UTC
+from podium.store.instants import instant, microseconds
+from podium.store.kept import bucket, newest
+from podium.store.players import names_of, not_rated, number_of
+from podium.store.pools import Key, Pool
 from podium.store.schema import change, event, player, rank_count, standing
+from podium.store.snapshots import as_of
 
-INSTANT = pl.Datetime("us", "UTC")
-CHANGES = {"player": pl.String, "rating_before": pl.Float64, "rating": pl.Float64, "delta": pl.Float64}
-NO_CHANGES = pl.DataFrame(schema=CHANGES)
+HERE = standing.c.pool_id == sa.bindparam("of")
+LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+PLACE = sa.tuple_(standing.c.rating, standing.c.player_id)
+GIVEN = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
+BOARD = (
+    sa.select(*LISTED)
+    .join(player, player.c.id == standing.c.player_id)
+    .where(HERE)
+    .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
+    .limit(sa.bindparam("top"))
+)
+BOARD_AFTER = BOARD.where(PLACE < GIVEN)
+BOARD_BEFORE = BOARD.where(PLACE > GIVEN).order_by(None).order_by(standing.c.rating, standing.c.player_id)
+MINE = (
+    sa.select(*LISTED).join(player, player.c.id == standing.c.player_id).where(HERE, player.c.id == sa.bindparam("who"))
+)
+ALL_COUNTED = sa.select(sa.func.sum(rank_count.c.players)).where(rank_count.c.pool_id == sa.bindparam("of"))
+COUNTED_ABOVE = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
+    rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.bucket > sa.bindparam("at")
+)
+ABOVE_INSIDE = (
+    sa.select(sa.func.count())
+    .select_from(standing)
+    .where(HERE, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
+)
+TIED_ABOVE = (
+    sa.select(sa.func.count())
+    .select_from(standing)
+    .where(HERE, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
+)
+COUNTS = sa.select(rank_count.c.bucket, rank_count.c.players).where(rank_count.c.pool_id == sa.bindparam("of"))
+CAREER = (
+    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
+    .outerjoin(
+        event,
+        sa.and_(
+            event.c.pool_id == change.c.pool_id,
+            event.c.started_at == change.c.started_at,
+            event.c.seq == change.c.seq,
+        ),
+    )
+    .where(change.c.pool_id == sa.bindparam("of"), change.c.player_id == sa.bindparam("who"))
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(sa.bindparam("top"))
+)
+EVERYONE = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(HERE)
+Place = tuple[float, int]  # a rating, and the player's number
 
 
-def page(connection: sa.Connection, of: Pool, top: int, after: tuple[float, int] | None) -> pl.DataFrame:
+def page(connection: sa.Connection, of: Pool, top: int, after: Place | None) -> list[dict[str, Any]]:
     """So many players from a place on: `rank, player, rating, events, last_played_at, cursor`.
 
     Args:
         after: rating and number of the last player of the page before, as its `cursor` says.
     """
-    told = (
-        sa.select(standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.started_at)
-        .join(player, player.c.id == standing.c.player_id)
-        .where(standing.c.pool_id == of.id)
-        .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
-        .limit(top)
-    )
-    if after is not None:
-        place = sa.tuple_(standing.c.rating, standing.c.player_id)
-        told = told.where(place < sa.tuple_(*map(sa.literal, after)))
-    rows = connection.execute(told).all()
-    ranks: list[int] = []
-    if rows:
-        first, tied = 1 + better(connection, of, rows[0].rating), tied_before(connection, of, rows[0], after)
-        for k, row in enumerate(rows):
-            ranks.append(first if k == 0 else ranks[-1] if row.rating == rows[k - 1].rating else first + k + tied)
-    return pl.DataFrame(
-        {
-            "rank": ranks,
-            "player": [row.name for row in rows],
-            "rating": [row.rating for row in rows],
-            "events": [row.events for row in rows],
-            "last_played_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(INSTANT),
-            "cursor": [f"{row.rating!r},{row.player_id}" for row in rows],
-        },
-        schema_overrides={
-            "rank": pl.Int64,
-            "player": pl.String,
-            "rating": pl.Float64,
-            "events": pl.Int64,
-            "cursor": pl.String,
-        },
-    )
+    asked: dict[str, Any] = {"of": of.id, "top": top}
+    if after is None:
+        rows = connection.execute(BOARD, asked).all()
+    else:
+        rows = connection.execute(BOARD_AFTER, asked | {"rating": after[0], "number": after[1]}).all()
+    return ranked(connection, of, rows)
 
 
-def tied_before(connection: sa.Connection, of: Pool, first: Any, after: tuple[float, int] | None) -> int:
-    """How many with the first row's rating stand on the page before."""
-    if after is None or after[0] != first.rating:
-        return 0
-    same = sa.and_(
-        standing.c.pool_id == of.id, standing.c.rating == first.rating, standing.c.player_id > first.player_id
-    )
-    told: int = connection.execute(sa.select(sa.func.count()).select_from(standing).where(same)).scalar_one()
+def ranked(connection: sa.Connection, of: Pool, rows: Any) -> list[dict[str, Any]]:
+    """Rows of a page with their ranks: equal ratings share the best."""
+    if not rows:
+        return []
+    first = 1 + better(connection, of, rows[0].rating)
+    asked = {"of": of.id, "rating": rows[0].rating, "number": rows[0].player_id}
+    tied = connection.execute(TIED_ABOVE, asked).scalar_one()
+    told: list[dict[str, Any]] = []
+    for k, row in enumerate(rows):
+        same = bool(told) and told[-1]["rating"] == row.rating
+        rank = told[-1]["rank"] if same else first if k == 0 else first + k + tied
+        told.append(
+            {
+                "rank": rank,
+                "player": row.name,
+                "rating": row.rating,
+                "events": row.events,
+                "last_played_at": instant(row.played_at),
+                "cursor": f"{row.rating!r},{row.player_id}",
+            }
+        )
     return told
 
 
 def better(connection: sa.Connection, of: Pool, rating: float) -> int:
     """How many are rated above."""
     at = bucket(rating)
-    above = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
-        rank_count.c.pool_id == of.id, rank_count.c.bucket > at
-    )
-    inside = (
-        sa.select(sa.func.count())
-        .select_from(standing)
-        .where(standing.c.pool_id == of.id, standing.c.rating > rating, standing.c.rating < at + 1.0)
-    )
-    return int(connection.execute(above).scalar_one()) + int(connection.execute(inside).scalar_one())
+    inside = {"of": of.id, "rating": rating, "limit": at + 1.0}
+    above = connection.execute(COUNTED_ABOVE, {"of": of.id, "at": at}).scalar_one()
+    return int(above) + int(connection.execute(ABOVE_INSIDE, inside).scalar_one())
+
+
+def mine(connection: sa.Connection, of: Pool, name: str) -> Any:
+    """A player's row of the board.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    row = connection.execute(MINE, {"of": of.id, "who": number_of(connection, of, name)}).first()
+    if row is None:
+        raise not_rated(of, name)
+    return row
 
 
 def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
@@ -86,98 +131,107 @@ def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
     Raises:
         UnknownError: the player has no rating here.
     """
-    told = (
-        sa.select(standing.c.rating, standing.c.events)
-        .join(player, player.c.id == standing.c.player_id)
-        .where(standing.c.pool_id == of.id, player.c.name == name)
-    )
-    row = connection.execute(told).first()
-    if row is None:
-        raise not_rated(of, name)
-    counted = sa.select(sa.func.sum(rank_count.c.players)).where(rank_count.c.pool_id == of.id)
-    players = int(connection.execute(counted).scalar_one())
+    row = mine(connection, of, name)
+    players = int(connection.execute(ALL_COUNTED, {"of": of.id}).scalar_one())
     above = better(connection, of, row.rating)
     return {
-        "player": name,
+        "player": row.name,
         "rank": above + 1,
         "players": players,
         "percentile": 100.0 * (players - above) / players,
         "rating": row.rating,
         "events": row.events,
+        "last_played_at": instant(row.played_at),
     }
 
 
-def not_rated(of: Pool, name: str) -> UnknownError:
-    """What to say of a player without a rating."""
-    return UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
-
-
-def career(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
-    """`event_id, started_at, rating_before, delta, rating` of each event, newest first.
+def neighbours(connection: sa.Connection, of: Pool, name: str, each: int) -> list[dict[str, Any]]:
+    """A player among so many on either side, as a page has them.
 
     Raises:
         UnknownError: the player has no rating here.
     """
-    told = (
-        sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating)
-        .join(player, player.c.id == change.c.player_id)
-        .join(event, sa.and_(event.c.pool_id == change.c.pool_id, event.c.seq == change.c.seq))
-        .where(change.c.pool_id == of.id, player.c.name == name)
-        .order_by(change.c.started_at.desc(), change.c.seq.desc())
-    )
-    rows = connection.execute(told).all()
-    if not rows:
-        raise not_rated(of, name)
-    return pl.DataFrame(
+    row = mine(connection, of, name)
+    asked = {"of": of.id, "top": each, "rating": row.rating, "number": row.player_id}
+    above = connection.execute(BOARD_BEFORE, asked).all()
+    below = connection.execute(BOARD_AFTER, asked).all()
+    return ranked(connection, of, [*reversed(above), row, *below])
+
+
+def distribution(connection: sa.Connection, of: Pool) -> list[tuple[int, int]]:
+    """Players per whole rating, lowest first: those from it up to the next."""
+    return [(row.bucket, row.players) for row in connection.execute(COUNTS.order_by("bucket"), {"of": of.id})]
+
+
+def filtered(
+    connection: sa.Connection,
+    of: Pool,
+    rules: leaderboard.Eligibility,
+    at: datetime | None = None,
+    *,
+    before: bool = False,
+) -> pl.DataFrame:
+    """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those who are listed.
+
+    Args:
+        at: as it stood then, events up to that moment counted.
+        before: events and seasons that start at the moment itself are not.
+    """
+    if at is None:
+        rows = [(row.player_id, row.played_at, row.state) for row in connection.execute(EVERYONE, {"of": of.id})]
+    else:
+        key = Key(microseconds(at), 0 if before else 2**62)
+        rows = [(row.player_id, played_at(connection, of, row, key), row.state) for row in as_of(connection, of, key)]
+    states = states_of(of, [state for _, _, state in rows])
+    names = names_of(connection, of)
+    shown = {name: pl.Series(values) for name, values in of.system.shown(states).items()}
+    rating, events = shown.pop("rating"), shown.pop("events")
+    board = pl.DataFrame(
         {
-            "event_id": [row.event_id for row in rows],
-            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(INSTANT),
-            "rating_before": [row.rating_before for row in rows],
-            "delta": [row.rating - row.rating_before for row in rows],
-            "rating": [row.rating for row in rows],
+            "pool": pl.repeat(of.name, len(rows), dtype=pl.String, eager=True),
+            "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
+            "rating": rating,
+            **shown,
+            "events": events,
+            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
+            "provisional": pl.Series(of.system.unsettled(states), dtype=pl.Boolean),
         }
     )
+    listed = leaderboard.ranked(leaderboard.eligible(board, rules, at)).drop("pool")
+    return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
 
 
-def changes_by_event(done: Rerated, wanted: set[Key]) -> dict[Key, pl.DataFrame]:
-    """The changes of some events, of those that were written, by event: as `changes_of` has them."""
-    rows: dict[Key, list[tuple[int, str, float, float, float]]] = {}
-    for (at, seq, number), row in done.written.items():
-        if Key(at, seq) in wanted:
-            told = (row.place, done.names[number], row.rating_before, row.rating, row.rating - row.rating_before)
-            rows.setdefault(Key(at, seq), []).append(told)
-    schema = {"place": pl.Int64, **CHANGES}
-    return {key: pl.DataFrame(sorted(some), schema=schema, orient="row").drop("place") for key, some in rows.items()}
+def played_at(connection: sa.Connection, of: Pool, row: Any, before: Key) -> int:
+    """When the player of a change played last: not when a season began."""
+    if row.place:
+        return int(row.started_at)
+    last = newest(connection, of, row.player_id, before)
+    return int(row.started_at) if last is None else last.played_at
 
 
-def changes_of(connection: sa.Connection, of: Pool, key: Key) -> pl.DataFrame:
-    """`player, rating_before, rating, delta` of an event, in the order of its rows."""
-    told = (
-        sa.select(player.c.name, change.c.rating_before, change.c.rating)
-        .join(player, player.c.id == change.c.player_id)
-        .where(change.c.pool_id == of.id, change.c.started_at == key.started_at, change.c.seq == key.seq)
-        .order_by(change.c.place)
-    )
-    rows = connection.execute(told).all()
-    return pl.DataFrame(
+def states_of(of: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
+    """States, (rows, fields), from how they are kept."""
+    width = len(of.system.state_type._fields)
+    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
+
+
+def career(connection: sa.Connection, of: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
+    """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    asked = {"of": of.id, "who": number_of(connection, of, name), "top": top}
+    rows = connection.execute(CAREER, asked).all()
+    if not rows:
+        raise not_rated(of, name)
+    return [
         {
-            "player": [row.name for row in rows],
-            "rating_before": [row.rating_before for row in rows],
-            "rating": [row.rating for row in rows],
-            "delta": [row.rating - row.rating_before for row in rows],
-        },
-        schema=CHANGES,
-    )
-
-
-def first_event(connection: sa.Connection, of: Pool, name: str) -> Key | None:
-    """The key of a player's first rated event."""
-    told = (
-        sa.select(change.c.started_at, change.c.seq)
-        .join(player, player.c.id == change.c.player_id)
-        .where(change.c.pool_id == of.id, player.c.name == name)
-        .order_by(change.c.started_at, change.c.seq)
-        .limit(1)
-    )
-    row = connection.execute(told).first()
-    return None if row is None else Key(row.started_at, row.seq)
+            "event_id": row.event_id,
+            "started_at": instant(row.started_at),
+            "rating_before": row.rating_before,
+            "delta": row.rating - row.rating_before,
+            "rating": row.rating,
+        }
+        for row in rows
+    ]

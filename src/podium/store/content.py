@@ -1,9 +1,9 @@
 """An event's content as it is kept: its checked rows, a line of JSON each, whose numbers read back to the same bits."""
 
-import hashlib
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -11,11 +11,60 @@ import polars as pl
 from podium.columns import ALL, NUMBERS, TRUTHS
 from podium.errors import Fault, ResultsError
 from podium.results import Results, read_results
+from podium.store.log import digest
 
-SCHEMA = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
-KEPT = [name for name in ALL if name != "pool"]  # the pool is the log's
+TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
+SCHEMA = {
+    name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name != "pool"
+}  # the pool is the log's
 UTC = pl.Datetime("us", "UTC")
-ABSENT = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
+USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
+SHARED = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One event: each row but for its player, and the players, who are named or numbered when it is written."""
+
+    event_id: str
+    started_at: int  # microseconds since 1970, UTC
+    heads: tuple[str, ...]  # JSON objects without their last brace
+    players: tuple[str, ...]
+
+    def digest(self) -> bytes:
+        """What tells it from other content, as it was sent."""
+        return digest(b"".join(line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
+
+    def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
+        """Its lines with the players' numbers, and a line of a quit for everyone who should have been there."""
+        lines = [line(head, numbers[name]) for head, name in zip(self.heads, self.players, strict=True)]
+        return b"".join([*lines, *(self.quit_line(each) for each in absent)])
+
+    def quit_line(self, absent: "Absent") -> bytes:
+        """The line of a registered entrant whom the result does not have: who quit in the first heat."""
+        first = json.loads(self.heads[0] + "}")
+        told = {name: first[name] for name in (*SHARED, "heat") if name in first} | {"status": "quit"}
+        if absent.team is not None:
+            told["team"] = absent.team
+        return line(written(told), absent.player)
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A registered entrant who is not in a result."""
+
+    player: int
+    team: str | None
+
+
+def line(head: str, player: str | int) -> bytes:
+    """A row with its player."""
+    return f'{head},"player":{json.dumps(player, ensure_ascii=False)}}}\n'.encode()
+
+
+def written(row: dict[str, Any]) -> str:
+    """A row, without its last brace."""
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
 def checked(rows: Any, pool: str) -> Results:
@@ -28,51 +77,67 @@ def checked(rows: Any, pool: str) -> Results:
     frame = results.frame
     if "started_at" not in frame.columns and frame.height:
         raise ResultsError(results.source, [Fault(1, "started_at", None, "is missing; a live event says when it was")])
-    other = frame.filter(~pl.col("pool").is_in([pool, "default"]))["pool"]
+    other = frame["pool"].filter((frame["pool"] != pool) & (frame["pool"] != "default"))
     if other.len():
         raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
-    return Results(frame.with_columns(pool=pl.lit(pool)), results.source)
+    return results
 
 
-def events_of(results: Results) -> dict[str, tuple[int, bytes]]:
-    """Each event's start in microseconds and content by its id, in the order of the rows."""
-    frame = results.frame.select(name for name in KEPT if name in results.frame.columns)
-    starts = results.frame["started_at"].cast(pl.Int64) if results.frame.height else pl.Series([], dtype=pl.Int64)
-    lines: dict[str, list[str]] = {}
-    told: dict[str, int] = {}
-    for row, start in zip(frame.iter_rows(named=True), starts, strict=True):
-        kept = {name: value for name, value in row.items() if value is not None}
-        kept["started_at"] = kept["started_at"].isoformat()
-        lines.setdefault(row["event_id"], []).append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")))
-        told[row["event_id"]] = start
-    return {
-        event_id: (told[event_id], "".join(f"{line}\n" for line in some).encode()) for event_id, some in lines.items()
-    }
+def contents_of(results: Results) -> dict[str, Content]:
+    """Each event's content by its id, in the order of the rows."""
+    frame = results.frame
+    if frame.is_empty():
+        return {}
+    starts = frame["started_at"].cast(pl.Int64).to_list()
+    names = [name for name in SCHEMA if name in frame.columns and name not in ("player", "started_at")]
+    instants: dict[int, str] = {}
+    heads: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {}
+    first: dict[str, int] = {}
+    for row, player, moment, start in zip(
+        frame.select(names).iter_rows(named=True), frame["player"].to_list(), frame["started_at"], starts, strict=True
+    ):
+        kept = {name: value for name, value in row.items() if value is not None and USUAL.get(name) != value}
+        if start not in instants:
+            instants[start] = moment.isoformat()
+        kept["started_at"] = instants[start]
+        event_id = row["event_id"]
+        heads.setdefault(event_id, []).append(written(kept))
+        told.setdefault(event_id, []).append(player)
+        first.setdefault(event_id, start)
+    return {each: Content(each, first[each], tuple(heads[each]), tuple(told[each])) for each in heads}
 
 
-def unpacked(contents: Iterable[bytes], pool: str) -> pl.DataFrame:
-    """The rows of many events, one after the other, as a checked results table has them."""
-    text = b"".join(contents)
-    schema = {name: SCHEMA[name] for name in KEPT}
+def unpacked(bodies: Iterable[bytes], names: Mapping[int, str] | None = None) -> pl.DataFrame:
+    """The rows of many events, one after the other, as a checked results table has them, but for the pool.
+
+    Args:
+        names: of the players; their numbers as text where None.
+    """
+    text = b"".join(bodies)
     if not text:
-        return pl.DataFrame(schema=schema | {"started_at": UTC, "pool": pl.String})
-    frame = pl.read_ndjson(io.BytesIO(text), schema=schema).with_columns(
-        pl.col("started_at").str.to_datetime(time_unit="us", time_zone="UTC"), pool=pl.lit(pool)
-    )
-    told = [name for name in ALL if name in frame.columns and frame[name].null_count() < frame.height]
-    filled = [pl.col(name).fill_null(value) for name, value in ABSENT.items() if name in told]
-    return frame.select(told).with_columns(*filled)
+        return pl.DataFrame(schema=SCHEMA | {"started_at": UTC, "player": pl.String})
+    frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA)
+    told = [name for name in SCHEMA if frame[name].null_count() < frame.height]
+    player = pl.col("player")
+    called = player.cast(pl.String) if names is None else player.replace_strict(names, return_dtype=pl.String)
+    usual = [pl.col(name).fill_null(value) for name, value in USUAL.items() if name in told]
+    instant = pl.col("started_at").str.to_datetime(time_unit="us", time_zone="UTC")
+    return frame.select(told).with_columns(instant, called, *usual)
 
 
-def digest(content: bytes) -> bytes:
-    """What tells the same content from another."""
-    return hashlib.blake2b(content, digest_size=16).digest()
-
-
-def difference(old: bytes, new: bytes) -> str:
-    """Where two contents differ first, for people."""
-    was, now = (part.decode().splitlines() for part in (old, new))
+def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
+    """Where new content differs first from the lines that are kept, for people."""
+    was = [json.loads(each) for each in old.decode().split("\n") if each]
+    now = [json.loads(line(head, name)) for head, name in zip(new.heads, new.players, strict=True)]
+    for row in was:
+        row["player"] = names[row["player"]]
     if len(was) != len(now):
         return f"it has {len(now)} rows, and had {len(was)}"
     row = next((k for k, pair in enumerate(zip(was, now, strict=True)) if pair[0] != pair[1]), 0)
-    return f"row {row + 1} is {now[row]}, and was {was[row]}"
+    return f"row {row + 1} is {shown(now[row])}, and was {shown(was[row])}"
+
+
+def shown(row: dict[str, Any]) -> str:
+    """A row, for people."""
+    return ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("event_id", "started_at"))

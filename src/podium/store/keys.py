@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.database import reading
+from podium.store.database import only_reading
 from podium.store.schema import api_key
 
 ROLES = ("read", "write", "admin")  # each may what those before it may
@@ -49,7 +49,7 @@ def create_key(engine: sa.Engine, name: str, role: str, pool: str | None = None)
 
 def list_keys(engine: sa.Engine) -> list[Key]:
     """Every key there was."""
-    with reading(engine).connect() as connection:
+    with only_reading(engine).connect() as connection:
         return [loaded(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
 
 

@@ -4,82 +4,81 @@ Events are rated in order of (start, log sequence). What is to be rated again st
 which the ledger holds; only what changed is written.
 """
 
-import functools
-import json
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
+from podium.columns import ALL
 from podium.errors import Fault, ResultsError
 from podium.ledger import changes
 from podium.live import Live
 from podium.results import Results
+from podium.store import snapshots
 from podium.store.content import unpacked
-from podium.store.schema import change, event, log, player, pool, rank_count, standing
-from podium.systems import find
-from podium.systems.base import System
+from podium.store.kept import (
+    EVERYONE,
+    Before,
+    Ledger,
+    Row,
+    kept_ledger,
+    refresh_standings,
+    states_before,
+    write_changes,
+)
+from podium.store.players import merges, names_of
+from podium.store.pools import Key, Pool
+from podium.store.schema import event, log, season
 
-CHUNK = 500  # values in one IN (...)
-RATED, UNRATED, VOIDED = "rated", "unrated", "voided"
-MERGE = "merge"  # the kind of log entry that says who plays on as whom
-
-
-class Key(NamedTuple):
-    """Where an event stands in the order of rating."""
-
-    started_at: int
-    seq: int
-
-
-START = Key(-(2**62), 0)  # before every event
-
-
-class Row(NamedTuple):
-    """A row of the ledger, but for its key."""
-
-    place: int
-    rating_before: float
-    rating: float
-    state: bytes
-
-
-Ledger = dict[tuple[int, int, int], Row]  # by start, sequence, player
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """A pool, and its system."""
-
-    id: int
-    name: str
-    system: System
-
-    @classmethod
-    def loaded(cls, row: Any) -> "Pool":
-        """From its row."""
-        return cls(row.id, row.name, system_of(row.system, row.parameters))
-
-
-@functools.cache
-def system_of(name: str, parameters: str) -> System:
-    """The system that a pool's row describes."""
-    return find(name).from_text(json.loads(parameters))
+RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
+COUNTING = event.c.status.not_in([VOIDED, SUPERSEDED])
+FROM = sa.tuple_(event.c.started_at, event.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
+SUFFIX = (
+    sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
+    .join(log, log.c.seq == event.c.content_seq)
+    .where(event.c.pool_id == sa.bindparam("of"), COUNTING, FROM)
+    .order_by(event.c.started_at, event.c.seq)
+)
+RESETS = (
+    sa.select(season.c.started_at, season.c.seq, season.c.keep)
+    .where(season.c.pool_id == sa.bindparam("of"))
+    .where(sa.tuple_(season.c.started_at, season.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
+    .order_by(season.c.started_at, season.c.seq)
+)
+MARKED = (
+    sa.update(event)
+    .where(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bindparam("event"))
+    .values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Rerated:
     """What came of it."""
 
+    old: Ledger  # the ledger as it was, from the first event that was rated again
+    new: Ledger
     written: Ledger  # the rows that are new or other
-    names: dict[int, str]
     marks: dict[str, tuple[str, str]]  # status and reason of each event that was looked at
+
+
+class Reset(NamedTuple):
+    """A season begins: every lead over a newcomer shrinks to a share of itself."""
+
+    key: Key
+    keep: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Events between two resets, and the reset at their end, if there is one."""
+
+    events: Sequence[Any]
+    table: pl.DataFrame
+    reset: Reset | None
 
 
 def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
@@ -88,273 +87,147 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
     Raises:
         ResultsError: an event lacks what the system needs, or a merged player would stand twice in one heat.
     """
-    table, keys = suffix(connection, of, first)
-    ids = player_ids(connection, of.id, table["player"].unique().to_list())
-    live = Live(of.system)
-    names = {number: name for name, number in ids.items()}
-    before = states_before(connection, of, list(ids.values()), first)
-    live.resume({(of.name, names[number]): kept for number, kept in before.items()})
-    new = rated(of, live, table, keys, ids)
-    old = ledger_from(connection, of.id, first)
-    written = written_changes(connection, of.id, old, new)
-    marks = mark_events(connection, of, table, keys, new)
-    refresh_standings(connection, of, {number for _, _, number in (*old, *new)}, new)
-    return Rerated(written, names, marks)
+    stretches = suffix(connection, of, first)
+    players = {int(name) for each in stretches for name in each.table["player"].unique()}
+    if any(each.reset for each in stretches):
+        players |= set(connection.execute(EVERYONE, {"of": of.id}).scalars())
+    before = states_before(connection, of, sorted(players), first)
+    new = rated(of, stretches, before)
+    old = kept_ledger(connection, of, first)
+    written = write_changes(connection, of, old, new)
+    marks = mark_events(connection, of, stretches, new)
+    refresh_standings(connection, of, {number for _, _, number in (*old, *new)}, new, before)
+    moved = [at for at, _, _ in (*written, *(old.keys() - new.keys()))]
+    if moved:
+        snapshots.spoil(connection, of, min(moved))
+    return Rerated(old, new, written, marks)
 
 
-def suffix(connection: sa.Connection, of: Pool, first: Key) -> tuple[pl.DataFrame, dict[str, Key]]:
-    """The rows of the events from a key on that are not voided, in the order of rating, and each event's key."""
-    told = (
-        sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body)
-        .join(log, log.c.seq == event.c.content_seq)
-        .where(event.c.pool_id == of.id, event.c.status != VOIDED)
-        .where(sa.tuple_(event.c.started_at, event.c.seq) >= sa.tuple_(*map(sa.literal, first)))
-        .order_by(event.c.started_at, event.c.seq)
-    )
-    found = connection.execute(told).all()
-    table = unpacked((row.body for row in found), of.name)
-    merged = merges(connection, of.id)
-    if merged and table.height:
-        table = table.with_columns(pl.col("player").replace(merged))
-        refuse_twice(table)
-    return table, {row.event_id: Key(row.started_at, row.seq) for row in found}
+def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
+    """The events from a key on that count, in the order of rating, with their rows."""
+    asked = {"of": of.id, "at": first.started_at, "number": first.seq}
+    found = connection.execute(SUFFIX, asked).all()
+    resets = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked)]
+    merged = merges(connection, of)
+    stretches, start = [], 0
+    for reset in [*resets, None]:
+        stop = start
+        while stop < len(found) and (reset is None or Key(found[stop].started_at, found[stop].seq) < reset.key):
+            stop += 1
+        table = unpacked(row.body for row in found[start:stop])
+        if merged and table.height:
+            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
+            refuse_twice(connection, of, table)
+        stretches.append(Stretch(found[start:stop], table, reset))
+        start = stop
+    return stretches
 
 
-def merges(connection: sa.Connection, pool_id: int) -> dict[str, str]:
-    """Who plays on as whom, resolved to the end."""
-    told = sa.select(log.c.subject, log.c.body).where(log.c.pool_id == pool_id, log.c.kind == MERGE)
-    into = {row.subject: row.body.decode() for row in connection.execute(told.order_by(log.c.seq))}
-    ends = {}
-    for name in into:
-        end = name
-        while end in into:
-            end = into[end]
-        ends[name] = end
-    return ends
+def counting_results(connection: sa.Connection, of: Pool) -> Results:
+    """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
+    rows = connection.execute(SUFFIX, {"of": of.id, "at": -(2**62), "number": 0})
+    return Results(tabled(of, named(connection, of, unpacked(row.body for row in rows))), of.name)
 
 
-def refuse_twice(table: pl.DataFrame) -> None:
+def named(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the names of those who the players are by now."""
+    if table.is_empty():
+        return table
+    merged = merges(connection, of)
+    numbers = [int(name) for name in table["player"].unique()]
+    ends = {number: merged.get(number, number) for number in numbers}
+    names = names_of(connection, of, set(ends.values()))
+    called = {str(number): names[end] for number, end in ends.items()}
+    return table.with_columns(pl.col("player").replace_strict(called, return_dtype=pl.String))
+
+
+def tabled(of: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table as a checked results table has it."""
+    whole = table.with_columns(pool=pl.lit(of.name))
+    return whole.select(name for name in ALL if name in whole.columns)
+
+
+def refuse_twice(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> None:
     """Refuse a merge of two who met."""
     keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
     twice = table.filter(table.select(keys).is_duplicated())
     if twice.height:
-        event_id, name = twice.select("event_id", "player").row(0)
+        event_id, number = twice.select("event_id", "player").row(0)
+        (name,) = names_of(connection, of, [int(number)]).values()
         raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
 
 
-def player_ids(connection: sa.Connection, pool_id: int, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of players, newcomers given one."""
-    known: dict[str, int] = {}
-    for some in chunks(names):
-        told = sa.select(player.c.name, player.c.id).where(player.c.pool_id == pool_id, player.c.name.in_(some))
-        known |= {row.name: row.id for row in connection.execute(told)}
-    new = [{"pool_id": pool_id, "name": name} for name in names if name not in known]
-    if new:
-        added = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
-        known |= {row.name: row.id for row in connection.execute(added, new)}
-    return known
-
-
-def chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The values, so many at a time."""
-    return (values[first : first + CHUNK] for first in range(0, len(values), CHUNK))
-
-
-def states_before(
-    connection: sa.Connection, of: Pool, players: Sequence[int], first: Key
-) -> dict[int, tuple[bytes, int]]:
-    """Each player's state and newest event before a key; nobody who had none."""
-    found: dict[int, tuple[bytes, int]] = {}
-    later = []
-    for some in chunks(players):
-        told = sa.select(standing).where(standing.c.pool_id == of.id, standing.c.player_id.in_(some))
-        for row in connection.execute(told):
-            if Key(row.started_at, row.seq) < first:
-                found[row.player_id] = (row.state, row.started_at)
-            else:
-                later.append(row.player_id)
-    newest = newest_change(of.id).where(
-        sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(*map(sa.literal, first))
-    )
-    for number in later:
-        last = connection.execute(newest, {"who": number}).first()
-        if last is not None:
-            found[number] = (last.state, last.started_at)
-    return found
-
-
-def newest_change(pool_id: int) -> "sa.Select[tuple[float, int, int, bytes]]":
-    """The newest row of player `who` in the ledger: rating, start, sequence and state."""
-    return (
-        sa.select(change.c.rating, change.c.started_at, change.c.seq, change.c.state)
-        .where(change.c.pool_id == pool_id, change.c.player_id == sa.bindparam("who"))
-        .order_by(change.c.started_at.desc(), change.c.seq.desc())
-        .limit(1)
-    )
-
-
-def rated(of: Pool, live: Live, table: pl.DataFrame, keys: dict[str, Key], ids: dict[str, int]) -> Ledger:
-    """The ledger of the rows, rated from where `live` stands."""
-    if table.is_empty():
-        return {}
-    events, replayed = live.advance(Results(table, of.name))
-    before, after = changes(of.system, events, replayed)
-    at = of.system.state_type._fields.index("rating")
-    taken = events.results.frame[events.ledger.row].select("event_id", "player")
-    packed, ratings = np.ascontiguousarray(after, "<f8"), after[:, at].tolist()
+def rated(of: Pool, stretches: Sequence[Stretch], before: dict[int, Before]) -> Ledger:
+    """The ledger of the events, rated from where the players stand."""
+    live = Live(of.system)
+    live.resume({(of.name, str(number)): each for number, each in before.items()})
     told: Ledger = {}
-    place, last = 0, ""
-    for k, (event_id, name) in enumerate(taken.iter_rows()):
-        place = place + 1 if event_id == last else 1
-        last = event_id
-        told[*keys[event_id], ids[name]] = Row(place, float(before[k]), ratings[k], packed[k].tobytes())
+    for each in stretches:
+        if each.table.height:
+            told |= played(of, live, each)
+        if each.reset is not None:
+            told |= season_begins(of, live, each.reset)
     return told
 
 
-def ledger_from(connection: sa.Connection, pool_id: int, first: Key) -> Ledger:
-    """The ledger as it is written, from a key on."""
-    told = sa.select(change).where(
-        change.c.pool_id == pool_id,
-        sa.tuple_(change.c.started_at, change.c.seq) >= sa.tuple_(*map(sa.literal, first)),
-    )
-    return {
-        (row.started_at, row.seq, row.player_id): Row(row.place, row.rating_before, row.rating, row.state)
-        for row in connection.execute(told)
-    }
+def played(of: Pool, live: Live, stretch: Stretch) -> Ledger:
+    """The ledger of events, rated from where `live` stands."""
+    keys = {row.event_id: (row.started_at, row.seq) for row in stretch.events}
+    events, replayed = live.advance(Results(tabled(of, stretch.table), of.name))
+    before, after = changes(of.system, events, replayed)
+    ratings = after[:, of.system.state_type._fields.index("rating")].tolist()
+    taken = stretch.table[events.ledger.row]
+    ids, players, packed = taken["event_id"].to_list(), taken["player"].to_list(), states_as_bytes(after)
+    told: Ledger = {}
+    place, last = 0, ""
+    for event_id, name, was, rating, state in zip(ids, players, before.tolist(), ratings, packed, strict=True):
+        place = place + 1 if event_id == last else 1
+        last = event_id
+        told[*keys[event_id], int(name)] = Row(place, was, rating, state)
+    return told
 
 
-def written_changes(connection: sa.Connection, pool_id: int, old: Ledger, new: Ledger) -> Ledger:
-    """Write the difference of two ledgers; the rows that are new or other."""
-    gone = [key for key in old if key not in new]
-    other = {key: row for key, row in new.items() if key in old and old[key] != row}
-    added = {key: row for key, row in new.items() if key not in old}
-    here = sa.and_(
-        change.c.pool_id == pool_id,
-        change.c.started_at == sa.bindparam("at"),
-        change.c.seq == sa.bindparam("number"),
-        change.c.player_id == sa.bindparam("who"),
-    )
-    if gone:
-        found = [{"at": at, "number": number, "who": who} for at, number, who in gone]
-        connection.execute(sa.delete(change).where(here), found)
-    if other:
-        rows = [{"at": at, "number": number, "who": who} | row._asdict() for (at, number, who), row in other.items()]
-        connection.execute(sa.update(change).where(here).values(bound(*Row._fields)), rows)
-    if added:
-        names = ("started_at", "seq", "player_id")
-        rows = [{"pool_id": pool_id} | dict(zip(names, key, strict=True)) | row._asdict() for key, row in added.items()]
-        connection.execute(sa.insert(change), rows)
-    return other | added
+def season_begins(of: Pool, live: Live, reset: Reset) -> Ledger:
+    """The ledger of a reset: everyone who has a state."""
+    seats, before, after = live.reset(reset.keep)
+    rating = of.system.state_type._fields.index("rating")
+    rows = zip(seats, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
+    return {(*reset.key, int(name)): Row(0, was, now, state) for (_, name), was, now, state in rows}
 
 
-def bound(*names: str) -> dict[str, sa.BindParameter[Any]]:
-    """Columns set from values of their own names."""
-    return {name: sa.bindparam(name) for name in names}
+def states_as_bytes(states: Any) -> list[bytes]:
+    """Each row of states, (rows, fields), as exact doubles."""
+    packed, size = np.ascontiguousarray(states, "<f8").tobytes(), 8 * states.shape[1]
+    return [packed[at : at + size] for at in range(0, len(packed), size)]
 
 
 def mark_events(
-    connection: sa.Connection, of: Pool, table: pl.DataFrame, keys: dict[str, Key], new: Ledger
+    connection: sa.Connection, of: Pool, stretches: Sequence[Stretch], new: Ledger
 ) -> dict[str, tuple[str, str]]:
     """Say of each event whether it is rated, and if not, why; only what was said otherwise is written."""
     in_ledger = {(at, seq) for at, seq, _ in new}
-    marks = {event_id: (RATED, "") for event_id, key in keys.items() if key in in_ledger}
-    rest = table.filter(~pl.col("event_id").is_in(list(marks)))
-    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
-    finished = (pl.col("status") == "finished").any()
-    for event_id, counts, ends in rest.group_by("event_id").agg(ranked.alias("r"), finished.alias("f")).iter_rows():
-        nobody = of.system.needs_finisher and not ends
-        marks[event_id] = UNRATED, "unranked" if not counts else "nobody_finished" if nobody else "too_few_entrants"
-    said: dict[str, tuple[str, str]] = {}
-    for some in chunks(list(marks)):
-        told = sa.select(event.c.event_id, event.c.status, event.c.reason).where(
-            event.c.pool_id == of.id, event.c.event_id.in_(some)
-        )
-        said |= {row.event_id: (row.status, row.reason) for row in connection.execute(told)}
-    other = [
-        {"event": event_id, "status": status, "reason": reason}
-        for event_id, (status, reason) in marks.items()
-        if said[event_id] != (status, reason)
-    ]
+    marks: dict[str, tuple[str, str]] = {}
+    other = []
+    for each in stretches:
+        rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
+        why = reasons(of, each.table, rest) if rest else {}
+        for row in each.events:
+            mark = (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
+            marks[row.event_id] = mark
+            if mark != (row.status, row.reason):
+                other.append({"of": of.id, "event": row.event_id, "status": mark[0], "reason": mark[1]})
     if other:
-        here = sa.and_(event.c.pool_id == of.id, event.c.event_id == sa.bindparam("event"))
-        connection.execute(sa.update(event).where(here).values(bound("status", "reason")), other)
+        connection.execute(MARKED, other)
     return marks
 
 
-class Last(NamedTuple):
-    """A player's newest event, and what came of it."""
-
-    rating: float
-    started_at: int
-    seq: int
-    state: bytes
-
-
-def refresh_standings(connection: sa.Connection, of: Pool, players: set[int], new: Ledger) -> None:
-    """The newest state of each of these players, and the counts of ranks.
-
-    Args:
-        new: the ledger from some event on to its end.
-    """
-    last = last_states(connection, of, players, new)
-    old: dict[int, float] = {}
-    for some in chunks(sorted(players)):
-        told = sa.select(standing.c.player_id, standing.c.rating)
-        here = told.where(standing.c.pool_id == of.id, standing.c.player_id.in_(some))
-        old |= {row.player_id: row.rating for row in connection.execute(here)}
-    at = of.system.state_type._fields.index("events")
-    rows = {
-        number: each._asdict() | {"events": int(np.frombuffer(each.state, "<f8")[at])} for number, each in last.items()
-    }
-    mine = sa.and_(standing.c.pool_id == of.id, standing.c.player_id == sa.bindparam("who"))
-    gone = [{"who": number} for number in old if number not in last]
-    changed = [{"who": number} | row for number, row in rows.items() if number in old]
-    added = [{"pool_id": of.id, "player_id": number} | row for number, row in rows.items() if number not in old]
-    if gone:
-        connection.execute(sa.delete(standing).where(mine), gone)
-    if changed:
-        connection.execute(sa.update(standing).where(mine).values(bound("events", *Last._fields)), changed)
-    if added:
-        connection.execute(sa.insert(standing), added)
-    counts = Counter(bucket(each.rating) for each in last.values())
-    counts.subtract(bucket(rating) for rating in old.values())
-    count_ranks(connection, of.id, counts)
-
-
-def last_states(connection: sa.Connection, of: Pool, players: set[int], new: Ledger) -> dict[int, Last]:
-    """The newest of each player, who may be without: from the new ledger, else from what is kept before it."""
-    found = {
-        number: Last(row.rating, at, seq, row.state)
-        for (at, seq, number), row in sorted(new.items(), key=lambda item: item[0][:2])
-    }
-    newest = newest_change(of.id)
-    for number in players - found.keys():
-        row = connection.execute(newest, {"who": number}).first()
-        if row is not None:
-            found[number] = Last(row.rating, row.started_at, row.seq, row.state)
-    return found
-
-
-def bucket(rating: float) -> int:
-    """The count that a rating belongs to."""
-    return math.floor(rating)
-
-
-def count_ranks(connection: sa.Connection, pool_id: int, counts: Counter[int]) -> None:
-    """Add to the counts of players per whole rating; a count of nobody goes."""
-    rows = [{"pool_id": pool_id, "bucket": at, "players": more} for at, more in counts.items() if more]
-    if not rows:
-        return
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    added = insert(rank_count)
-    grown = {"players": rank_count.c.players + added.excluded.players}
-    connection.execute(added.on_conflict_do_update(index_elements=["pool_id", "bucket"], set_=grown), rows)
-    if any(row["players"] < 0 for row in rows):
-        empty = sa.and_(rank_count.c.pool_id == pool_id, rank_count.c.players == 0)
-        connection.execute(sa.delete(rank_count).where(empty))
-
-
-def found_pool(connection: sa.Connection, name: str) -> Pool | None:
-    """The pool of that name."""
-    row = connection.execute(sa.select(pool).where(pool.c.name == name)).first()
-    return None if row is None else Pool.loaded(row)
+def reasons(of: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:
+    """Why these events are not rated."""
+    rest = table.filter(pl.col("event_id").is_in(unrated))
+    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
+    finished = (pl.col("status") == "finished").any()
+    told = {}
+    for event_id, counts, ends in rest.group_by("event_id").agg(ranked.alias("r"), finished.alias("f")).iter_rows():
+        nobody = of.system.needs_finisher and not ends
+        told[event_id] = "unranked" if not counts else "nobody_finished" if nobody else "too_few_entrants"
+    return told

@@ -1,7 +1,12 @@
-"""The tables. States are exact doubles, little-endian, one after the other; entries are lines of JSON."""
+"""The tables. States are exact doubles, little-endian, one after the other; entries are lines of JSON.
+
+Names stand in `player` and `alias` alone: everything else knows a player by number, so that a player can be renamed
+or forgotten without touching what was logged.
+"""
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Double,
     ForeignKey,
@@ -30,8 +35,26 @@ pool = Table(
     metadata,
     Column("id", Number, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("system", String(64), nullable=False),
+    Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
     Column("parameters", Text, nullable=False),  # JSON
+)
+
+player = Table(
+    "player",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    UniqueConstraint("pool_id", "name"),
+)
+
+alias = Table(  # names that players had, under which servers may still send them
+    "alias",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("player_id", Number, ForeignKey("player.id"), nullable=False),
+    Index(None, "player_id"),
 )
 
 log = Table(
@@ -39,10 +62,12 @@ log = Table(
     metadata,
     Column("seq", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("kind", String(16), nullable=False),  # submit, amend, void, restore, merge
-    Column("subject", Text, nullable=False),  # an event, or the player who is merged away
-    Column("body", LargeBinary, nullable=False),  # entries; or the player merged into
-    Column("digest", LargeBinary, nullable=False),  # of an event's content
+    Column("kind", String(16), nullable=False),  # see podium.store.log
+    Column("subject", Text, nullable=False),  # an event, a match, a season, or a player's number
+    Column("body", LargeBinary, nullable=False),  # entries, a line of JSON each; or JSON of what the kind needs
+    Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent
+    Column("match_id", Text, nullable=True),  # the registered match whose result an event is
+    Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
     Column("received_at", String(32), nullable=False),  # ISO 8601; told, never read by rating
     Column("actor", Text, nullable=False),
     Index(None, "pool_id", "subject", "seq"),
@@ -58,7 +83,8 @@ api_key = Table(
     Column("role", String(8), nullable=False),  # read, write, admin
     Column("pool", Text, nullable=True),  # the only one it opens; all where empty
     Column("created_at", String(32), nullable=False),
-    Column("revoked_at", String(32), nullable=True),
+    Column("revoked_at", String(32), nullable=True),  # may be to come: a key that was rotated lives a little longer
+    Column("per_second", Double, nullable=True),  # requests; as many as it likes where empty
 )
 
 # Everything below derives from the log.
@@ -73,16 +99,37 @@ event = Table(
     Column("started_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("status", String(16), nullable=False),  # rated, unrated, voided
     Column("reason", String(64), nullable=False),  # why it is not rated; empty where it is
+    Column("match_id", Text, nullable=True),
+    Column("present", Integer, nullable=True),
     Index(None, "pool_id", "started_at", "seq"),
+    Index(None, "pool_id", "match_id"),
 )
 
-player = Table(
-    "player",
+merged = Table(  # who plays on as whom, resolved to the end
+    "merged",
     metadata,
-    Column("id", Number, primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("name", Text, nullable=False),
-    UniqueConstraint("pool_id", "name"),
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("into_id", Number, ForeignKey("player.id"), nullable=False),
+)
+
+registration = Table(
+    "registration",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("match_id", Text, primary_key=True),
+    Column("seq", Number, nullable=False),  # of the log entry that has the entrants
+    Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+)
+
+season = Table(
+    "season",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("seq", Number, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
 )
 
 change = Table(
@@ -92,11 +139,12 @@ change = Table(
     Column("started_at", BigInteger, primary_key=True),
     Column("seq", Number, primary_key=True),
     Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
-    Column("place", Integer, nullable=False),  # of the player's first line in the event
+    Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
     Column("rating_before", Double, nullable=False),
     Column("rating", Double, nullable=False),
     Column("state", LargeBinary, nullable=False),  # after the event
     Index(None, "pool_id", "player_id", "started_at", "seq"),
+    sqlite_with_rowid=False,
 )
 
 standing = Table(
@@ -106,10 +154,12 @@ standing = Table(
     Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
     Column("rating", Double, nullable=False),
     Column("events", Integer, nullable=False),
-    Column("started_at", BigInteger, nullable=False),  # of the player's newest event
+    Column("started_at", BigInteger, nullable=False),  # of the player's newest change
     Column("seq", Number, nullable=False),
+    Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
     Column("state", LargeBinary, nullable=False),
     Index(None, "pool_id", "rating", "player_id"),
+    sqlite_with_rowid=False,
 )
 
 rank_count = Table(
@@ -118,4 +168,24 @@ rank_count = Table(
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("bucket", BigInteger, primary_key=True),  # the rating's whole part
     Column("players", Integer, nullable=False),
+)
+
+snapshot_day = Table(
+    "snapshot_day",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("day", Integer, primary_key=True),  # since 1970
+    Column("stale", Boolean, nullable=False),  # something before it was corrected since
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("day", Integer, primary_key=True),  # since 1970: how the board stood at 00:00 UTC
+    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("rank", Integer, nullable=False),
+    Column("rating", Double, nullable=False),
+    Index(None, "pool_id", "player_id", "day"),
+    sqlite_with_rowid=False,
 )

@@ -1,41 +1,65 @@
 """The log rated anew, from nothing, against everything that is kept: bit for bit."""
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from podium.live import Live
-from podium.store.rerating import START, Key, Ledger, Pool, Row, bucket, ledger_from, rated, suffix
-from podium.store.schema import player, rank_count, standing
+from podium.store import snapshots
+from podium.store.derived import as_kept, from_log
+from podium.store.kept import Ledger, Row, bucket, kept_ledger
+from podium.store.players import names_of
+from podium.store.pools import START, Key, Pool
+from podium.store.rerating import rated, reasons, suffix
+from podium.store.schema import rank_count, standing
 
 MOST = 20  # differences that are told
 
 
 def differences(connection: sa.Connection, of: Pool) -> list[str]:
     """What differs, the first few, in words; nothing where all is well."""
-    table, keys = suffix(connection, of, START)
-    found = connection.execute(sa.select(player.c.id, player.c.name).where(player.c.pool_id == of.id)).all()
-    ids = {row.name: row.id for row in found}
-    unknown = sorted(set(table["player"]) - set(ids))
-    if unknown:
-        return [f"{of.name}: player {unknown[0]!r} of the log is not kept"]
-    truth = rated(of, Live(of.system), table, keys, ids)
-    names = {row.id: row.name for row in found}
-    told = [*ledger_differences(of, names, ledger_from(connection, of.id, START), truth)]
-    told += standing_differences(connection, of, names, truth)
-    return told[:MOST]
+    return [f"{of.name}: {told}" for told in islice(found(connection, of), MOST)]
 
 
-def ledger_differences(of: Pool, names: dict[int, str], kept: Ledger, truth: Ledger) -> list[str]:
+def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
+    """What differs; each step trusts what those before it compared."""
+    facts = list(fact_differences(connection, of))
+    yield from facts
+    if facts:
+        return
+    stretches = suffix(connection, of, START)
+    truth = rated(of, stretches, {})
+    names = names_of(connection, of)
+    yield from ledger_differences(names, kept_ledger(connection, of, START), truth)
+    in_ledger = {(at, seq) for at, seq, _ in truth}
+    for each in stretches:
+        rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
+        why = reasons(of, each.table, rest) if rest else {}
+        for row in each.events:
+            reason = why.get(row.event_id, "")
+            if (row.status, row.reason) != ("unrated" if reason else "rated", reason):
+                yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {reason or 'rated'}"
+    yield from standing_differences(connection, of, names, truth)
+    yield from snapshot_differences(connection, of)
+
+
+def fact_differences(connection: sa.Connection, of: Pool) -> Iterator[str]:
+    """Events, matches, seasons, accounts, and the pool's system."""
+    kept, truth = as_kept(connection, of), from_log(connection, of)
+    for key in sorted(kept.keys() | truth.keys(), key=str):
+        if kept.get(key) != truth.get(key):
+            yield f"{key[0]} {key[1]!r} is kept as {kept.get(key)}, and the log says {truth.get(key)}"
+
+
+def ledger_differences(names: dict[int, str], kept: Ledger, truth: Ledger) -> Iterator[str]:
     """Rows of the ledger."""
-    told = []
     for key in sorted(kept.keys() | truth.keys()):
         was, is_ = kept.get(key), truth.get(key)
         if was is None or is_ is None or not same(was, is_):
             what = "is kept and should not be" if is_ is None else "is not kept" if was is None else "is another"
-            told.append(f"{of.name}: the change of {names[key[2]]!r} in the event of log entry {key[1]} {what}")
-    return told
+            yield f"the change of {names.get(key[2])!r} in the event of log entry {key[1]} {what}"
 
 
 def same(one: Row, two: Row) -> bool:
@@ -44,28 +68,42 @@ def same(one: Row, two: Row) -> bool:
     return bits[0] == bits[1] and one.state == two.state and one.place == two.place
 
 
-def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, str], truth: Ledger) -> list[str]:
+def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, str], truth: Ledger) -> Iterator[str]:
     """States, and counts of ranks."""
     newest: dict[int, tuple[Key, Row]] = {}
-    for (at, seq, number), row in sorted(truth.items(), key=lambda item: item[0]):
-        newest[number] = (Key(at, seq), row)
+    played: dict[int, int] = {}
+    for at, seq, number in sorted(truth):
+        row = truth[at, seq, number]
+        newest[number] = Key(at, seq), row
+        played[number] = at if row.place else played[number]
+    rating, events = (of.system.state_type._fields.index(name) for name in ("rating", "events"))
     kept: dict[int, Any] = {
         row.player_id: row for row in connection.execute(sa.select(standing).where(standing.c.pool_id == of.id))
     }
-    told = []
-    for number in sorted(newest.keys() | kept.keys()):
-        held = kept.get(number)
-        if number not in newest:
-            told.append(f"{of.name}: the state of {names[number]!r} is kept and should not be")
-        elif held is None or (held.state, held.started_at, held.seq) != (newest[number][1].state, *newest[number][0]):
-            told.append(f"{of.name}: the state of {names[number]!r} is not the last of the ledger")
     counts: dict[int, int] = {}
-    for _, last in newest.values():
-        counts[bucket(last.rating)] = counts.get(bucket(last.rating), 0) + 1
-    found = sa.select(rank_count).where(rank_count.c.pool_id == of.id)
-    kept_counts = {row.bucket: row.players for row in connection.execute(found)}
+    for number in sorted(newest.keys() | kept.keys()):
+        if number not in newest:
+            yield f"the state of {names.get(number)!r} is kept and should not be"
+            continue
+        key, row = newest[number]
+        state = np.frombuffer(row.state, "<f8")
+        told = (row.state, *key, played[number], float(state[rating]), int(state[events]))
+        held = kept.get(number)
+        if held is None or told != (held.state, held.started_at, held.seq, held.played_at, held.rating, held.events):
+            yield f"the state of {names.get(number)!r} is not the last of the ledger"
+        counts[bucket(row.rating)] = counts.get(bucket(row.rating), 0) + 1
+    counted = sa.select(rank_count).where(rank_count.c.pool_id == of.id)
+    kept_counts = {row.bucket: row.players for row in connection.execute(counted)}
     for at in sorted(counts.keys() | kept_counts.keys()):
         if counts.get(at, 0) != kept_counts.get(at, 0):
-            is_, was = counts.get(at, 0), kept_counts.get(at, 0)
-            told.append(f"{of.name}: {was} players are counted from {at} to {at + 1}, and there are {is_}")
-    return told
+            was, is_ = kept_counts.get(at, 0), counts.get(at, 0)
+            yield f"{was} players are counted from {at} to {at + 1}, and there are {is_}"
+
+
+def snapshot_differences(connection: sa.Connection, of: Pool) -> Iterator[str]:
+    """Daily ranks, but for days that wait to be taken again."""
+    for row in connection.execute(snapshots.DAYS, {"of": of.id}).all():
+        if not row.stale and sorted(snapshots.kept(connection, of, row.day)) != sorted(
+            snapshots.ranked(connection, of, row.day)
+        ):
+            yield f"the snapshot of {snapshots.date_of(row.day)} is not how the board stood"

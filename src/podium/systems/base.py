@@ -66,6 +66,8 @@ class System:
     min_events: ClassVar[int] = 0  # before a player stands on the leaderboard
     settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional
     shown_deviations: ClassVar[float] = 2.0  # half-width of the interval shown to people
+    level: ClassVar[str] = "rating"  # the field that a new season draws towards a newcomer's
+    with_level: ClassVar[tuple[str, ...]] = ("rating",)  # the fields that move by as many points
 
     @property
     def overall_set(self) -> bool:
@@ -125,6 +127,21 @@ class System:
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
         lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
         return GumbelPerformances(-lead, np.ones(lead.size))
+
+    def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
+        """The states after a soft reset: each keeps a share of its lead over a newcomer, and all else that is known.
+
+        Args:
+            states: (players, fields) float64; not changed.
+            keep: the share, from 0 (all start level) to 1 (nothing changes).
+        """
+        names = self.state_type._fields
+        at = names.index(self.level)
+        moved = states.copy()
+        shift = (keep - 1.0) * (states[:, at] - self.newcomer()[at])
+        for name in self.with_level:
+            moved[:, names.index(name)] += shift
+        return moved
 
     def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' ratings are not settled yet; `states` is (players, fields)."""

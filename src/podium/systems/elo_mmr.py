@@ -89,6 +89,7 @@ class EloMmr(System):
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     takes_periods: ClassVar[bool] = False
+    with_level: ClassVar[tuple[str, ...]] = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)

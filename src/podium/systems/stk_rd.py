@@ -112,6 +112,8 @@ class StkRd(System):
     needs_finisher: ClassVar[bool] = True
     takes_periods: ClassVar[bool] = False
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+    level: ClassVar[str] = "raw_rating"
+    with_level: ClassVar[tuple[str, ...]] = ("raw_rating", "rating")
 
     initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
     deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)

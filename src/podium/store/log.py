@@ -1,0 +1,60 @@
+"""The append-only log: the only truth, from which everything else of a pool derives."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.store.pools import Pool
+from podium.store.schema import log
+
+SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
+REGISTER = "register"  # a match that starts, with its entrants
+MERGE, RENAME, PSEUDONYMISE = "merge", "rename", "pseudonymise"  # of a player, by number
+SEASON, CONFIGURE = "season", "configure"  # of the pool
+ADDED = sa.insert(log).returning(log.c.seq, sort_by_parameter_order=True)
+
+
+class Entry(NamedTuple):
+    """What is to be logged."""
+
+    subject: str
+    body: bytes
+    digest: bytes
+    actor: str
+    match_id: str | None = None  # the registered match whose result an event is
+    present: int | None = None  # how many of its entrants the result had
+
+
+def entry(subject: str, told: Any, actor: str) -> Entry:
+    """An entry whose body is JSON."""
+    body = b"" if told is None else json.dumps(told, ensure_ascii=False).encode()
+    return Entry(subject, body, digest(body), actor)
+
+
+def digest(content: bytes) -> bytes:
+    """What tells the same content from another."""
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def append(connection: sa.Connection, of: Pool, kind: str, entries: Sequence[Entry]) -> list[int]:
+    """Write log entries; their sequence numbers, drawn while the pool is locked."""
+    if not entries:
+        return []
+    now = datetime.now(UTC).isoformat(timespec="microseconds")  # told, never read by rating
+    shared = {"pool_id": of.id, "kind": kind, "received_at": now}
+    return list(connection.execute(ADDED, [shared | each._asdict() for each in entries]).scalars())
+
+
+def entries_after(connection: sa.Connection, of: Pool, seq: int, most: int) -> list[Any]:
+    """Entries with their numbers above `seq`, oldest first, without their bodies."""
+    told = (
+        sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.received_at, log.c.actor)
+        .where(log.c.pool_id == of.id, log.c.seq > seq)
+        .order_by(log.c.seq)
+        .limit(most)
+    )
+    return list(connection.execute(told))

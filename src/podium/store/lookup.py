@@ -1,0 +1,211 @@
+"""What is read of events and of players against each other: contents, reasons, meetings, the whole history."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.events import encode
+from podium.explanation import Explanation
+from podium.leaderboard import Eligibility
+from podium.live import Live
+from podium.results import Results
+from podium.store.among import values
+from podium.store.boards import filtered, states_of
+from podium.store.content import UTC, unpacked
+from podium.store.instants import instant
+from podium.store.kept import STANDINGS, states_before
+from podium.store.players import known_numbers, merges, names_of, number_of
+from podium.store.pools import Key, Pool
+from podium.store.rerating import named, tabled
+from podium.store.schema import change, event, log, season
+from podium.store.submission import changes_of, wanted_event
+from podium.tuples import read
+
+BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
+MOST_MET = 1000  # newest meetings of two players that are told
+
+
+def content(connection: sa.Connection, of: Pool, number: int) -> Results:
+    """The rows of a log entry, players by name."""
+    body = connection.execute(BODY, {"number": number}).scalar_one()
+    return Results(tabled(of, named(connection, of, unpacked([body]))), of.name)
+
+
+def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, Any]:
+    """`event_id, seq, started_at, status, reason, match_id, corrected, entries, changes` of an event.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = wanted_event(connection, of, event_id)
+    frame = content(connection, of, row.content_seq).frame.drop("pool", "event_id", "started_at")
+    entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
+    return {
+        "event_id": event_id,
+        "seq": row.seq,
+        "started_at": instant(row.started_at),
+        "status": row.status,
+        "reason": row.reason,
+        "match_id": row.match_id,
+        "corrected": row.content_seq != row.seq,
+        "entries": entries,
+        "changes": [each._asdict() for each in changes_of(connection, of, Key(row.started_at, row.seq))],
+    }
+
+
+def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> Explanation:
+    """Why a player's rating moved in an event, from the states before it.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    row = wanted_event(connection, of, event_id)
+    if row.status != "rated":
+        raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
+    results = content(connection, of, row.content_seq)
+    numbers = known_numbers(connection, of, results.frame["player"].unique().to_list())
+    before = states_before(connection, of, numbers.values(), Key(row.started_at, row.seq))
+    live = Live(of.system)
+    live.resume({(of.name, each): before[number] for each, number in numbers.items() if number in before})
+    (called,) = names_of(connection, of, [number_of(connection, of, name)]).values()
+    return live.explain(results, event_id, called)
+
+
+def states(connection: sa.Connection, of: Pool, names: Sequence[str]) -> list[Any]:
+    """Each player's state, as NamedTuples; a newcomer's for whoever has none."""
+    merged = merges(connection, of)
+    numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, of, names).items()}
+    rows = connection.execute(STANDINGS, {"of": of.id, "among": values(set(numbers.values()))})
+    found = {row.player_id: row.state for row in rows}
+    newcomer = of.system.newcomer()
+    return [
+        read(np.frombuffer(found[numbers[name]], "<f8")[None], 0, newcomer) if numbers.get(name) in found else newcomer
+        for name in names
+    ]
+
+
+def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list[dict[str, Any]]:
+    """`event_id, started_at, wins, draws, losses, delta, other_delta` of the events in which two met, newest first.
+
+    Wins, draws and losses are by heat, the first player's.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
+    one, two = number_of(connection, of, name), number_of(connection, of, other)
+    if one == two:
+        raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
+    mine, theirs = change.alias(), change.alias()
+    told = (
+        sa.select(
+            event.c.event_id,
+            event.c.started_at,
+            log.c.body,
+            (mine.c.rating - mine.c.rating_before).label("delta"),
+            (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
+        )
+        .select_from(mine)
+        .join(theirs, sa.and_(*(mine.c[each] == theirs.c[each] for each in ("pool_id", "started_at", "seq"))))
+        .join(event, sa.and_(*(event.c[each] == mine.c[each] for each in ("pool_id", "started_at", "seq"))))
+        .join(log, log.c.seq == event.c.content_seq)
+        .where(mine.c.pool_id == of.id, mine.c.player_id == one, theirs.c.player_id == two)
+        .order_by(event.c.started_at.desc(), event.c.seq.desc())
+        .limit(MOST_MET)
+    )
+    rows = connection.execute(told).all()
+    scores = results_against(connection, of, [row.body for row in rows], one, two)
+    return [
+        {"event_id": row.event_id, "started_at": instant(row.started_at)}
+        | dict(zip(("wins", "draws", "losses"), scores[row.event_id], strict=True))
+        | {"delta": row.delta, "other_delta": row.other_delta}
+        for row in rows
+    ]
+
+
+def results_against(
+    connection: sa.Connection, of: Pool, bodies: Sequence[bytes], one: int, two: int
+) -> dict[str, tuple[int, int, int]]:
+    """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
+    if not bodies:
+        return {}
+    merged = {str(gone): str(stays) for gone, stays in merges(connection, of).items()}
+    table = unpacked(bodies).with_columns(pl.col("player").replace(merged))
+    events = encode(Results(tabled(of, table), of.name), of.system)
+    columns = events.columns
+    heats = columns.entries if columns.entries.size else columns.entrants
+    heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))
+    side = columns.side if columns.side.size else np.full(heat.size, -1)
+    entries = pl.DataFrame(
+        {
+            "event_id": table["event_id"][events.entry_row],
+            "player": table["player"][events.entry_row],
+            "heat": heat,
+            "place": columns.place,
+            "side": side,
+        }
+    )
+    first, second = (entries.filter(pl.col("player") == str(number)) for number in (one, two))
+    both = first.join(second, on=["event_id", "heat"]).filter(
+        (pl.col("side") < 0) | (pl.col("side") != pl.col("side_right"))
+    )
+    counts = both.group_by("event_id").agg(
+        (pl.col("place") < pl.col("place_right")).sum().alias("wins"),
+        (pl.col("place") == pl.col("place_right")).sum().alias("draws"),
+        (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
+    )
+    told = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
+    return {event_id: told.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}
+
+
+def history(connection: sa.Connection, of: Pool) -> pl.DataFrame:
+    """Every change as it is kept, in the order of rating, with the columns of `podium.rate(…).history`."""
+    told = (
+        sa.select(
+            event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
+            change.c.rating, change.c.state,
+        )
+        .outerjoin(event, sa.and_(*(event.c[each] == change.c[each] for each in ("pool_id", "started_at", "seq"))))
+        .where(change.c.pool_id == of.id)
+        .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
+    )  # fmt: skip
+    rows = connection.execute(told).all()
+    names = names_of(connection, of)
+    shown = of.system.shown(states_of(of, [row.state for row in rows]))
+    return pl.DataFrame(
+        {
+            "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
+            "pool": pl.repeat(of.name, len(rows), dtype=pl.String, eager=True),
+            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC),
+            "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
+            "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
+            "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),
+            **{name: pl.Series(column) for name, column in shown.items()},
+        }
+    )
+
+
+def seasons(connection: sa.Connection, of: Pool) -> list[dict[str, Any]]:
+    """The seasons, oldest first: `name, starts_at, keep`."""
+    told = sa.select(season).where(season.c.pool_id == of.id).order_by(season.c.started_at, season.c.seq)
+    return [
+        {"name": row.name, "starts_at": instant(row.started_at), "keep": row.keep} for row in connection.execute(told)
+    ]
+
+
+def season_board(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
+    """How the board stood when a season ended, just before the next; as it stands where none came after it.
+
+    Raises:
+        UnknownError: there is none of that name.
+    """
+    told = seasons(connection, of)
+    at = next((k for k, each in enumerate(told) if each["name"] == name), None)
+    if at is None:
+        raise UnknownError(f"there is no season {name!r} in pool {of.name!r}")
+    after = told[at + 1]["starts_at"] if at + 1 < len(told) else None
+    return filtered(connection, of, Eligibility(), after, before=True)

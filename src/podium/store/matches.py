@@ -1,0 +1,176 @@
+"""Matches that a server registers when they start: one result counts, and who is missing from it has quit."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.store.content import Absent, Content
+from podium.store.database import StoreError
+from podium.store.instants import instant, now
+from podium.store.log import REGISTER, append, digest, entry
+from podium.store.players import merges, names_of, numbers_of
+from podium.store.pools import LONGEST, Key, Pool
+from podium.store.rerating import SUPERSEDED, VOIDED
+from podium.store.schema import event, log, registration
+
+OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
+HELD = 86_400.0  # seconds that a match waits for its result, if not told otherwise
+MOST_HELD = 31 * HELD
+NAMED = (
+    sa.select(registration.c.seq, registration.c.expires_at, log.c.body, log.c.digest)
+    .join(log, log.c.seq == registration.c.seq)
+    .where(registration.c.pool_id == sa.bindparam("of"), registration.c.match_id == sa.bindparam("match"))
+)
+RESULTS = (
+    sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.present)
+    .where(event.c.pool_id == sa.bindparam("of"), event.c.match_id == sa.bindparam("match"))
+    .order_by(event.c.present.desc(), event.c.seq)
+)
+STANDS = (
+    sa.update(event)
+    .where(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bindparam("event"))
+    .values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A match that was registered."""
+
+    match_id: str
+    entrants: tuple[str, ...]
+    expires_at: datetime
+    status: str  # open, reported, expired
+    results: tuple[str, ...]  # the events that came of it, the one that stands first
+
+
+def register(
+    connection: sa.Connection, of: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
+) -> bool:
+    """Register a match; whether it was known, with these very entrants.
+
+    Args:
+        entrants: names, or a `player` and a `team` each.
+        held_s: seconds that it waits for a result.
+
+    Raises:
+        ParameterError: no entrants, one twice, or a time that is not above 0 and up to 31 days.
+        StoreError: a match of that id has other entrants.
+    """
+    told = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    names = [str(each["player"]) for each in told]
+    if not match_id.strip() or len(match_id) > LONGEST:
+        raise ParameterError(f"a match's id has 1 to {LONGEST} letters")
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("entrants: a match has one at least, and none twice")
+    if not 0.0 < held_s <= MOST_HELD:
+        raise ParameterError(f"a match waits for its result above 0 and up to {MOST_HELD:.0f} seconds, not {held_s}")
+    numbers = numbers_of(connection, of, names)
+    kept = [{"player": numbers[name], "team": each.get("team")} for name, each in zip(names, told, strict=True)]
+    logged = entry(match_id, {"entrants": kept}, actor)
+    known = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
+    if known is not None:
+        if json.loads(known.body)["entrants"] != kept:
+            raise StoreError(f"match {match_id!r} is registered already, with other entrants")
+        return True
+    expires_at = now() + round(held_s * 1e6)
+    body = json.dumps({"entrants": kept, "expires_at": expires_at}).encode()
+    (seq,) = append(connection, of, REGISTER, [logged._replace(body=body, digest=digest(body))])
+    row = {"pool_id": of.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
+    connection.execute(sa.insert(registration), row)
+    return False
+
+
+def wanted_match(connection: sa.Connection, of: Pool, match_id: str) -> Any:
+    """A registration's row, with its body.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
+    if row is None:
+        raise UnknownError(f"no match {match_id!r} is registered in pool {of.name!r}")
+    return row
+
+
+def registered(connection: sa.Connection, of: Pool, match_id: str) -> Registered:
+    """A match, and what came of it.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = wanted_match(connection, of, match_id)
+    numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
+    names = names_of(connection, of, numbers)
+    results = connection.execute(RESULTS, {"of": of.id, "match": match_id}).all()
+    standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
+    rest = [each.event_id for each in results if each.event_id not in standing]
+    status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
+    return Registered(
+        match_id, tuple(names[each] for each in numbers), instant(row.expires_at), status, (*standing, *rest)
+    )
+
+
+def waiting(connection: sa.Connection, of: Pool) -> list[str]:
+    """The ids of the matches that wait for a result, the first to expire first."""
+    reported = sa.exists().where(event.c.pool_id == of.id, event.c.match_id == registration.c.match_id)
+    told = (
+        sa.select(registration.c.match_id)
+        .where(registration.c.pool_id == of.id, registration.c.expires_at >= now(), ~reported)
+        .order_by(registration.c.expires_at)
+        .limit(1000)
+    )
+    return list(connection.execute(told).scalars())
+
+
+def missing(
+    connection: sa.Connection,
+    of: Pool,
+    match_id: str | None,
+    content: Content,
+    numbers: Mapping[str, int],
+    *,
+    late: bool,
+) -> tuple[int | None, list[Absent]]:
+    """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match.
+
+    Args:
+        late: whether a result is taken after the match expired.
+
+    Raises:
+        UnknownError: the match is not registered.
+        StoreError: it has expired.
+    """
+    if match_id is None:
+        return None, []
+    row = wanted_match(connection, of, match_id)
+    if row.expires_at < now() and not late:
+        raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
+    merged = merges(connection, of)
+    here = {merged.get(numbers[name], numbers[name]) for name in content.players}
+    entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
+    absent = [Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in here]
+    return len(entrants) - len(absent), absent
+
+
+def settle(connection: sa.Connection, of: Pool, match_id: str | None) -> list[Key]:
+    """Let the result with most of the entrants stand, the first of equals; the keys of those that it moved."""
+    if match_id is None:
+        return []
+    results = connection.execute(RESULTS, {"of": of.id, "match": match_id}).all()
+    moved, first = [], True
+    for row in results:
+        if row.status == VOIDED:
+            continue
+        if first == (row.status == SUPERSEDED):
+            status = "" if first else SUPERSEDED
+            told = {"of": of.id, "event": row.event_id, "status": status, "reason": status}
+            connection.execute(STANDS, told)
+            moved.append(Key(row.started_at, row.seq))
+        first = False
+    return moved

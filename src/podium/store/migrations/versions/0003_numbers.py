@@ -1,0 +1,199 @@
+"""Players by number in the log; matches, seasons, snapshots; keys with a rate."""
+
+import hashlib
+import json
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # not told any more where it is as usual
+
+log = sa.table("log", *map(sa.column, ("seq", "pool_id", "kind", "subject", "body", "digest", "received_at", "actor")))
+pool = sa.table("pool", *map(sa.column, ("id", "system", "parameters")))
+merged = sa.table("merged", *map(sa.column, ("pool_id", "player_id", "into_id")))
+player = sa.table("player", *map(sa.column, ("id", "pool_id", "name")))
+
+
+def upgrade() -> None:
+    """Make the new tables, and carry the log over."""
+    connection = op.get_bind()
+    op.create_table(
+        "alias",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("player_id", NUMBER, nullable=False),
+        sa.ForeignKeyConstraint(["player_id"], ["player.id"], name=op.f("fk_alias_player_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_alias_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "name", name=op.f("pk_alias")),
+    )
+    op.create_index(op.f("ix_alias_player_id"), "alias", ["player_id"], unique=False)
+    op.create_table(
+        "merged",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("player_id", NUMBER, nullable=False),
+        sa.Column("into_id", NUMBER, nullable=False),
+        sa.ForeignKeyConstraint(["into_id"], ["player.id"], name=op.f("fk_merged_into_id")),
+        sa.ForeignKeyConstraint(["player_id"], ["player.id"], name=op.f("fk_merged_player_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_merged_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "player_id", name=op.f("pk_merged")),
+    )
+    op.create_table(
+        "registration",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("match_id", sa.Text(), nullable=False),
+        sa.Column("seq", NUMBER, nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_registration_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "match_id", name=op.f("pk_registration")),
+    )
+    op.create_table(
+        "season",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("seq", NUMBER, nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("keep", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_season_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "name", name=op.f("pk_season")),
+    )
+    op.create_table(
+        "snapshot_day",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False),
+        sa.Column("stale", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_snapshot_day_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "day", name=op.f("pk_snapshot_day")),
+    )
+    op.create_table(
+        "snapshot",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False),
+        sa.Column("player_id", NUMBER, nullable=False),
+        sa.Column("rank", sa.Integer(), nullable=False),
+        sa.Column("rating", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(["player_id"], ["player.id"], name=op.f("fk_snapshot_player_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_snapshot_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "day", "player_id", name=op.f("pk_snapshot")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_snapshot_pool_id_player_id_day"), "snapshot", ["pool_id", "player_id", "day"])
+    for table in ("log", "event"):
+        op.add_column(table, sa.Column("match_id", sa.Text(), nullable=True))
+        op.add_column(table, sa.Column("present", sa.Integer(), nullable=True))
+    op.create_index(op.f("ix_event_pool_id_match_id"), "event", ["pool_id", "match_id"])
+    op.add_column("api_key", sa.Column("per_second", sa.Double(), nullable=True))
+    move_changes(connection)
+    move_standings(connection)
+    configure(connection)
+    number_players(connection)
+
+
+def move_changes(connection: sa.Connection) -> None:
+    """The ledger, in SQLite now in the order of its key, without an index beside it."""
+    if connection.dialect.name != "sqlite":
+        return
+    op.rename_table("change", "old_change")
+    op.drop_index(op.f("ix_change_pool_id_player_id_started_at_seq"), "old_change")
+    op.create_table(
+        "change",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("seq", NUMBER, nullable=False),
+        sa.Column("player_id", NUMBER, nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("rating_before", sa.Double(), nullable=False),
+        sa.Column("rating", sa.Double(), nullable=False),
+        sa.Column("state", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["player_id"], ["player.id"], name=op.f("fk_change_player_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_change_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "started_at", "seq", "player_id", name=op.f("pk_change")),
+        sqlite_with_rowid=False,
+    )
+    connection.exec_driver_sql("INSERT INTO change SELECT * FROM old_change")
+    op.drop_table("old_change")
+    op.create_index(
+        op.f("ix_change_pool_id_player_id_started_at_seq"), "change", ["pool_id", "player_id", "started_at", "seq"]
+    )
+
+
+def move_standings(connection: sa.Connection) -> None:
+    """Who stands where, with the time of the newest event."""
+    op.rename_table("standing", "old_standing")
+    op.drop_index(op.f("ix_standing_pool_id_rating_player_id"), "old_standing")
+    if connection.dialect.name == "postgresql":
+        for kind in ("pk_standing", "fk_standing_player_id", "fk_standing_pool_id"):
+            op.drop_constraint(op.f(kind), "old_standing")
+    op.create_table(
+        "standing",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("player_id", NUMBER, nullable=False),
+        sa.Column("rating", sa.Double(), nullable=False),
+        sa.Column("events", sa.Integer(), nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("seq", NUMBER, nullable=False),
+        sa.Column("played_at", sa.BigInteger(), nullable=False),
+        sa.Column("state", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["player_id"], ["player.id"], name=op.f("fk_standing_player_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_standing_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "player_id", name=op.f("pk_standing")),
+        sqlite_with_rowid=False,
+    )
+    connection.exec_driver_sql(
+        "INSERT INTO standing (pool_id, player_id, rating, events, started_at, seq, played_at, state) "
+        "SELECT pool_id, player_id, rating, events, started_at, seq, started_at, state FROM old_standing"
+    )
+    op.drop_table("old_standing")
+    op.create_index(op.f("ix_standing_pool_id_rating_player_id"), "standing", ["pool_id", "rating", "player_id"])
+
+
+def configure(connection: sa.Connection) -> None:
+    """Every pool's configuration as an entry of the log."""
+    rows = connection.execute(sa.select(pool)).all()
+    for row in rows:
+        body = json.dumps({"system": row.system, "parameters": json.loads(row.parameters)}).encode()
+        shared = {"pool_id": row.id, "kind": "configure", "subject": "", "received_at": "", "actor": "migration"}
+        connection.execute(sa.insert(log), shared | {"body": body, "digest": digest(body)})
+
+
+def number_players(connection: sa.Connection) -> None:
+    """Numbers for names in the log's bodies and merges; digests of what is told now."""
+    numbers = {(row.pool_id, row.name): row.id for row in connection.execute(sa.select(player))}
+
+    def number_of(pool_id: int, name: str) -> int:
+        if (pool_id, name) not in numbers:
+            new = sa.insert(player).values(pool_id=pool_id, name=name).returning(player.c.id)
+            numbers[pool_id, name] = connection.execute(new).scalar_one()
+        return int(numbers[pool_id, name])
+
+    into: dict[tuple[int, int], int] = {}
+    told = sa.select(log.c.seq, log.c.pool_id, log.c.kind, log.c.subject, log.c.body).order_by(log.c.seq)
+    for row in connection.execute(told.where(log.c.kind.in_(["submit", "amend", "merge"]))).all():
+        if row.kind == "merge":
+            gone, stays = (number_of(row.pool_id, name) for name in (row.subject, row.body.decode()))
+            into = {each: stays if end == gone else end for each, end in into.items()} | {(row.pool_id, gone): stays}
+            body = json.dumps({"into": stays}).encode()
+            changed = {"subject": str(gone), "body": body, "digest": digest(body)}
+        else:
+            lines = [json.loads(line) for line in row.body.decode().split("\n") if line]
+            usual = [{k: v for k, v in line.items() if k not in USUAL or v != USUAL[k]} for line in lines]
+            plain = [{k: v for k, v in line.items() if k != "player"} | {"player": line["player"]} for line in usual]
+            kept = [line | {"player": number_of(row.pool_id, line["player"])} for line in plain]
+            changed = {"body": written(kept), "digest": digest(written(plain))}
+        connection.execute(sa.update(log).where(log.c.seq == row.seq).values(changed))
+    for (pool_id, gone), stays in into.items():
+        connection.execute(sa.insert(merged).values(pool_id=pool_id, player_id=gone, into_id=stays))
+
+
+def written(lines: list[dict[str, object]]) -> bytes:
+    """Lines of JSON."""
+    return "".join(f"{json.dumps(line, ensure_ascii=False, separators=(',', ':'))}\n" for line in lines).encode()
+
+
+def digest(content: bytes) -> bytes:
+    """What tells the same content from another."""
+    return hashlib.blake2b(content, digest_size=16).digest()

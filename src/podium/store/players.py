@@ -1,0 +1,122 @@
+"""Players by number, and the only places where their names stand."""
+
+from collections.abc import Iterable, Sequence
+
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.store.among import among, values
+from podium.store.database import StoreError
+from podium.store.pools import LONGEST, Pool
+from podium.store.schema import alias, merged, player
+
+HERE = player.c.pool_id == sa.bindparam("of")
+KNOWN = sa.select(player.c.name, player.c.id).where(HERE, among(player.c.name))
+ONCE = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
+    alias.c.pool_id == sa.bindparam("of"), among(alias.c.name)
+)
+NAMES = sa.select(player.c.id, player.c.name).where(HERE, among(player.c.id))
+EVERY_NAME = sa.select(player.c.id, player.c.name).where(HERE)
+NEW = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
+MERGED = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("of"))
+FORMER = sa.delete(alias).where(alias.c.pool_id == sa.bindparam("of"), alias.c.player_id == sa.bindparam("who"))
+RENAMED = sa.update(player).where(player.c.id == sa.bindparam("who")).values(name=sa.bindparam("new"))
+
+
+def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of those who are known by these names, or were once."""
+    found = {row.name: row.id for row in connection.execute(KNOWN, {"of": of.id, "among": values(names)})}
+    rest = [name for name in names if name not in found]
+    if rest:
+        found |= {row.name: row.id for row in connection.execute(ONCE, {"of": of.id, "among": values(rest)})}
+    return found
+
+
+def numbers_of(connection: sa.Connection, of: Pool, names: Iterable[str]) -> dict[str, int]:
+    """The numbers of players; newcomers get one."""
+    wanted = list(dict.fromkeys(names))
+    found = known_numbers(connection, of, wanted)
+    new = [{"pool_id": of.id, "name": name} for name in wanted if name not in found]
+    if new:
+        found |= {row.name: row.id for row in connection.execute(NEW, new)}
+    return found
+
+
+def number_of(connection: sa.Connection, of: Pool, name: str) -> int:
+    """A player's number; that of the account that stays, where it was merged.
+
+    Raises:
+        UnknownError: there is no such player.
+    """
+    found = known_numbers(connection, of, [name])
+    if name not in found:
+        raise not_rated(of, name)
+    return merges(connection, of).get(found[name], found[name])
+
+
+def names_of(connection: sa.Connection, of: Pool, numbers: Iterable[int] | None = None) -> dict[int, str]:
+    """The names of these players, or of everyone."""
+    if numbers is None:
+        rows = connection.execute(EVERY_NAME, {"of": of.id})
+    else:
+        rows = connection.execute(NAMES, {"of": of.id, "among": values(numbers)})
+    return {row.id: row.name for row in rows}
+
+
+def merges(connection: sa.Connection, of: Pool) -> dict[int, int]:
+    """Who plays on as whom, resolved to the end."""
+    return {row.player_id: row.into_id for row in connection.execute(MERGED, {"of": of.id})}
+
+
+def not_rated(of: Pool, name: str) -> UnknownError:
+    """What to say of a player without a rating."""
+    return UnknownError(f"there is no rated player {name!r} in pool {of.name!r}")
+
+
+def rename(connection: sa.Connection, of: Pool, name: str, new: str) -> int:
+    """Call a player otherwise, who is still found by the old name; the player's number.
+
+    Raises:
+        UnknownError: there is no such player.
+        StoreError: the name is another player's, or is empty or too long.
+    """
+    if not new.strip() or len(new) > LONGEST:
+        raise StoreError(f"a player's name has 1 to {LONGEST} letters")
+    number = number_of(connection, of, name)
+    taken = known_numbers(connection, of, [new]).get(new)
+    if taken not in (None, number):
+        raise StoreError(f"there is a player {new!r} already; merge the two if they are one")
+    (old,) = names_of(connection, of, [number]).values()
+    forget_alias(connection, of, new)
+    if old != new:
+        forget_alias(connection, of, old)
+        connection.execute(sa.insert(alias), {"pool_id": of.id, "name": old, "player_id": number})
+        connection.execute(RENAMED, {"who": number, "new": new})
+    return number
+
+
+def forget_alias(connection: sa.Connection, of: Pool, name: str) -> None:
+    """Let a former name be free."""
+    connection.execute(sa.delete(alias).where(alias.c.pool_id == of.id, alias.c.name == name))
+
+
+def pseudonymise(connection: sa.Connection, of: Pool, name: str) -> tuple[int, str]:
+    """Call a player, and every account merged into it, by a number, and forget every name; number and pseudonym.
+
+    Raises:
+        UnknownError: there is no such player.
+    """
+    number = number_of(connection, of, name)
+    accounts = [number, *(gone for gone, into in merges(connection, of).items() if into == number)]
+    for account in accounts:
+        connection.execute(FORMER, {"of": of.id, "who": account})
+        connection.execute(RENAMED, {"who": account, "new": free_name(connection, of, account)})
+    return number, names_of(connection, of, [number])[number]
+
+
+def free_name(connection: sa.Connection, of: Pool, number: int) -> str:
+    """A name that says nothing, and that nobody has."""
+    told = f"player {number}"
+    while known_numbers(connection, of, [told]).get(told, number) != number:
+        told += "'"
+    return told

@@ -1,0 +1,113 @@
+"""What changes a whole pool: seasons, another system, two accounts that are one player. All are in the log."""
+
+import json
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError
+from podium.store.boards import mine
+from podium.store.database import StoreError
+from podium.store.instants import microseconds
+from podium.store.log import CONFIGURE, MERGE, SEASON, append, entry
+from podium.store.players import known_numbers, merges, names_of, not_rated
+from podium.store.pools import LONGEST, START, Key, Pool, found_pool, settings_of
+from podium.store.rerating import Rerated, rerate
+from podium.store.schema import change, merged, pool, season
+from podium.systems.base import System
+
+FIRST = (
+    sa.select(change.c.started_at, change.c.seq)
+    .where(change.c.pool_id == sa.bindparam("of"), change.c.player_id == sa.bindparam("who"))
+    .order_by(change.c.started_at, change.c.seq)
+    .limit(1)
+)
+INTO = sa.update(merged).where(merged.c.pool_id == sa.bindparam("of"), merged.c.into_id == sa.bindparam("gone"))
+
+
+def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
+    """Open a ladder.
+
+    Raises:
+        StoreError: there is one of that name, or the name is empty or too long.
+    """
+    if not name.strip() or len(name) > LONGEST:
+        raise StoreError(f"a pool's name has 1 to {LONGEST} letters")
+    if found_pool(connection, name):
+        raise StoreError(f"there is a pool {name!r} already")
+    row = {"name": name, "system": system.name, "parameters": json.dumps(settings_of(system))}
+    (number,) = connection.execute(sa.insert(pool).returning(pool.c.id), row).scalars()
+    of = Pool(number, name, system)
+    log_system(connection, of, actor)
+    return of
+
+
+def configure(connection: sa.Connection, of: Pool, system: System, actor: str) -> Rerated:
+    """Rate a pool with another system, or other parameters, from its first event on.
+
+    Raises:
+        ResultsError: an event lacks what the system needs.
+    """
+    now = Pool(of.id, of.name, system)
+    log_system(connection, now, actor)
+    told = {"system": system.name, "parameters": json.dumps(settings_of(system))}
+    connection.execute(sa.update(pool).where(pool.c.id == of.id).values(told))
+    return rerate(connection, now, START)
+
+
+def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:
+    """Log what a pool is rated with."""
+    told = {"system": of.system.name, "parameters": settings_of(of.system)}
+    append(connection, of, CONFIGURE, [entry("", told, actor)])
+
+
+def begin_season(connection: sa.Connection, of: Pool, name: str, starts: datetime, keep: float, actor: str) -> Rerated:
+    """Let a season begin: every lead over a newcomer shrinks to a share of itself.
+
+    Args:
+        keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
+
+    Raises:
+        ParameterError: the name is empty or too long, or the share is not from 0 to 1.
+        StoreError: there is a season of that name.
+    """
+    if not name.strip() or len(name) > LONGEST:
+        raise ParameterError(f"a season's name has 1 to {LONGEST} letters")
+    if not 0.0 <= keep <= 1.0:
+        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+    same = sa.select(season.c.seq).where(season.c.pool_id == of.id, season.c.name == name)
+    if connection.execute(same).first():
+        raise StoreError(f"there is a season {name!r} already")
+    at = microseconds(starts)
+    told = {"started_at": at, "keep": keep}
+    (seq,) = append(connection, of, SEASON, [entry(name, told, actor)])
+    connection.execute(sa.insert(season), {"pool_id": of.id, "name": name, "seq": seq} | told)
+    return rerate(connection, of, Key(at, seq))
+
+
+def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str) -> Rerated:
+    """Let one player's results be another's, from the first on.
+
+    Raises:
+        UnknownError: no such player has a rating.
+        StoreError: they are one, or either was merged away itself.
+        ResultsError: they met in an event.
+    """
+    known, gone = known_numbers(connection, of, [name, into]), merges(connection, of)
+    for each in (name, into):
+        if known.get(each) in gone:
+            (end,) = names_of(connection, of, [gone[known[each]]]).values()
+            raise StoreError(f"{each!r} was merged into {end!r}")
+    mine(connection, of, into)
+    if name not in known:
+        raise not_rated(of, name)
+    if known[name] == known[into]:
+        raise StoreError(f"{name!r} cannot be merged into itself")
+    first = connection.execute(FIRST, {"of": of.id, "who": known[name]}).first()
+    if first is None:
+        raise not_rated(of, name)
+    append(connection, of, MERGE, [entry(str(known[name]), {"into": known[into]}, actor)])
+    connection.execute(INTO.values(into_id=known[into]), {"of": of.id, "gone": known[name]})
+    row = {"pool_id": of.id, "player_id": known[name], "into_id": known[into]}
+    connection.execute(sa.insert(merged), row)
+    return rerate(connection, of, Key(*first))

@@ -1,0 +1,78 @@
+"""Pools: each a ladder with its system, and the order in which its events are rated."""
+
+import functools
+import json
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.store.schema import pool
+from podium.systems import find
+from podium.systems.base import System
+
+LONGEST = 200  # letters of a name
+
+
+class Key(NamedTuple):
+    """Where an event stands in the order of rating."""
+
+    started_at: int  # microseconds since 1970, UTC
+    seq: int  # of the log entry that submitted it
+
+
+START = Key(-(2**62), 0)  # before every event
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool, and its system."""
+
+    id: int
+    name: str
+    system: System
+
+    @classmethod
+    def loaded(cls, row: Any) -> "Pool":
+        """From its row."""
+        return cls(row.id, row.name, system_of(row.system, row.parameters))
+
+
+@functools.cache
+def system_of(name: str, parameters: str) -> System:
+    """The system that a pool's row describes."""
+    return find(name).from_text(json.loads(parameters))
+
+
+def settings_of(system: System) -> dict[str, Any]:
+    """A system's parameters as JSON keeps them; `none` for what is switched off."""
+    told = {each.name: getattr(system, each.name) for each in fields(system)}
+    return {name: "none" if value is None else value for name, value in told.items()}
+
+
+NAMED = sa.select(pool).where(pool.c.name == sa.bindparam("name"))
+ALL = sa.select(pool).order_by(pool.c.name)
+
+
+def found_pool(connection: sa.Connection, name: str) -> Pool | None:
+    """The pool of that name."""
+    row = connection.execute(NAMED, {"name": name}).first()
+    return None if row is None else Pool.loaded(row)
+
+
+def wanted_pool(connection: sa.Connection, name: str) -> Pool:
+    """The pool of that name.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    found = found_pool(connection, name)
+    if found is None:
+        raise UnknownError(f"there is no pool {name!r}")
+    return found
+
+
+def every_pool(connection: sa.Connection) -> list[Pool]:
+    """Every pool, by name."""
+    return [Pool.loaded(row) for row in connection.execute(ALL)]

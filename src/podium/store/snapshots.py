@@ -1,0 +1,142 @@
+"""Daily ranks: how the board stood at 00:00 UTC, taken once a day, and taken again after a correction of the past."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.store.instants import DAY_US, instant
+from podium.store.players import names_of, number_of
+from podium.store.pools import Key, Pool
+from podium.store.schema import change, snapshot, snapshot_day, standing
+
+HERE = snapshot_day.c.pool_id == sa.bindparam("of")
+SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)
+DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(HERE).order_by(snapshot_day.c.day)
+
+
+def day_of(moment: date) -> int:
+    """A day's number."""
+    return (moment - instant(0).date()).days
+
+
+def today() -> int:
+    """The number of the day that it is in UTC."""
+    return day_of(datetime.now(UTC).date())
+
+
+def date_of(day: int) -> date:
+    """The day of that number."""
+    return instant(day * DAY_US).date()
+
+
+def spoil(connection: sa.Connection, of: Pool, started_at: int) -> None:
+    """Mark the snapshots after a moment: what was before them has changed."""
+    connection.execute(SPOILED, {"of": of.id, "day_it_was": started_at // DAY_US})
+
+
+def as_of(connection: sa.Connection, of: Pool, before: Key) -> list[Any]:
+    """Everyone's newest change before a key: `player_id, rating, started_at, state, place`, best first."""
+    last = (
+        sa.select(sa.tuple_(change.c.started_at, change.c.seq))
+        .where(change.c.pool_id == standing.c.pool_id, change.c.player_id == standing.c.player_id)
+        .where(sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(*map(sa.literal, before)))
+        .order_by(change.c.started_at.desc(), change.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    told = (
+        sa.select(change.c.player_id, change.c.rating, change.c.started_at, change.c.state, change.c.place)
+        .select_from(standing)
+        .join(
+            change,
+            sa.and_(
+                change.c.pool_id == standing.c.pool_id,
+                change.c.player_id == standing.c.player_id,
+                sa.tuple_(change.c.started_at, change.c.seq) == last,
+            ),
+        )
+        .where(standing.c.pool_id == of.id)
+        .order_by(change.c.rating.desc(), change.c.player_id.desc())
+    )
+    return list(connection.execute(told))
+
+
+def due(connection: sa.Connection, of: Pool, day: int | None) -> list[int]:
+    """The days to take: those that are stale, and `day`, or today, if it is missing.
+
+    Raises:
+        ParameterError: the day is to come.
+    """
+    newest = today()
+    day = newest if day is None else day
+    if day > newest:
+        raise ParameterError(f"{date_of(day)} is to come; a snapshot is of a day's 00:00 UTC")
+    kept = {row.day: row.stale for row in connection.execute(DAYS, {"of": of.id})}
+    return sorted({each for each, stale in kept.items() if stale} | ({day} - kept.keys()))
+
+
+def take(connection: sa.Connection, of: Pool, day: int) -> int:
+    """Keep the ranks of one day's 00:00 UTC, instead of what was kept of it; how many players had one."""
+    rows = ranked(connection, of, day)
+    for table in (snapshot, snapshot_day):
+        connection.execute(sa.delete(table).where(table.c.pool_id == of.id, table.c.day == day))
+    connection.execute(sa.insert(snapshot_day), {"pool_id": of.id, "day": day, "stale": False})
+    if rows:
+        shared = {"pool_id": of.id, "day": day}
+        kept = [shared | {"player_id": who, "rank": rank, "rating": rating} for who, rank, rating in rows]
+        connection.execute(sa.insert(snapshot), kept)
+    return len(rows)
+
+
+def ranked(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
+    """Player, rank and rating at a day's 00:00 UTC; equal ratings share the best rank."""
+    told: list[tuple[int, int, float]] = []
+    for k, row in enumerate(as_of(connection, of, Key(day * DAY_US, 0)), start=1):
+        rank = told[-1][1] if told and told[-1][2] == row.rating else k
+        told.append((row.player_id, rank, row.rating))
+    return told
+
+
+def kept(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
+    """What was taken of a day."""
+    told = (
+        sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.rating)
+        .where(snapshot.c.pool_id == of.id, snapshot.c.day == day)
+        .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
+    )
+    return [(row.player_id, row.rank, row.rating) for row in connection.execute(told)]
+
+
+def days(connection: sa.Connection, of: Pool) -> list[int]:
+    """The days that are kept, oldest first; none that waits to be taken again."""
+    return [row.day for row in connection.execute(DAYS, {"of": of.id}) if not row.stale]
+
+
+def told(connection: sa.Connection, of: Pool, day: int) -> list[dict[str, Any]]:
+    """The ranks of a day, best first: `rank, player, rating`.
+
+    Raises:
+        UnknownError: the day was not kept, or waits to be taken again.
+    """
+    if day not in days(connection, of):
+        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {of.name!r}")
+    rows, names = kept(connection, of, day), names_of(connection, of)
+    return [{"rank": rank, "player": names[who], "rating": rating} for who, rank, rating in rows]
+
+
+def of_player(connection: sa.Connection, of: Pool, name: str) -> list[dict[str, Any]]:
+    """A player's rank day by day: `day, rank, rating`.
+
+    Raises:
+        UnknownError: there is no such player.
+    """
+    number = number_of(connection, of, name)
+    rows = connection.execute(
+        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
+        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == of.id, snapshot_day.c.day == snapshot.c.day))
+        .where(snapshot.c.pool_id == of.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
+        .order_by(snapshot.c.day)
+    )
+    return [{"day": date_of(row.day), "rank": row.rank, "rating": row.rating} for row in rows]

@@ -1,0 +1,298 @@
+"""Results into the log: each event once, rated in the transaction that is open, and what became of it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.errors import Fault, ResultsError, UnknownError
+from podium.results import Results
+from podium.store import matches
+from podium.store.among import among, values
+from podium.store.content import Content, checked, contents_of, difference
+from podium.store.database import StoreError
+from podium.store.kept import Ledger
+from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
+from podium.store.players import names_of, numbers_of
+from podium.store.pools import LONGEST, Key, Pool
+from podium.store.rerating import SUPERSEDED, VOIDED, Rerated, rerate
+from podium.store.schema import change, event, log
+
+KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
+CONTENTS = (
+    sa.select(log.c.seq, log.c.body, log.c.digest)
+    .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
+    .order_by(log.c.seq)
+)
+NEW = sa.insert(event)
+SAME = sa.and_(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bindparam("event"))
+CORRECTED = sa.update(event).where(SAME).values(
+    content_seq=sa.bindparam("newest"), started_at=sa.bindparam("at"), present=sa.bindparam("here")
+)  # fmt: skip
+MARKED = sa.update(event).where(SAME).values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
+CHANGES = (
+    sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
+    .where(
+        change.c.pool_id == sa.bindparam("of"),
+        change.c.started_at == sa.bindparam("at"),
+        change.c.seq == sa.bindparam("number"),
+    )
+    .order_by(change.c.place)
+)
+
+
+class ConflictError(StoreError):
+    """The event is there already, with other content."""
+
+
+class Change(NamedTuple):
+    """What an event did to a rating."""
+
+    player: str
+    rating_before: float
+    rating: float
+    delta: float
+
+
+class Effect(NamedTuple):
+    """What becomes of a change of another event; None where there was, or is to be, none."""
+
+    event_id: str | None  # None: a season began
+    player: str
+    rating_was: float | None
+    rating: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of an event that was sent."""
+
+    event_id: str
+    seq: int  # of its submission
+    status: str  # rated, unrated, voided, superseded
+    reason: str  # why it is not rated; empty where it is
+    duplicate: bool  # it was known, with this very content
+    changes: tuple[Change, ...]  # of this event
+    rerated: int  # ledger rows of other events that changed with it
+    effects: tuple[Effect, ...] = field(default=())  # those rows, where nothing was to be stored
+
+
+class Sent(NamedTuple):
+    """An event that was sent."""
+
+    content: Content
+    actor: str
+    match_id: str | None
+
+
+Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
+
+
+def sent_events(rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]) -> dict[str, Sent]:
+    """The events of rows, checked.
+
+    Raises:
+        ResultsError: the rows are refused.
+        UnknownError: a match is told of an event that is not among them.
+    """
+    results = checked(rows, of.name)
+    told = contents_of(results)
+    refuse_long(results, told)
+    odd = next((each for each in match_ids if each not in told), None)
+    if odd is not None:
+        raise UnknownError(f"there is no event {odd!r} among the results, of which a match is told")
+    return {each: Sent(content, actor, match_ids.get(each)) for each, content in told.items()}
+
+
+def submit(connection: sa.Connection, of: Pool, sent: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated | None]:
+    """Log and rate events, each once; their receipts, in the order they were sent.
+
+    Raises:
+        ResultsError: an event lacks what the system needs.
+        ConflictError: an event is known with other content.
+        UnknownError: a match that is not registered.
+    """
+    known = {row.event_id: row for row in connection.execute(KNOWN, {"of": of.id, "among": values(sent)})}
+    for row in known.values():
+        refuse_other(connection, of, row, sent[row.event_id].content)
+    fresh = {event_id: each for event_id, each in sent.items() if event_id not in known}
+    receipts, done = added(connection, of, fresh) if fresh else ({}, None)
+    told = {each: receipts[each] if each in fresh else receipt(connection, of, each, duplicate=True) for each in sent}
+    return told, done
+
+
+def submit_together(connection: sa.Connection, of: Pool, submissions: Sequence[Submission]) -> list[list[Receipt]]:
+    """Log and rate what several sent, each the rows of other events; each one's receipts."""
+    every = [row for rows, _, _ in submissions for row in rows]
+    owner = {row["event_id"]: k for k, (rows, _, _) in enumerate(submissions) for row in rows}
+    matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
+    sent = {
+        event_id: each._replace(actor=submissions[owner[event_id]][1])
+        for event_id, each in sent_events(every, of, "", matched).items()
+    }
+    told: list[list[Receipt]] = [[] for _ in submissions]
+    for event_id, each in submit(connection, of, sent)[0].items():
+        told[owner[event_id]].append(each)
+    return told
+
+
+def refuse_long(results: Results, told: Iterable[str]) -> None:
+    """Refuse ids that no address has room for."""
+    for event_id in told:
+        if len(event_id) > LONGEST:
+            raise ResultsError(results.source, [Fault(None, "event_id", event_id, f"is longer than {LONGEST} letters")])
+
+
+def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Content) -> None:
+    """Refuse content that is neither what an event was submitted with nor what it is now.
+
+    Raises:
+        ConflictError: it is neither.
+    """
+    rows = connection.execute(CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
+    if content.digest() in [row.digest for row in rows]:
+        return
+    body = rows[-1].body
+    numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
+    told = difference(body, names_of(connection, of, numbers), content)
+    raise ConflictError(f"event {known.event_id!r} is known with other content: {told}")
+
+
+def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
+    """Log and rate events that are new; their receipts."""
+    numbers = numbers_of(connection, of, (name for each in fresh.values() for name in each.content.players))
+    logged: list[Entry] = []
+    rows: list[dict[str, Any]] = []
+    for event_id, (content, actor, match_id) in fresh.items():
+        present, absent = matches.missing(connection, of, match_id, content, numbers, late=False)
+        logged.append(Entry(event_id, content.body(numbers, absent), content.digest(), actor, match_id, present))
+        rows.append({"match_id": match_id, "present": present})
+    seqs = append(connection, of, SUBMIT, logged)
+    keys = {each: Key(fresh[each].content.started_at, seq) for each, seq in zip(fresh, seqs, strict=True)}
+    shared = {"pool_id": of.id, "status": "", "reason": ""}
+    for row, (event_id, key) in zip(rows, keys.items(), strict=True):
+        row.update(shared, event_id=event_id, seq=key.seq, content_seq=key.seq, started_at=key.started_at)
+    connection.execute(NEW, rows)
+    touched = [*keys.values()]
+    for match_id in dict.fromkeys(row["match_id"] for row in rows):
+        touched += matches.settle(connection, of, match_id)
+    done = rerate(connection, of, min(touched))
+    return receipts_of(connection, of, keys, done), done
+
+
+def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
+    """What became of events that are new, from what was written."""
+    wanted = {key: event_id for event_id, key in keys.items()}
+    own: dict[str, list[tuple[int, int, Any]]] = {}
+    for (at, seq, number), row in done.written.items():
+        event_id = wanted.get(Key(at, seq))
+        if event_id is not None:
+            own.setdefault(event_id, []).append((row.place, number, row))
+    names = names_of(connection, of, {number for rows in own.values() for _, number, _ in rows})
+    others = len(done.written) - sum(map(len, own.values()))
+    told = {}
+    for event_id, key in keys.items():
+        changes = tuple(
+            Change(names[number], row.rating_before, row.rating, row.rating - row.rating_before)
+            for _, number, row in sorted(own.get(event_id, ()))
+        )
+        status, reason = done.marks.get(event_id, (SUPERSEDED, SUPERSEDED))
+        told[event_id] = Receipt(event_id, key.seq, status, reason, False, changes, others)
+    return told
+
+
+def amend(connection: sa.Connection, of: Pool, results: Results, actor: str) -> tuple[Receipt, Rerated]:
+    """Log other content of an event, and rate again.
+
+    Raises:
+        UnknownError: there is no such event.
+        ResultsError: the rows are not one event.
+    """
+    contents = contents_of(results)
+    if len(contents) != 1:
+        raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
+    ((event_id, content),) = contents.items()
+    known = wanted_event(connection, of, event_id)
+    numbers = numbers_of(connection, of, content.players)
+    present, absent = matches.missing(connection, of, known.match_id, content, numbers, late=True)
+    body = content.body(numbers, absent)
+    told = Entry(event_id, body, content.digest(), actor, known.match_id, present)
+    (seq,) = append(connection, of, AMEND, [told])
+    moved = {"of": of.id, "event": event_id, "newest": seq, "at": content.started_at, "here": present}
+    connection.execute(CORRECTED, moved)
+    touched = [Key(known.started_at, known.seq), Key(content.started_at, known.seq)]
+    return corrected(connection, of, known, touched)
+
+
+def mark(
+    connection: sa.Connection, of: Pool, event_id: str, actor: str, *, void: bool
+) -> tuple[Receipt, Rerated | None]:
+    """Let an event count for nothing, or again.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
+    known = wanted_event(connection, of, event_id)
+    if (known.status == VOIDED) == void:
+        return receipt(connection, of, event_id, duplicate=True), None
+    append(connection, of, VOID if void else RESTORE, [entry(event_id, None, actor)])
+    status = VOIDED if void else ""
+    connection.execute(MARKED, {"of": of.id, "event": event_id, "status": status, "reason": status})
+    return corrected(connection, of, known, [Key(known.started_at, known.seq)])
+
+
+def corrected(connection: sa.Connection, of: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
+    """Rate again from the first event that a correction touches."""
+    done = rerate(connection, of, min([*touched, *matches.settle(connection, of, known.match_id)]))
+    return receipt(connection, of, known.event_id, done), done
+
+
+def wanted_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
+    """An event's row.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    found = connection.execute(KNOWN, {"of": of.id, "among": values([event_id])}).first()
+    if found is None:
+        raise UnknownError(f"there is no event {event_id!r} in pool {of.name!r}")
+    return found
+
+
+def receipt(
+    connection: sa.Connection, of: Pool, event_id: str, done: Rerated | None = None, *, duplicate: bool = False
+) -> Receipt:
+    """What became of an event that was there."""
+    row = wanted_event(connection, of, event_id)
+    key = (row.started_at, row.seq)
+    others = sum((at, seq) != key for at, seq, _ in done.written) if done else 0
+    changes = changes_of(connection, of, Key(*key))
+    return Receipt(event_id, row.seq, row.status, row.reason, duplicate, changes, others)
+
+
+def changes_of(connection: sa.Connection, of: Pool, key: Key) -> tuple[Change, ...]:
+    """What an event did, in the order of its rows."""
+    rows = connection.execute(CHANGES, {"of": of.id, "at": key.started_at, "number": key.seq}).all()
+    names = names_of(connection, of, {row.player_id for row in rows}) if rows else {}
+    return tuple(
+        Change(names[row.player_id], row.rating_before, row.rating, row.rating - row.rating_before) for row in rows
+    )
+
+
+def effects(connection: sa.Connection, of: Pool, done: Rerated) -> tuple[Effect, ...]:
+    """Every change that is other than it was, in the order of rating."""
+    keys = sorted([*done.written, *(done.old.keys() - done.new.keys())])
+    first = keys[0][0] if keys else 0
+    told = sa.select(event.c.seq, event.c.event_id).where(event.c.pool_id == of.id, event.c.started_at >= first)
+    ids = {row.seq: row.event_id for row in connection.execute(told)}
+    names = names_of(connection, of, {number for _, _, number in keys})
+    return tuple(
+        Effect(ids.get(key[1]), names[key[2]], rating_in(done.old, key), rating_in(done.new, key)) for key in keys
+    )
+
+
+def rating_in(ledger: Ledger, key: tuple[int, int, int]) -> float | None:
+    """The rating of a row, where there is one."""
+    return ledger[key].rating if key in ledger else None

@@ -1,26 +1,37 @@
 """Names in addresses: a player may be called "a/b", which routers take for two parts."""
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
+
+from fastapi import Path
+from pydantic import AfterValidator
 
 from podium.service.strict import RefusedError, check_text
 
 STAND_IN = "\x1f"  # for a slash within a name, on its way through the router
 
 
-class SlashesInNames:
-    """Middleware that tells a slash in a name from one between names."""
+class Addressed:
+    """Middleware that tells a slash in a name from one between names, and refuses addresses that are no text."""
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, app: Any, refusal: Any) -> None:
+        self.app, self.refusal = app, refusal
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Hand the request on, its address taken apart before it is decoded."""
-        if scope["type"] == "http" and scope.get("raw_path"):
-            parts = scope["raw_path"].split(b"?")[0].split(b"/")
-            names = [unquote_to_bytes(part).decode("utf-8", "surrogateescape").replace("/", STAND_IN) for part in parts]
-            scope = scope | {"path": "/".join(names)}
-        await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        parts = (scope.get("raw_path") or scope["path"].encode()).split(b"?")[0].split(b"/")
+        names = [unquote_to_bytes(part).decode("utf-8", "surrogateescape") for part in parts]
+        query = unquote_to_bytes(scope.get("query_string", b"").replace(b"+", b" ")).decode("utf-8", "surrogateescape")
+        try:
+            for text in (*names, query):
+                check_text(text, "address")
+        except RefusedError as error:
+            await self.refusal(422, f"the address {error.why}", "address")(scope, receive, send)
+            return
+        await self.app(scope | {"path": "/".join(name.replace("/", STAND_IN) for name in names)}, receive, send)
 
 
 def name_of(part: str) -> str:
@@ -28,13 +39,15 @@ def name_of(part: str) -> str:
     return part.replace(STAND_IN, "/")
 
 
-def refuse_odd(path: str) -> None:
-    """Refuse an address that is no text.
+def part(what: str, example: str) -> Any:
+    """A name in an address."""
+    return Annotated[
+        str, Path(min_length=1, max_length=200, description=what, examples=[example]), AfterValidator(name_of)
+    ]
 
-    Raises:
-        RefusedError: it has a NUL, or is not UTF-8.
-    """
-    try:
-        check_text(path, "address")
-    except RefusedError as error:
-        raise RefusedError("", f"the address {error.why}") from None
+
+Pool = part("The ladder.", "karts")
+EventId = part("The event's id.", "race-17")
+Player = part("The player's name.", "ana")
+MatchId = part("The registered match.", "lobby-9")
+Season = part("The season's name.", "2025")

@@ -3,17 +3,54 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+from podium.service.names import Name
+
 Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
+SystemName = Annotated[str, Field(min_length=1, max_length=64)]
+Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
+EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def in_utc(told: datetime) -> datetime:
+    """A moment in UTC; one without an offset is.
+
+    Raises:
+        ValueError: it is beyond what any event is.
+    """
+    if not datetime(1800, 1, 1) < told.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
+        raise ValueError("is not between the years 1900 and 2200")
+    moment = told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+    if not EARLIEST <= moment < LATEST:
+        raise ValueError("is not between the years 1900 and 2200")
+    return moment
+
+
+def not_a_number(told: Any) -> Any:
+    """Refuse numbers where a date in ISO 8601 is wanted.
+
+    Raises:
+        ValueError: it is no text.
+    """
+    if not isinstance(told, str) or not told[:4].isdigit() or "-" not in told:
+        raise ValueError("is not a date; write it like 2025-01-31T18:00:00Z")
+    return told
+
+
+Moment = Annotated[datetime, Field(strict=False), BeforeValidator(not_a_number), AfterValidator(in_utc)]
 
 
 class Strict(BaseModel):
     """Nothing is converted, and nothing unknown is taken."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+
+def shown(example: dict[str, Any]) -> ConfigDict:
+    """The same, with an example for the OpenAPI document."""
+    return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
 
 
 class Entry(Strict):
@@ -35,32 +72,25 @@ class Entry(Strict):
 class Event(Strict):
     """One race or match."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "event_id": "race-17",
-                    "started_at": "2025-06-01T19:00:00Z",
-                    "entries": [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}],
-                }
-            ]
-        },
+    model_config = shown(
+        {
+            "event_id": "race-17",
+            "started_at": "2025-06-01T19:00:00Z",
+            "entries": [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}],
+        }
     )
 
     event_id: Name
-    started_at: Annotated[datetime, Field(strict=False)]
+    started_at: Moment
+    match_id: Name | None = Field(None, description="The registered match whose result this is.")
     mode: Name | None = None
     ranked: bool | None = None
     weight: Positive | None = None
     entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of a results table; a time without an offset is UTC."""
-        shared = self.model_dump(exclude={"entries"}, exclude_none=True)
-        told = self.started_at
-        shared["started_at"] = told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+        """The rows of a results table."""
+        shared = self.model_dump(exclude={"entries", "match_id"}, exclude_none=True)
         return [shared | entry.model_dump(exclude_none=True) for entry in self.entries]
 
 
@@ -73,16 +103,107 @@ class Batch(Strict):
 class NewPool(Strict):
     """A ladder, and the system that rates it."""
 
+    model_config = shown({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
+
     name: Name
-    system: Name
-    parameters: dict[str, float | int | bool | str | None] = {}
+    system: SystemName
+    parameters: Parameters = {}
+
+
+class Configuration(Strict):
+    """What a pool is to be rated with, from its first event on."""
+
+    model_config = shown({"system": "glicko2", "parameters": {}})
+
+    system: SystemName
+    parameters: Parameters = {}
 
 
 class Merge(Strict):
     """Two accounts of one player."""
 
+    model_config = shown({"player": "ana-old", "into": "ana"})
+
     player: Name
     into: Name
+
+
+class NewName(Strict):
+    """What a player is to be called."""
+
+    model_config = shown({"name": "anna"})
+
+    name: Name
+
+
+class Entrant(Strict):
+    """Who starts in a match."""
+
+    player: Name
+    team: Name | None = None
+
+
+class NewMatch(Strict):
+    """A match that starts: its result counts once, and who is missing from it has quit."""
+
+    model_config = shown({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
+
+    match_id: Name
+    entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000)]
+    expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0, description="Seconds to wait for a result.")] = (
+        86_400.0
+    )
+
+
+class NewSeason(Strict):
+    """A season that begins: every lead over a newcomer shrinks to a share of itself."""
+
+    model_config = shown({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
+
+    name: Name
+    starts_at: Moment
+    keep: Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Asked(Strict):
+    """A field of players whose chances are asked."""
+
+    model_config = shown({"entrants": ["ana", "ben", "cleo"], "top": 3})
+
+    entrants: Annotated[list[Name], Field(min_length=2, max_length=200)]
+    top: Annotated[int, Field(ge=1, le=200)] = 3
+
+
+class WaitingPlayer(Strict):
+    """A player who waits for a match."""
+
+    player: Name
+    waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
+    party: Name | None = None
+    region: Annotated[str, Field(max_length=200)] = ""
+
+
+class Tickets(Strict):
+    """Who waits, and what matches are wanted; ratings are the pool's."""
+
+    model_config = shown(
+        {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
+    )
+
+    tickets: Annotated[list[WaitingPlayer], Field(max_length=10_000)]
+    size: Annotated[int, Field(ge=2, le=1000)] = 4
+    teams: Annotated[int, Field(ge=0, le=1000)] = 0
+    least: Annotated[int, Field(ge=2, le=1000)] = 2
+    target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
+    scale: Annotated[float, Field(gt=0.0, le=1e9)] = 400.0
+
+
+class Day(Strict):
+    """A day whose ranks are to be kept."""
+
+    model_config = shown({"day": "2026-01-31"})
+
+    day: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
 
 
 class Change(BaseModel):
@@ -92,6 +213,15 @@ class Change(BaseModel):
     rating_before: float
     rating: float
     delta: float
+
+
+class Effect(BaseModel):
+    """What becomes of a change of another event; null where there was, or is to be, none."""
+
+    event_id: str | None
+    player: str
+    rating_was: float | None
+    rating: float | None
 
 
 class Receipt(BaseModel):
@@ -104,6 +234,58 @@ class Receipt(BaseModel):
     duplicate: bool
     changes: list[Change]
     rerated: int
+    effects: list[Effect]
+
+
+class PoolTold(BaseModel):
+    """A ladder."""
+
+    name: str
+    system: str
+    parameters: dict[str, Any] = {}
+
+
+class Ranked(BaseModel):
+    """A line of the leaderboard."""
+
+    rank: int
+    player: str
+    rating: float
+    events: int
+    last_played_at: datetime
+
+
+class Page(BaseModel):
+    """A page of the leaderboard."""
+
+    players: list[dict[str, Any]]
+    next: str | None
+
+
+class Rerated(BaseModel):
+    """How many changes of ratings are new."""
+
+    rerated: int
+
+
+class MatchTold(BaseModel):
+    """A registered match."""
+
+    match_id: str
+    entrants: list[str]
+    expires_at: datetime
+    status: Literal["open", "reported", "expired"]
+    results: list[str]
+
+
+class MadeMatch(BaseModel):
+    """Players to play each other."""
+
+    players: list[str]
+    teams: list[list[str]]
+    spread: float
+    quality: float
+    waited_s: float
 
 
 class Problem(BaseModel):

@@ -18,6 +18,7 @@ SCHEMA = {
     name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name != "pool"
 }  # the pool is the log's
 UTC = pl.Datetime("us", "UTC")
+ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps makes one a call
 USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
 SHARED = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
@@ -59,12 +60,13 @@ class Absent:
 
 def line(head: str, player: str | int) -> bytes:
     """A row with its player."""
-    return f'{head},"player":{json.dumps(player, ensure_ascii=False)}}}\n'.encode()
+    told = ENCODE(player) if isinstance(player, str) else player
+    return f'{head},"player":{told}}}\n'.encode()
 
 
 def written(row: dict[str, Any]) -> str:
     """A row, without its last brace."""
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
+    return ENCODE(row)[:-1]
 
 
 def checked(rows: Any, pool: str) -> Results:

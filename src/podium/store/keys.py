@@ -1,9 +1,11 @@
 """Keys to the service: made once, kept as digests, opening one pool or all, to read, to write or to do everything."""
 
 import hashlib
+import math
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -13,6 +15,8 @@ from podium.store.schema import api_key
 
 ROLES = ("read", "write", "admin")  # each may what those before it may
 PREFIX = "podium_"
+IN_USE = sa.or_(api_key.c.revoked_at.is_(None), api_key.c.revoked_at > sa.bindparam("now"))
+FOUND = sa.select(api_key).where(api_key.c.digest == sa.bindparam("told"), IN_USE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +29,43 @@ class Key:
     pool: str | None
     created_at: str
     revoked_at: str | None
+    per_second: float | None
 
     def may(self, role: str, pool: str | None) -> bool:
         """Whether it opens a pool for a role; None is what belongs to no pool."""
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
 
 
-def create_key(engine: sa.Engine, name: str, role: str, pool: str | None = None) -> str:
+def create_key(
+    engine: sa.Engine, name: str, role: str, pool: str | None = None, per_second: float | None = None
+) -> str:
     """Make a key; it is told this once.
 
+    Args:
+        per_second: requests that it may send on average; as many as it likes where None.
+
     Raises:
-        ParameterError: an unknown role.
+        ParameterError: an unknown role, or a rate that is not above 0.
     """
     if role not in ROLES:
         raise ParameterError(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
-    key = PREFIX + secrets.token_urlsafe(32)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    row = {"name": name, "digest": digest(key), "role": role, "pool": pool, "created_at": now}
+    if per_second is not None and not 0.0 < per_second < math.inf:
+        raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
+    row = {"name": name, "role": role, "pool": pool, "per_second": per_second, "created_at": moment()}
     with engine.begin() as connection:
-        connection.execute(sa.insert(api_key), row)
+        return added(connection, row)
+
+
+def added(connection: sa.Connection, row: dict[str, Any]) -> str:
+    """A new key with these properties."""
+    key = PREFIX + secrets.token_urlsafe(32)
+    connection.execute(sa.insert(api_key), row | {"digest": digest(key)})
     return key
+
+
+def moment(after: timedelta = timedelta()) -> str:
+    """The time, as it is kept."""
+    return (datetime.now(UTC) + after).isoformat(timespec="seconds")
 
 
 def list_keys(engine: sa.Engine) -> list[Key]:
@@ -59,23 +80,40 @@ def revoke_key(engine: sa.Engine, number: int) -> None:
     Raises:
         UnknownError: there is none of that number that opens anything.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     with engine.begin() as connection:
-        here = sa.and_(api_key.c.id == number, api_key.c.revoked_at.is_(None))
-        if connection.execute(sa.update(api_key).where(here).values(revoked_at=now)).rowcount == 0:
-            raise UnknownError(f"there is no key {number} in use")
+        end(connection, number, moment())
+
+
+def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
+    """A new key in the place of another, which opens as before for a while yet; told this once.
+
+    Raises:
+        UnknownError: there is none of that number that opens anything.
+    """
+    with engine.begin() as connection:
+        row = end(connection, number, moment(grace))
+        kept = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second")}
+        return added(connection, kept | {"created_at": moment()})
+
+
+def end(connection: sa.Connection, number: int, at: str) -> "sa.Row[tuple[object, ...]]":
+    """Let a key open nothing from a moment on; its row."""
+    row = connection.execute(sa.select(api_key).where(api_key.c.id == number, IN_USE), {"now": moment()}).first()
+    if row is None:
+        raise UnknownError(f"there is no key {number} in use")
+    connection.execute(sa.update(api_key).where(api_key.c.id == number).values(revoked_at=at))
+    return row
 
 
 def found_key(connection: sa.Connection, key: str) -> Key | None:
     """The key, if it opens anything. Found by its digest, so that no comparison tells how much of it was right."""
-    here = sa.and_(api_key.c.digest == digest(key), api_key.c.revoked_at.is_(None))
-    row = connection.execute(sa.select(api_key).where(here)).first()
+    row = connection.execute(FOUND, {"told": digest(key), "now": moment()}).first()
     return None if row is None else loaded(row)
 
 
 def loaded(row: "sa.Row[tuple[object, ...]]") -> Key:
     """From its row."""
-    return Key(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at)
+    return Key(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at, row.per_second)
 
 
 def digest(key: str) -> bytes:

@@ -49,6 +49,14 @@ def append(connection: sa.Connection, of: Pool, kind: str, entries: Sequence[Ent
     return list(connection.execute(ADDED, [shared | each._asdict() for each in entries]).scalars())
 
 
+NEWEST = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.bindparam("of"))
+
+
+def newest_seq(connection: sa.Connection, of: Pool) -> int:
+    """The number of the newest entry: as long as it is the same, so is everything that derives from the log."""
+    return connection.execute(NEWEST, {"of": of.id}).scalar_one() or 0
+
+
 def entries_after(connection: sa.Connection, of: Pool, seq: int, most: int) -> list[Any]:
     """Entries with their numbers above `seq`, oldest first, without their bodies."""
     told = (

@@ -18,6 +18,7 @@ from podium.store.boards import filtered, states_of
 from podium.store.content import UTC, unpacked
 from podium.store.instants import instant
 from podium.store.kept import STANDINGS, states_before
+from podium.store.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.players import known_numbers, merges, names_of, number_of
 from podium.store.pools import Key, Pool
 from podium.store.rerating import named, tabled
@@ -25,6 +26,7 @@ from podium.store.schema import change, event, log, season
 from podium.store.submission import changes_of, wanted_event
 from podium.tuples import read
 
+OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
 BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 MOST_MET = 1000  # newest meetings of two players that are told
 
@@ -55,6 +57,24 @@ def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, 
         "entries": entries,
         "changes": [each._asdict() for each in changes_of(connection, of, Key(row.started_at, row.seq))],
     }
+
+
+def news(connection: sa.Connection, of: Pool, after: int, most: int) -> list[dict[str, Any]]:
+    """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
+    told = []
+    for row in entries_after(connection, of, after, most):
+        one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
+        if row.kind in OF_EVENTS:
+            known = wanted_event(connection, of, row.subject)
+            changes = changes_of(connection, of, Key(known.started_at, known.seq))
+            one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
+            one["changes"] = [each._asdict() for each in changes]
+        elif row.kind == REGISTER:
+            one["match_id"] = row.subject
+        elif row.kind == SEASON:
+            one["season"] = row.subject
+        told.append(one)
+    return told
 
 
 def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> Explanation:

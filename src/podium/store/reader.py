@@ -15,7 +15,7 @@ from podium.rated import Rated, rate
 from podium.results import Results
 from podium.store import boards, lookup, matches, snapshots
 from podium.store.database import only_reading, opened
-from podium.store.log import entries_after
+from podium.store.log import entries_after, newest_seq
 from podium.store.matches import Registered
 from podium.store.pools import Pool, every_pool, wanted_pool
 from podium.store.rerating import counting_results
@@ -78,6 +78,21 @@ class Reader:
         """
         with self.reading(pool_name) as (connection, of):
             return boards.filtered(connection, of, rules, at)
+
+    def version(self, pool_name: str) -> int:
+        """The number of the pool's newest log entry: as long as it is the same, so are all ratings."""
+        with self.reading(pool_name) as (connection, of):
+            return newest_seq(connection, of)
+
+    def states(self, pool_name: str, names: Sequence[str]) -> list[Any]:
+        """Each player's state, as the system's NamedTuple; a newcomer's for whoever has none."""
+        with self.reading(pool_name) as (connection, of):
+            return lookup.states(connection, of, names)
+
+    def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
+        """What happened since an entry of the log, oldest first; see `podium.store.lookup.news`."""
+        with self.reading(pool_name) as (connection, of):
+            return lookup.news(connection, of, after, most)
 
     def rank(self, pool_name: str, name: str) -> dict[str, Any]:
         """A player's rank, rating and percentile; see `podium.store.boards.rank`.

@@ -70,7 +70,7 @@ log = Table(
     Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
     Column("received_at", String(32), nullable=False),  # ISO 8601; told, never read by rating
     Column("actor", Text, nullable=False),
-    Index(None, "pool_id", "subject", "seq"),
+    Index(None, "pool_id", "seq"),
     sqlite_autoincrement=True,
 )
 

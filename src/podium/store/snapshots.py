@@ -14,6 +14,24 @@ from podium.store.schema import change, snapshot, snapshot_day, standing
 HERE = snapshot_day.c.pool_id == sa.bindparam("of")
 SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)
 DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(HERE).order_by(snapshot_day.c.day)
+EARLIER = change.alias("earlier")
+LAST = (
+    sa.select(EARLIER.c.started_at, EARLIER.c.seq)
+    .where(EARLIER.c.pool_id == standing.c.pool_id, EARLIER.c.player_id == standing.c.player_id)
+    .where(sa.tuple_(EARLIER.c.started_at, EARLIER.c.seq) < sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
+    .order_by(EARLIER.c.started_at.desc(), EARLIER.c.seq.desc())
+    .limit(1)
+    .correlate(standing)
+    .scalar_subquery()
+)
+SAME_PLAYER = sa.and_(change.c.pool_id == standing.c.pool_id, change.c.player_id == standing.c.player_id)
+AS_OF = (
+    sa.select(change.c.player_id, change.c.rating, change.c.started_at, change.c.state, change.c.place)
+    .select_from(standing)
+    .join(change, sa.and_(SAME_PLAYER, sa.tuple_(change.c.started_at, change.c.seq) == LAST))
+    .where(standing.c.pool_id == sa.bindparam("of"))
+    .order_by(change.c.rating.desc(), change.c.player_id.desc())
+)
 
 
 def day_of(moment: date) -> int:
@@ -38,29 +56,7 @@ def spoil(connection: sa.Connection, of: Pool, started_at: int) -> None:
 
 def as_of(connection: sa.Connection, of: Pool, before: Key) -> list[Any]:
     """Everyone's newest change before a key: `player_id, rating, started_at, state, place`, best first."""
-    last = (
-        sa.select(sa.tuple_(change.c.started_at, change.c.seq))
-        .where(change.c.pool_id == standing.c.pool_id, change.c.player_id == standing.c.player_id)
-        .where(sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(*map(sa.literal, before)))
-        .order_by(change.c.started_at.desc(), change.c.seq.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    told = (
-        sa.select(change.c.player_id, change.c.rating, change.c.started_at, change.c.state, change.c.place)
-        .select_from(standing)
-        .join(
-            change,
-            sa.and_(
-                change.c.pool_id == standing.c.pool_id,
-                change.c.player_id == standing.c.player_id,
-                sa.tuple_(change.c.started_at, change.c.seq) == last,
-            ),
-        )
-        .where(standing.c.pool_id == of.id)
-        .order_by(change.c.rating.desc(), change.c.player_id.desc())
-    )
-    return list(connection.execute(told))
+    return list(connection.execute(AS_OF, {"of": of.id, "at": before.started_at, "number": before.seq}))
 
 
 def due(connection: sa.Connection, of: Pool, day: int | None) -> list[int]:

@@ -87,6 +87,8 @@ def upgrade() -> None:
         op.add_column(table, sa.Column("present", sa.Integer(), nullable=True))
     op.create_index(op.f("ix_event_pool_id_match_id"), "event", ["pool_id", "match_id"])
     op.add_column("api_key", sa.Column("per_second", sa.Double(), nullable=True))
+    op.drop_index(op.f("ix_log_pool_id_subject_seq"), "log")
+    op.create_index(op.f("ix_log_pool_id_seq"), "log", ["pool_id", "seq"])
     move_changes(connection)
     move_standings(connection)
     configure(connection)

@@ -1,0 +1,279 @@
+"""The routes that read: each sees one moment of a pool."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from podium.leaderboard import Eligibility, instant, span
+from podium.matchmaking import Policy, Ticket, match
+from podium.service.access import needs
+from podium.service.addresses import EventId, MatchId, Player, Pool, Season
+from podium.service.bodies import body_of, takes
+from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
+from podium.service.problems import READING, WRITING, answers
+from podium.service.strict import RefusedError
+from podium.service.writes import BASE, day_number
+from podium.store import Store
+from podium.store.boards import Place
+from podium.store.pools import settings_of
+from podium.store.snapshots import date_of
+
+REFUSALS, ASKED = answers(*READING), answers(*WRITING)
+Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
+Cursor = Annotated[str | None, Query(max_length=100, description="Where the page before ended.")]
+MinEvents = Annotated[int | None, Query(ge=0, le=10**9, description="Rated events it takes to be listed.")]
+MaxDeviation = Annotated[float | None, Query(ge=0.0, description="The widest deviation that is listed.")]
+ActiveWithin = Annotated[
+    str | None, Query(max_length=20, description="Who played so long before: 90d, 12w, 6mo or 1y.", examples=["90d"])
+]
+At = Annotated[str | None, Query(max_length=40, description="As it stood then; a plain date counts the whole day.")]
+
+
+def add_reads(app: FastAPI, store: Store) -> None:
+    """The routes that read."""
+    add_pools(app, store)
+    add_boards(app, store)
+    add_players(app, store)
+    add_chances(app, store)
+    add_events(app, store)
+    add_days(app, store)
+
+
+def add_pools(app: FastAPI, store: Store) -> None:
+    """Pools."""
+
+    @app.get(BASE, responses=REFUSALS, tags=["pools"])
+    def pools(_key: str = needs("read")) -> list[PoolTold]:
+        """Every ladder."""
+        return [
+            PoolTold(name=each.name, system=each.system.name, parameters=settings_of(each.system))
+            for each in store.pools()
+        ]
+
+    @app.get(f"{BASE}/{{pool}}/log", responses=REFUSALS, tags=["pools"])
+    def log(
+        pool: Pool,
+        after: Annotated[int, Query(ge=0, lt=2**63, description="Entries above this number.")] = 0,
+        most: Annotated[int, Query(ge=1, le=1000)] = 100,
+        _key: str = needs("admin"),
+    ) -> list[dict[str, Any]]:
+        """Everything that was done to a ladder, by whom and when, oldest first."""
+        return store.log(pool, after=after, most=most)
+
+
+def add_boards(app: FastAPI, store: Store) -> None:
+    """Leaderboards."""
+    pages = Pages(store)
+
+    @app.get(f"{BASE}/{{pool}}/leaderboard", response_model=Page, responses=REFUSALS, tags=["players"])
+    def leaderboard(
+        request: Request,
+        pool: Pool,
+        top: Top = 100,
+        cursor: Cursor = None,
+        min_events: MinEvents = None,
+        max_deviation: MaxDeviation = None,
+        active_within: ActiveWithin = None,
+        at: At = None,
+        _key: str = needs("read"),
+    ) -> Response:
+        """A page of the leaderboard, and the cursor of the next; filtered, or as of a date, it is one page."""
+        rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
+        moment = None if at is None else instant(at)
+        if (min_events, max_deviation, active_within, at) == (None, None, None, None):
+            version, body = pages.page(pool, top, cursor)
+            if request.headers.get("if-none-match") == version:
+                return Response(status_code=304, headers={"ETag": version})
+            return Response(body, media_type="application/json", headers={"ETag": version})
+        if cursor is not None:
+            raise RefusedError("cursor", "does not go with a filter: what is filtered is one page")
+        board = store.board(pool, rules, moment)
+        return Response(encoded({"players": board.to_dicts(), "next": None}), media_type="application/json")
+
+    @app.get(f"{BASE}/{{pool}}/distribution", responses=REFUSALS, tags=["players"])
+    def distribution(pool: Pool, _key: str = needs("read")) -> list[dict[str, int]]:
+        """How many players there are per whole rating, lowest first."""
+        return [{"rating": at, "players": players} for at, players in store.distribution(pool)]
+
+
+class Pages:
+    """The answers to the pages that are asked for most, as long as nothing is logged that could change them."""
+
+    MOST = 256
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: dict[tuple[str, int, str | None], tuple[str, bytes]] = {}
+
+    def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
+        """A version of the page, and the page."""
+        version = f'"{self._store.version(pool)}"'
+        kept = self._kept.get((pool, top, cursor))
+        if kept is not None and kept[0] == version:
+            return kept
+        board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
+        following = board[-1]["cursor"] if len(board) == top else None
+        rows = [{key: row[key] for key in row if key != "cursor"} for row in board]
+        told = version, encoded({"players": rows, "next": following})  # it may be newer, and is made anew then
+        if len(self._kept) >= self.MOST:
+            self._kept.clear()
+        self._kept[pool, top, cursor] = told
+        return told
+
+
+def encoded(value: Any) -> bytes:
+    """JSON; moments as ISO 8601."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat).encode()
+
+
+def place(cursor: str) -> Place:
+    """What a cursor says.
+
+    Raises:
+        RefusedError: it is none.
+    """
+    rating, _, number = cursor.partition(",")
+    try:
+        told = float(rating), int(number)
+    except ValueError:
+        raise RefusedError("cursor", "is not one that a page gave") from None
+    if not abs(told[0]) < 1e300 or abs(told[1]) >= 2**63:  # noqa: PLR2004  (what a database holds)
+        raise RefusedError("cursor", "is not one that a page gave")
+    return told
+
+
+def add_players(app: FastAPI, store: Store) -> None:
+    """Players, and players beside players."""
+
+    @app.get(f"{BASE}/{{pool}}/players/{{player}}", responses=REFUSALS, tags=["players"])
+    def player(
+        pool: Pool,
+        player: Player,
+        most: Annotated[int, Query(ge=1, le=100_000, description="Newest changes to tell.")] = 1000,
+        _key: str = needs("read"),
+    ) -> dict[str, Any]:
+        """A player's rank and history, newest first."""
+        return store.rank(pool, player) | {"history": store.career(pool, player, most)}
+
+    @app.get(f"{BASE}/{{pool}}/players/{{player}}/neighbours", responses=REFUSALS, tags=["players"])
+    def neighbours(
+        pool: Pool, player: Player, each: Annotated[int, Query(ge=1, le=100)] = 5, _key: str = needs("read")
+    ) -> list[dict[str, Any]]:
+        """A player among those ranked next, best first."""
+        rows = store.neighbours(pool, player, each)
+        return [{key: row[key] for key in row if key != "cursor"} for row in rows]
+
+    @app.get(f"{BASE}/{{pool}}/players/{{player}}/ranks", responses=REFUSALS, tags=["daily ranks"])
+    def ranks(pool: Pool, player: Player, _key: str = needs("read")) -> list[dict[str, Any]]:
+        """A player's rank at 00:00 UTC, day by day, oldest first."""
+        return store.ranks_of(pool, player)
+
+
+def add_chances(app: FastAPI, store: Store) -> None:
+    """Players against each other: what was, what is expected, and who should play whom."""
+
+    @app.get(f"{BASE}/{{pool}}/compare", responses=REFUSALS, tags=["chances"])
+    def compare(
+        pool: Pool,
+        player: Annotated[str, Query(min_length=1, max_length=200, examples=["ana"])],
+        other: Annotated[str, Query(min_length=1, max_length=200, examples=["ben"])],
+        _key: str = needs("read"),
+    ) -> dict[str, Any]:
+        """Two players: where they stand, what is expected of a heat, and every event in which they met."""
+        meetings = store.head_to_head(pool, player, other)
+        chances = store.predict(pool, [player, other], top=1)
+        expected = {one: score for one, _, score in chances.pairs.iter_rows()}
+        totals = {name: sum(each[name] for each in meetings) for name in ("wins", "draws", "losses")}
+        return {
+            "players": [store.rank(pool, name) | {"expected": expected[name]} for name in (player, other)],
+            **totals,
+            "meetings": meetings,
+        }
+
+    @app.post(f"{BASE}/{{pool}}/predict", responses=ASKED, tags=["chances"], openapi_extra=takes(Asked))
+    async def predict(request: Request, pool: Pool, _key: str = needs("read")) -> dict[str, Any]:
+        """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
+        told = await body_of(request, Asked)
+        chances = await run_in_threadpool(store.predict, pool, told.entrants, top=told.top)
+        return {
+            "entrants": chances.entrants.to_dicts(),
+            "ranks": chances.ranks.to_dicts(),
+            "pairs": chances.pairs.to_dicts(),
+        }
+
+    @app.post(f"{BASE}/{{pool}}/matchmaking", responses=ASKED, tags=["chances"], openapi_extra=takes(Tickets))
+    async def matchmaking(request: Request, pool: Pool, _key: str = needs("read")) -> list[MadeMatch]:
+        """The matches to start now, of those who wait; whoever is in none waits on."""
+        told = await body_of(request, Tickets)
+        return await run_in_threadpool(made_matches, store, pool, told)
+
+
+def made_matches(store: Store, pool: str, told: Tickets) -> list[MadeMatch]:
+    """Matches of tickets, by the ratings of a pool."""
+    policy = Policy(told.size, told.teams, told.least, told.target_s, told.scale)
+    states = store.states(pool, [each.player for each in told.tickets])
+    tickets = [
+        Ticket(
+            each.player,
+            state.rating,
+            -each.waited_s,
+            getattr(state, "deviation", 0.0),
+            each.party,
+            each.region,
+        )
+        for each, state in zip(told.tickets, states, strict=True)
+    ]
+    return [MadeMatch.model_validate(each, from_attributes=True) for each in match(tickets, 0.0, policy)]
+
+
+def add_events(app: FastAPI, store: Store) -> None:
+    """Events and matches."""
+
+    @app.get(f"{BASE}/{{pool}}/events/{{event_id}}", responses=REFUSALS, tags=["events"])
+    def event(pool: Pool, event_id: EventId, _key: str = needs("read")) -> dict[str, Any]:
+        """An event as it stands, and what it did."""
+        return store.event(pool, event_id)
+
+    @app.get(f"{BASE}/{{pool}}/events/{{event_id}}/players/{{player}}", responses=REFUSALS, tags=["events"])
+    def explanation(pool: Pool, event_id: EventId, player: Player, _key: str = needs("read")) -> dict[str, Any]:
+        """Why a player's rating moved in an event."""
+        told = store.explain(pool, event_id, player)
+        figures = {"rating_before": told.rating_before, "delta": told.delta, "words": told.words}
+        return {"event_id": event_id, "player": told.player} | figures | {"reasons": told.rows.to_dicts()}
+
+    @app.get(f"{BASE}/{{pool}}/matches", responses=REFUSALS, tags=["matches"])
+    def waiting(pool: Pool, _key: str = needs("read")) -> list[str]:
+        """The matches that wait for a result, the first to expire first."""
+        return store.waiting_matches(pool)
+
+    @app.get(f"{BASE}/{{pool}}/matches/{{match_id}}", responses=REFUSALS, tags=["matches"])
+    def match_told(pool: Pool, match_id: MatchId, _key: str = needs("read")) -> MatchTold:
+        """A match that was registered, and what came of it."""
+        return MatchTold.model_validate(store.match(pool, match_id), from_attributes=True)
+
+
+def add_days(app: FastAPI, store: Store) -> None:
+    """Seasons and daily ranks."""
+
+    @app.get(f"{BASE}/{{pool}}/seasons", responses=REFUSALS, tags=["seasons"])
+    def seasons(pool: Pool, _key: str = needs("read")) -> list[dict[str, Any]]:
+        """The seasons, oldest first."""
+        return store.seasons(pool)
+
+    @app.get(f"{BASE}/{{pool}}/seasons/{{season}}/leaderboard", responses=REFUSALS, tags=["seasons"])
+    def season_board(pool: Pool, season: Season, _key: str = needs("read")) -> list[dict[str, Any]]:
+        """How the board stood when a season ended, or as it stands where it is not over."""
+        return store.season_board(pool, season).to_dicts()
+
+    @app.get(f"{BASE}/{{pool}}/snapshots", responses=REFUSALS, tags=["daily ranks"])
+    def snapshot_days(pool: Pool, _key: str = needs("read")) -> list[str]:
+        """The days whose ranks are kept, oldest first."""
+        return [str(date_of(day)) for day in store.snapshot_days(pool)]
+
+    @app.get(f"{BASE}/{{pool}}/snapshots/{{day}}", responses=REFUSALS, tags=["daily ranks"])
+    def snapshot(pool: Pool, day: str, _key: str = needs("read")) -> list[dict[str, Any]]:
+        """The ranks at a day's 00:00 UTC, best first."""
+        return store.ranks_on(pool, day_number(day))

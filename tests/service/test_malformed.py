@@ -1,0 +1,177 @@
+"""Five hundred submissions that are wrong in one way each: every one is refused, named, and leaves nothing."""
+
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from podium.service import create_app
+from podium.service.bodies import LARGEST
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
+
+ADDRESS = "/api/v1/pools/main/events"
+TEXT = "texttexttext"
+EVENT = {"event_id": "e1", "started_at": "2025-01-01T00:01:00Z"}
+ENTRIES = [{"player": "a", "position": 1}, {"player": "b", "position": 2}]
+GOOD = EVENT | {"entries": ENTRIES}
+
+NAMES = ("event_id", "mode", "match_id", "player", "team", "heat")
+POSITIVE, NOT_NEGATIVE, ANY = ("position", "time_s", "weight"), ("played_s", "duration_s"), ("score", "team_score")
+TRUTHS = ("ranked", "handicap")
+OF_EVENT = ("event_id", "started_at", "mode", "match_id", "ranked", "weight", "entries")
+
+NO_NUMBERS = (
+    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9223372036854775808", "-9223372036854775809", "1" * 400,
+    "true", "false", '"1"', '"NaN"', '""', "[]", "[1]", "{}", '{"$gt": 0}', "0x10", "01", "1.", ".5", "+1", "1_000",
+)  # fmt: skip
+NO_TEXTS = ("1", "1.5", "true", "[]", '["a"]', "{}", '{"a": 1}', '""', '" "', '"\\ud800"', '"\\udfff"', '"a\\u0000b"')
+UNSEEN = (
+    "a\u0007b", "a\nb", "a\tb", "a\x1bb", "a\x7fb", "a\u0085b", "a\u200fb", "a\u202eb", "a\u2066b", "a\u2028b",
+)  # fmt: skip
+HOSTILE = (
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</td><b>", "<!-- x", "<?php x ?>", "<svg/onload=x>",
+    "javascript:alert(1)", "&#60;b&#62;", "'; DROP TABLE log; --", "' OR '1'='1", "x'; DELETE FROM event",
+    '" or 1=1 --', "1; UPDATE standing SET rating=0",
+    "') UNION SELECT digest FROM api_key --", "x'--", "'; PRAGMA writable_schema=1",
+)  # fmt: skip
+NO_MOMENTS = (
+    "null", "1", "1735689660", "true", "[]", "{}", '""', '"yesterday"', '"2025-13-01"', '"2025-02-30T00:00:00Z"',
+    '"2025-01-01T25:00:00Z"', '"2025-01-01T00:00:00+99:00"', '"1735689660"', '"0001-01-01T00:00:00Z"',
+    '"9999-12-31T23:59:59Z"', '"1700-01-01"', '"\\ud800"', '"2025-01-01T00:00:00Z; --"', '"<b>"',
+)  # fmt: skip
+
+
+def with_value(field, text):
+    """A submission whose field has this JSON, as it stands."""
+    if field in OF_EVENT:
+        body = json.dumps(GOOD | {field: TEXT})
+    else:
+        body = json.dumps(EVENT | {"entries": [ENTRIES[0] | {field: TEXT}, ENTRIES[1]]})
+    return body.replace(json.dumps(TEXT), text).encode()
+
+
+def corpus():
+    """What is wrong, the field that an answer must name if there is one, and the body."""
+    yield from odd_values()
+    yield from odd_texts()
+    yield from odd_shapes()
+    yield from whole_bodies()
+    yield from contradictions()
+
+
+def odd_values():
+    """Fields that hold what is no number and no truth."""
+    for field in (*POSITIVE, *NOT_NEGATIVE, *ANY):
+        for text in NO_NUMBERS:
+            yield f"{field} {text[:20]}", field, with_value(field, text)
+    for field in (*POSITIVE, *NOT_NEGATIVE):
+        yield f"{field} -1", field, with_value(field, "-1")
+    for field in POSITIVE:
+        yield f"{field} 0", field, with_value(field, "0")
+    for field in TRUTHS:
+        for text in ("1", "0", '"true"', '"yes"', "[]", "{}", "1.0"):
+            yield f"{field} {text}", field, with_value(field, text)
+
+
+def odd_texts():
+    """Fields that hold what is no name, no status and no moment."""
+    for field in NAMES:
+        for text in (*NO_TEXTS, json.dumps("x" * 201)):
+            yield f"{field} {text[:20]}", field, with_value(field, text)
+        for name in (*UNSEEN, *HOSTILE):
+            yield f"{field} {name!r}", field, with_value(field, json.dumps(name))
+    for name in ("won", "FINISHED", "", *HOSTILE[:4]):
+        yield f"status {name}", "status", with_value("status", json.dumps(name))
+    for text in NO_MOMENTS:
+        yield f"started_at {text}", "started_at", with_value("started_at", text)
+
+
+def odd_shapes():
+    """Fields that are missing, unknown or twice."""
+    for field in ("event_id", "started_at", "entries"):
+        yield f"no {field}", field, json.dumps({key: GOOD[key] for key in GOOD if key != field}).encode()
+        yield f"{field} null", field, with_value(field, "null")
+    for field in ("colour", "Event_id", "__proto__", "pool", "", "rating", "<b>", "\u202e"):
+        yield f"unknown {field!r}", None, json.dumps(GOOD | {field: 1}).encode()
+        entries = [ENTRIES[0] | {field: 1}]
+        yield f"unknown in an entry {field!r}", None, json.dumps(EVENT | {"entries": entries}).encode()
+    for text in ("[]", "{}", '"a"', "[1]", "[[]]", "[null]", "[{}]", '[{"position": 1}]'):
+        yield f"entries {text}", None, with_value("entries", text)
+    once = json.dumps(GOOD)
+    for field in ("event_id", "started_at", "entries", "player", "position"):
+        yield f"{field} twice", field, once.replace(f'"{field}": ', f'"{field}": "x", "{field}": ', 1).encode()
+
+
+def whole_bodies():
+    """Bodies that are wrong before any field is."""
+    good = json.dumps(GOOD)
+    texts = ["", " ", "{", "}", "[]", "1", '"a"', "null", "true", "{}", good[:-1], good + good, good + "x", "'" + good]
+    for text in texts:
+        yield f"body {text[:20]!r}", None, text.encode()
+    for raw in (b"\xff", b"\xef\xbb\xbf{}", good.encode("utf-16"), good.encode().replace(b'"a"', b'"\xff"')):
+        yield f"bytes {raw[:8]!r}", None, raw
+    for depth in (40, 5_000, 200_000):
+        yield f"{depth} arrays deep", None, b"[" * depth + b"]" * depth
+        yield f"{depth} objects deep", None, b'{"a":' * depth + b"1" + b"}" * depth
+    yield "deep in a field", None, with_value("team", "[" * 60 + "]" * 60)
+    for size in (LARGEST + 1, 2 * LARGEST):
+        yield f"{size} bytes of nothing", None, b" " * size
+        yield f"{size} bytes of name", None, with_value("player", json.dumps("x" * size))
+    yield "10,001 entries", "entries", json.dumps(EVENT | {"entries": [ENTRIES[0]] * 10_001}).encode()
+    yield "1,001 events", "events", json.dumps({"events": [GOOD] * 1_001}).encode()
+
+
+def contradictions():
+    """Submissions whose parts are fine alone."""
+    first, second = ENTRIES
+    odd = {
+        "player twice": GOOD | {"entries": [first, first]},
+        "positions against times": GOOD | {"entries": [first | {"time_s": 9.0}, second | {"time_s": 8.0}]},
+        "nobody": {"events": []},
+        "an event twice": {"events": [GOOD, GOOD]},
+        "one wrong of two": {"events": [GOOD, GOOD | {"event_id": "e2", "entries": [first | {"position": 0}, second]}]},
+        "an event beside events": GOOD | {"events": [GOOD]},
+        "a match that was not registered": GOOD | {"match_id": "m"},
+        "scores of a team differ": GOOD
+        | {"entries": [{"player": n, "team": "t", "team_score": k} for k, n in enumerate("abc")]},
+    }
+    for what, body in odd.items():
+        yield what, None, json.dumps(body).encode()
+
+
+CORPUS = list(corpus())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = Store(str(tmp_path_factory.mktemp("malformed") / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def client(store):
+    key = create_key(store.engine, "server", "write")
+    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+        yield opened
+
+
+def test_there_are_five_hundred():
+    assert len({body for _, _, body in CORPUS}) >= 500
+
+
+@pytest.mark.parametrize(("what", "field", "body"), CORPUS, ids=[f"{k}" for k in range(len(CORPUS))])
+def test_it_is_refused_and_leaves_nothing(what, field, body, client, store):
+    before = store.version("main")
+    told = client.post(ADDRESS, content=body, headers={"Content-Type": "application/json"})
+    problem = told.json()
+    assert 400 <= told.status_code < 500, (what, told.text)
+    assert problem["status"] == told.status_code
+    assert problem["detail"]
+    no_json = any(words in problem["detail"] for words in ("not JSON", "not a JSON number", "digits", "larger than"))
+    if field is not None and not no_json:
+        assert field in problem.get("field", ""), (what, problem)
+    assert store.version("main") == before, what

@@ -9,17 +9,17 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 
-class _Among(FunctionElement[bool]):
-    """Whether a column's value is among those of a parameter."""
+class _Values(FunctionElement[Any]):
+    """The values of a JSON array, as rows."""
 
-    name = "among"
-    type = sa.Boolean()
+    name = "json_values"
     inherit_cache = True
 
 
-def among(column: "sa.ColumnElement[Any]", name: str = "among") -> _Among:
+def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
     """Whether a column's value is among those of the parameter of that name, which `values` makes."""
-    return _Among(column, sa.bindparam(name, type_=sa.Text()))
+    rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
+    return column.op("IN", is_comparison=True)(rows)
 
 
 def values(some: Iterable[str | int]) -> str:
@@ -27,14 +27,14 @@ def values(some: Iterable[str | int]) -> str:
     return json.dumps(list(some))
 
 
-@compiles(_Among, "sqlite")
-def _for_sqlite(element: _Among, compiler: Any, **words: Any) -> str:
-    column, parameter = (compiler.process(part, **words) for part in element.clauses)
-    return f"{column} IN (SELECT value FROM json_each({parameter}))"  # noqa: S608  (compiled parts)
+@compiles(_Values, "sqlite")
+def _for_sqlite(element: _Values, compiler: Any, **words: Any) -> str:
+    parameter, _ = element.clauses
+    return f"(SELECT value FROM json_each({compiler.process(parameter, **words)}))"  # noqa: S608  (compiled parts)
 
 
-@compiles(_Among, "postgresql")
-def _for_postgresql(element: _Among, compiler: Any, **words: Any) -> str:
-    column, parameter = (compiler.process(part, **words) for part in element.clauses)
-    kind = next(iter(element.clauses)).type.compile(compiler.dialect)
-    return f"{column} IN (SELECT CAST(value AS {kind}) FROM json_array_elements_text(CAST({parameter} AS json)))"  # noqa: S608
+@compiles(_Values, "postgresql")
+def _for_postgresql(element: _Values, compiler: Any, **words: Any) -> str:
+    parameter, like = element.clauses
+    kind, array = like.type.compile(compiler.dialect), compiler.process(parameter, **words)
+    return f"(SELECT CAST(value AS {kind}) FROM json_array_elements_text(CAST({array} AS json)))"  # noqa: S608

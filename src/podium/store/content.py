@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 from podium.columns import ALL, NUMBERS, TRUTHS
 from podium.errors import Fault, ResultsError
 from podium.results import Results, read_results
+from podium.store.instants import instant
 from podium.store.log import digest
 
 TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
@@ -18,7 +19,9 @@ SCHEMA = {
     name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name != "pool"
 }  # the pool is the log's
 UTC = pl.Datetime("us", "UTC")
-ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps makes one a call
+TRUTH = {True: "true", False: "false"}
+SHOWN: dict[pl.DataType, Callable[[Any], str]] = {pl.Float64(): float.__repr__, pl.Boolean(): TRUTH.__getitem__}
+QUOTED = json.encoder.encode_basestring  # a text in JSON, as json.dumps has it where it need not be ASCII
 USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
 SHARED = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
@@ -60,13 +63,13 @@ class Absent:
 
 def line(head: str, player: str | int) -> bytes:
     """A row with its player."""
-    told = ENCODE(player) if isinstance(player, str) else player
+    told = QUOTED(player) if isinstance(player, str) else player
     return f'{head},"player":{told}}}\n'.encode()
 
 
 def written(row: dict[str, Any]) -> str:
     """A row, without its last brace."""
-    return ENCODE(row)[:-1]
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
 def checked(rows: Any, pool: str) -> Results:
@@ -91,23 +94,24 @@ def contents_of(results: Results) -> dict[str, Content]:
     if frame.is_empty():
         return {}
     starts = frame["started_at"].cast(pl.Int64).to_list()
-    names = [name for name in SCHEMA if name in frame.columns and name not in ("player", "started_at")]
-    instants: dict[int, str] = {}
+    cells = [pieces(frame[name]) for name in SCHEMA if name in frame.columns and name not in ("player", "started_at")]
+    moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in set(starts)}
     heads: dict[str, list[str]] = {}
     told: dict[str, list[str]] = {}
     first: dict[str, int] = {}
-    for row, player, moment, start in zip(
-        frame.select(names).iter_rows(named=True), frame["player"].to_list(), frame["started_at"], starts, strict=True
-    ):
-        kept = {name: value for name, value in row.items() if value is not None and USUAL.get(name) != value}
-        if start not in instants:
-            instants[start] = moment.isoformat()
-        kept["started_at"] = instants[start]
-        event_id = row["event_id"]
-        heads.setdefault(event_id, []).append(written(kept))
+    players = frame["player"].to_list()
+    for event_id, player, start, *parts in zip(frame["event_id"].to_list(), players, starts, *cells, strict=True):
+        heads.setdefault(event_id, []).append("{" + "".join(parts)[1:] + moments[start])
         told.setdefault(event_id, []).append(player)
         first.setdefault(event_id, start)
     return {each: Content(each, first[each], tuple(heads[each]), tuple(told[each])) for each in heads}
+
+
+def pieces(column: pl.Series) -> list[str]:
+    """A column's values as parts of JSON objects, each after a comma; nothing where it is empty or as usual."""
+    name, usual = f',"{column.name}":', USUAL.get(column.name)
+    shown = SHOWN.get(column.dtype, QUOTED)
+    return ["" if value is None or value == usual else name + shown(value) for value in column.to_list()]
 
 
 def unpacked(bodies: Iterable[bytes], names: Mapping[int, str] | None = None) -> pl.DataFrame:

@@ -1,15 +1,16 @@
 """The ledger and the standings as they are kept: only what changed is written, and counts of ranks with it."""
 
 import math
+import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from podium.store.among import among, values
+from podium.store.many import put
 from podium.store.pools import Key, Pool
 from podium.store.schema import change, rank_count, standing
 
@@ -60,49 +61,49 @@ PLAYED = (
     .order_by(*LATEST)
     .limit(1)
 )
-STANDINGS = sa.select(standing).where(standing.c.pool_id == POOL, among(standing.c.player_id))
+STANDINGS = sa.select(
+    standing.c.player_id,
+    standing.c.rating,
+    standing.c.started_at,
+    standing.c.seq,
+    standing.c.played_at,
+    standing.c.state,
+).where(standing.c.pool_id == POOL, among(standing.c.player_id))
 EVERYONE = sa.select(standing.c.player_id).where(standing.c.pool_id == POOL).order_by(standing.c.player_id)
-THIS = sa.and_(
+CHANGE_GOES = sa.delete(change).where(
     change.c.pool_id == POOL,
     change.c.started_at == sa.bindparam("at"),
     change.c.seq == sa.bindparam("number"),
     change.c.player_id == sa.bindparam("who"),
 )
-MINE = sa.and_(standing.c.pool_id == POOL, standing.c.player_id == sa.bindparam("who"))
-
-
-def bound(*names: str) -> dict[str, sa.BindParameter[Any]]:
-    """Columns set from values of their own names."""
-    return {name: sa.bindparam(name) for name in names}
-
-
-CHANGE_GOES, STANDING_GOES = sa.delete(change).where(THIS), sa.delete(standing).where(MINE)
-CHANGE_MOVES = sa.update(change).where(THIS).values(bound(*Row._fields))
-STANDING_MOVES = sa.update(standing).where(MINE).values(bound("events", *Last._fields))
-CHANGE_COMES, STANDING_COMES = sa.insert(change), sa.insert(standing)
+STANDING_GOES = sa.delete(standing).where(standing.c.pool_id == POOL, standing.c.player_id == sa.bindparam("who"))
 NOBODY_COUNTED = sa.delete(rank_count).where(rank_count.c.pool_id == POOL, rank_count.c.players == 0)
+DOUBLE = struct.Struct("<d")
 FOREVER = Key(2**62, 0)  # after every event
 
 
 def kept_ledger(connection: sa.Connection, of: Pool, first: Key) -> Ledger:
     """The ledger as it is written, from a key on."""
-    rows = connection.execute(LEDGER, {"of": of.id, "at": first.started_at, "number": first.seq})
+    rows = connection.execute(LEDGER, {"of": of.id, "at": first.started_at, "number": first.seq}).all()
     return {
         (at, seq, number): Row(place, before, rating, state)
         for _, at, seq, number, place, before, rating, state in rows
     }
 
 
-def states_before(connection: sa.Connection, of: Pool, players: Iterable[int], first: Key) -> dict[int, Before]:
-    """Each player's state and newest event before a key; nobody who had none."""
+def kept_standings(connection: sa.Connection, of: Pool, players: Iterable[int]) -> dict[int, Last]:
+    """Where these players stand; nobody who has no rating."""
+    rows = connection.execute(STANDINGS, {"of": of.id, "among": values(players)}).all()
+    return {who: Last(rating, at, seq, played, state) for who, rating, at, seq, played, state in rows}
+
+
+def states_before(connection: sa.Connection, of: Pool, now: Mapping[int, Last], first: Key) -> dict[int, Before]:
+    """The state and newest event before a key of each player who stands somewhere; nobody who had none."""
     found: dict[int, Before] = {}
-    for row in connection.execute(STANDINGS, {"of": of.id, "among": values(players)}):
-        if Key(row.started_at, row.seq) < first:
-            found[row.player_id] = Before(row.state, row.played_at)
-        else:
-            last = newest(connection, of, row.player_id, first)
-            if last is not None:
-                found[row.player_id] = Before(last.state, last.played_at)
+    for number, each in now.items():
+        last = each if (each.started_at, each.seq) < first else newest(connection, of, number, first)
+        if last is not None:
+            found[number] = Before(last.state, last.played_at)
     return found
 
 
@@ -119,68 +120,49 @@ def newest(connection: sa.Connection, of: Pool, number: int, before: Key = FOREV
 def write_changes(connection: sa.Connection, of: Pool, old: Ledger, new: Ledger) -> Ledger:
     """Write the difference of two ledgers; the rows that are new or other."""
     gone = [{"of": of.id, "at": at, "number": seq, "who": who} for at, seq, who in old if (at, seq, who) not in new]
-    other = {key: row for key, row in new.items() if key in old and old[key] != row}
-    added = {key: row for key, row in new.items() if key not in old}
+    written = {key: row for key, row in new.items() if old.get(key) != row}
     if gone:
         connection.execute(CHANGE_GOES, gone)
-    if other:
-        rows = [
-            {"of": of.id, "at": at, "number": seq, "who": who} | row._asdict() for (at, seq, who), row in other.items()
-        ]
-        connection.execute(CHANGE_MOVES, rows)
-    if added:
-        coming: list[dict[str, Any]] = [
-            {
-                "pool_id": of.id, "started_at": at, "seq": seq, "player_id": who, "place": row.place,
-                "rating_before": row.rating_before, "rating": row.rating, "state": row.state,
-            }
-            for (at, seq, who), row in added.items()
-        ]  # fmt: skip
-        connection.execute(CHANGE_COMES, coming)
-    return other | added
+    put(connection, change, [(of.id, *key, *row) for key, row in written.items()])
+    return written
 
 
 def refresh_standings(
-    connection: sa.Connection, of: Pool, players: set[int], new: Ledger, before: Mapping[int, Before]
+    connection: sa.Connection, of: Pool, old: Mapping[int, Last], new: Ledger, before: Mapping[int, Before]
 ) -> None:
-    """The newest state of each of these players, and the counts of ranks.
+    """The newest state of everyone who is in either, and the counts of ranks.
 
     Args:
+        old: where those stood who the correction touches.
         new: the ledger from some event on to its end.
         before: who had a state before it, and when they played.
     """
-    last = last_states(connection, of, players, new, before)
-    rows = connection.execute(STANDINGS, {"of": of.id, "among": values(sorted(players))})
-    old = {row.player_id: row.rating for row in rows}
-    at = of.system.state_type._fields.index("events")
-    rows_now = {
-        number: each._asdict() | {"events": int(np.frombuffer(each.state, "<f8")[at])} for number, each in last.items()
-    }
+    last = last_states(connection, of, old, new, before)
+    at = 8 * of.system.state_type._fields.index("events")
     gone = [{"of": of.id, "who": number} for number in old if number not in last]
-    moved = [{"of": of.id, "who": number} | row for number, row in rows_now.items() if number in old]
-    added = [{"pool_id": of.id, "player_id": number} | row for number, row in rows_now.items() if number not in old]
     if gone:
         connection.execute(STANDING_GOES, gone)
-    if moved:
-        connection.execute(STANDING_MOVES, moved)
-    if added:
-        connection.execute(STANDING_COMES, added)
+    rows = [
+        (of.id, who, each.rating, int(DOUBLE.unpack_from(each.state, at)[0]), *each[1:])
+        for who, each in last.items()
+        if old.get(who) != each
+    ]
+    put(connection, standing, rows)
     counts = Counter(bucket(each.rating) for each in last.values())
-    counts.subtract(bucket(rating) for rating in old.values())
+    counts.subtract(bucket(each.rating) for each in old.values())
     count_ranks(connection, of, counts)
 
 
 def last_states(
-    connection: sa.Connection, of: Pool, players: set[int], new: Ledger, before: Mapping[int, Before]
+    connection: sa.Connection, of: Pool, old: Mapping[int, Last], new: Ledger, before: Mapping[int, Before]
 ) -> dict[int, Last]:
     """The newest of each player, who may be without: from the new ledger, else from what is kept before it."""
     found: dict[int, Last] = {}
     played = {number: each.played_at for number, each in before.items()}
-    for at, seq, number in sorted(new):
-        row = new[at, seq, number]
+    for (at, seq, number), row in new.items():  # in the order of rating
         played[number] = at if row.place else played[number]
         found[number] = Last(row.rating, at, seq, played[number], row.state)
-    for number in players - found.keys():
+    for number in old.keys() - found.keys():
         kept = newest(connection, of, number)
         if kept is not None:
             found[number] = kept

@@ -13,11 +13,10 @@ from podium.explanation import Explanation
 from podium.leaderboard import Eligibility
 from podium.live import Live
 from podium.results import Results
-from podium.store.among import values
 from podium.store.boards import filtered, states_of
 from podium.store.content import UTC, unpacked
 from podium.store.instants import instant
-from podium.store.kept import STANDINGS, states_before
+from podium.store.kept import kept_standings, states_before
 from podium.store.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.players import known_numbers, merges, names_of, number_of
 from podium.store.pools import Key, Pool
@@ -88,7 +87,8 @@ def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> 
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
     results = content(connection, of, row.content_seq)
     numbers = known_numbers(connection, of, results.frame["player"].unique().to_list())
-    before = states_before(connection, of, numbers.values(), Key(row.started_at, row.seq))
+    stood = kept_standings(connection, of, numbers.values())
+    before = states_before(connection, of, stood, Key(row.started_at, row.seq))
     live = Live(of.system)
     live.resume({(of.name, each): before[number] for each, number in numbers.items() if number in before})
     (called,) = names_of(connection, of, [number_of(connection, of, name)]).values()
@@ -99,8 +99,7 @@ def states(connection: sa.Connection, of: Pool, names: Sequence[str]) -> list[An
     """Each player's state, as NamedTuples; a newcomer's for whoever has none."""
     merged = merges(connection, of)
     numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, of, names).items()}
-    rows = connection.execute(STANDINGS, {"of": of.id, "among": values(set(numbers.values()))})
-    found = {row.player_id: row.state for row in rows}
+    found = {number: each.state for number, each in kept_standings(connection, of, set(numbers.values())).items()}
     newcomer = of.system.newcomer()
     return [
         read(np.frombuffer(found[numbers[name]], "<f8")[None], 0, newcomer) if numbers.get(name) in found else newcomer

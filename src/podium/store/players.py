@@ -15,7 +15,7 @@ KNOWN = sa.select(player.c.name, player.c.id).where(HERE, among(player.c.name))
 ONCE = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     alias.c.pool_id == sa.bindparam("of"), among(alias.c.name)
 )
-NAMES = sa.select(player.c.id, player.c.name).where(HERE, among(player.c.id))
+NAMES = sa.select(player.c.id, player.c.name).where(among(player.c.id))  # a number is one pool's
 EVERY_NAME = sa.select(player.c.id, player.c.name).where(HERE)
 NEW = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
 MERGED = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("of"))
@@ -25,10 +25,10 @@ RENAMED = sa.update(player).where(player.c.id == sa.bindparam("who")).values(nam
 
 def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of those who are known by these names, or were once."""
-    found = {row.name: row.id for row in connection.execute(KNOWN, {"of": of.id, "among": values(names)})}
+    found: dict[str, int] = dict(connection.execute(KNOWN, {"of": of.id, "among": values(names)}).all())
     rest = [name for name in names if name not in found]
     if rest:
-        found |= {row.name: row.id for row in connection.execute(ONCE, {"of": of.id, "among": values(rest)})}
+        found |= dict(connection.execute(ONCE, {"of": of.id, "among": values(rest)}).all())
     return found
 
 
@@ -59,8 +59,8 @@ def names_of(connection: sa.Connection, of: Pool, numbers: Iterable[int] | None 
     if numbers is None:
         rows = connection.execute(EVERY_NAME, {"of": of.id})
     else:
-        rows = connection.execute(NAMES, {"of": of.id, "among": values(numbers)})
-    return {row.id: row.name for row in rows}
+        rows = connection.execute(NAMES, {"among": values(numbers)})
+    return dict(rows.all())
 
 
 def merges(connection: sa.Connection, of: Pool) -> dict[int, int]:

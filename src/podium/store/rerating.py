@@ -25,6 +25,7 @@ from podium.store.kept import (
     Ledger,
     Row,
     kept_ledger,
+    kept_standings,
     refresh_standings,
     states_before,
     write_changes,
@@ -88,15 +89,18 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
         ResultsError: an event lacks what the system needs, or a merged player would stand twice in one heat.
     """
     stretches = suffix(connection, of, first)
-    players = {int(name) for each in stretches for name in each.table["player"].unique()}
-    if any(each.reset for each in stretches):
-        players |= set(connection.execute(EVERYONE, {"of": of.id}).scalars())
-    before = states_before(connection, of, sorted(players), first)
-    new = rated(of, stretches, before)
     old = kept_ledger(connection, of, first)
+    players = {number for _, _, number in old}
+    for each in stretches:
+        players.update(map(int, each.table["player"].to_list()))
+    if any(each.reset for each in stretches):
+        players.update(connection.execute(EVERYONE, {"of": of.id}).scalars())
+    stood = kept_standings(connection, of, sorted(players))
+    before = states_before(connection, of, stood, first)
+    new = rated(of, stretches, before)
     written = write_changes(connection, of, old, new)
     marks = mark_events(connection, of, stretches, new)
-    refresh_standings(connection, of, {number for _, _, number in (*old, *new)}, new, before)
+    refresh_standings(connection, of, stood, new, before)
     moved = [at for at, _, _ in (*written, *(old.keys() - new.keys()))]
     if moved:
         snapshots.spoil(connection, of, min(moved))
@@ -107,7 +111,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
     """The events from a key on that count, in the order of rating, with their rows."""
     asked = {"of": of.id, "at": first.started_at, "number": first.seq}
     found = connection.execute(SUFFIX, asked).all()
-    resets = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked)]
+    resets = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked).all()]
     merged = merges(connection, of)
     stretches, start = [], 0
     for reset in [*resets, None]:

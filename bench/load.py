@@ -1,0 +1,186 @@
+"""How much a Podium server takes: results one by one, at a steady rate, in batches, and pages read.
+
+    python bench/load.py [--seconds 10] [--connections 16] [--history 20000]
+
+It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, and
+never talks to anything else. Every phase is bounded in time and in requests. Prints JSON.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+MOST_REQUESTS = 100_000  # of a phase
+PLAYERS = 5_000
+ENTRIES = 8
+START = datetime(2025, 1, 1, tzinfo=UTC)
+PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+NUMBERS = count()
+RNG = random.Random(5)  # noqa: S311
+
+
+def event():
+    number = next(NUMBERS)
+    field = RNG.sample(range(PLAYERS), ENTRIES)
+    entries = [
+        {"player": f"player {who}", "position": place, "time_s": 60.0 + place + who % 7 / 10}
+        for place, who in enumerate(field, start=1)
+    ]
+    for place, each in enumerate(sorted(entries, key=lambda each: each["time_s"]), start=1):
+        each["position"] = place
+    when = (START + timedelta(seconds=number)).isoformat()
+    return {"event_id": f"e{number}", "started_at": when, "entries": entries}
+
+
+class Connection:
+    """One kept-alive HTTP connection, as little as a load generator needs."""
+
+    def __init__(self, port, key):
+        """To the loopback address."""
+        self.port, self.key = port, key
+
+    async def open(self):
+        """Connect."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        return self
+
+    async def ask(self, method, path, body=b""):
+        """Send a request; the status and body of the answer."""
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {self.key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self.writer.write(head.encode() + body)
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        length = int(re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)[1])
+        return int(answer.split(b" ", 2)[1]), await self.reader.readexactly(length)
+
+
+async def closed_loop(connections, seconds, ask):
+    """Each connection asks again as soon as it is answered; the seconds each answer took, and the time of it all."""
+    took, end = [], time.perf_counter() + seconds
+
+    async def run(connection):
+        while time.perf_counter() < end and len(took) < MOST_REQUESTS:
+            started = time.perf_counter()
+            await ask(connection)
+            took.append(time.perf_counter() - started)
+
+    started = time.perf_counter()
+    await asyncio.gather(*map(run, connections))
+    return took, time.perf_counter() - started
+
+
+async def steady(connections, seconds, rate, ask):
+    """So many a second, whether or not those before are answered; time counts from when each was due."""
+    free, took, waiting = asyncio.Queue(), [], []
+    for connection in connections:
+        free.put_nowait(connection)
+
+    async def one(due):
+        connection = await free.get()
+        await ask(connection)
+        took.append(time.perf_counter() - due)
+        free.put_nowait(connection)
+
+    first = time.perf_counter()
+    for k in range(min(int(seconds * rate), MOST_REQUESTS)):
+        due = first + k / rate
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        waiting.append(asyncio.create_task(one(due)))
+    await asyncio.gather(*waiting)
+    return took
+
+
+def told(took, seconds, per=1):
+    took = sorted(took)
+    figures = {name: round(1000 * took[int(share * (len(took) - 1))], 1) for name, share in
+               (("p50_ms", 0.5), ("p95_ms", 0.95), ("p99_ms", 0.99), ("most_ms", 1.0))}  # fmt: skip
+    return {"answers": len(took), "per_s": round(per * len(took) / seconds, 1)} | figures
+
+
+async def measure(port, key, args):
+    connections = await asyncio.gather(*(Connection(port, key).open() for _ in range(args.connections)))
+    base = "/api/v1/pools"
+    first = connections[0]
+
+    async def must(connection, method, path, value, status):
+        got, answer = await connection.ask(method, path, b"" if value is None else json.dumps(value).encode())
+        if got != status:
+            sys.exit(f"{method} {path} answered {got}: {answer.decode()[:300]}")
+
+    await must(first, "POST", base, {"name": "load", "system": args.system}, 201)
+
+    async def post(connection):
+        await must(connection, "POST", f"{base}/load/events", event(), 201)
+
+    async def batch(connection):
+        await must(connection, "POST", f"{base}/load/events", {"events": [event() for _ in range(args.batch)]}, 201)
+
+    async def page(connection):
+        await must(connection, "GET", f"{base}/load/leaderboard?top=100", None, 200)
+
+    async def mine(connection):
+        who = RNG.randrange(PLAYERS)
+        await must(connection, "GET", f"{base}/load/players/player%20{who}/neighbours", None, 200)
+
+    results = {}
+    warm = 0
+    while warm < args.history:
+        await batch(first)
+        warm += args.batch
+    results["batches"] = told(*await closed_loop(connections[:2], args.seconds, batch), per=args.batch)
+    await closed_loop(connections, 1.0, post)
+    results["single posts"] = told(*await closed_loop(connections, args.seconds, post))
+    results["posts at 100 a second"] = told(await steady(connections, args.seconds, 100, post), args.seconds)
+    results["top-100 pages"] = told(*await closed_loop(connections, args.seconds, page))
+    results["my rank and neighbours"] = told(*await closed_loop(connections, args.seconds, mine))
+    for connection in connections:
+        connection.writer.close()
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--history", type=int, default=20_000, help="events in the pool before anything is measured")
+    parser.add_argument("--batch", type=int, default=500)
+    parser.add_argument("--system", default="stk")
+    args = parser.parse_args()
+    args.seconds = min(args.seconds, 60.0)
+    args.connections = max(2, min(args.connections, 64))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*PODIUM, "serve", "--port", str(port)]
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                key = re.search(r"podium_\S+", server.stdout.readline())[0]
+                for _ in range(600):
+                    try:
+                        socket.create_connection(("127.0.0.1", port), 0.1).close()
+                        break
+                    except OSError:
+                        time.sleep(0.05)
+                found = asyncio.run(measure(port, key, args))
+            finally:
+                server.terminate()
+                server.wait(20)
+        done = subprocess.run([*PODIUM, "verify"], cwd=folder, capture_output=True, text=True, check=False)
+        found["verify"] = done.stdout.strip() or done.stderr.strip()
+    sys.stdout.write(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,6 @@
 """Commands of the service: serve, key."""
 
 import os
-import sys
 from typing import Annotated
 
 import typer
@@ -11,8 +10,6 @@ from podium.cli.options import Shape
 from podium.cli.show import Format
 from podium.cli.storing import DEFAULT, Database, opened
 from podium.errors import ParameterError
-
-SWITCH_S = 0.0005  # how long a thread that rates may keep others waiting who answer
 
 key = typer.Typer(help="Make, list and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,7 +21,6 @@ def serve(
 ) -> None:
     """Serve the HTTP API; a first admin key is printed once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
-    sys.setswitchinterval(SWITCH_S)
     try:
         import uvicorn
 

@@ -1,8 +1,9 @@
 """The routes that read: each sees one moment of a pool."""
 
 import json
+import time
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -69,7 +70,7 @@ def add_boards(app: FastAPI, store: Store) -> None:
     pages = Pages(store)
 
     @app.get(f"{BASE}/{{pool}}/leaderboard", response_model=Page, responses=REFUSALS, tags=["players"])
-    def leaderboard(
+    async def leaderboard(
         request: Request,
         pool: Pool,
         top: Top = 100,
@@ -81,16 +82,15 @@ def add_boards(app: FastAPI, store: Store) -> None:
         _key: str = needs("read"),
     ) -> Response:
         """A page of the leaderboard, and the cursor of the next; filtered, or as of a date, it is one page."""
-        rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-        moment = None if at is None else instant(at)
         if (min_events, max_deviation, active_within, at) == (None, None, None, None):
-            version, body = pages.page(pool, top, cursor)
+            version, body = await pages.page(pool, top, cursor)
             if request.headers.get("if-none-match") == version:
                 return Response(status_code=304, headers={"ETag": version})
             return Response(body, media_type="application/json", headers={"ETag": version})
         if cursor is not None:
             raise RefusedError("cursor", "does not go with a filter: what is filtered is one page")
-        board = store.board(pool, rules, moment)
+        rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
+        board = await run_in_threadpool(store.board, pool, rules, None if at is None else instant(at))
         return Response(encoded({"players": board.to_dicts(), "next": None}), media_type="application/json")
 
     @app.get(f"{BASE}/{{pool}}/distribution", responses=REFUSALS, tags=["players"])
@@ -99,28 +99,51 @@ def add_boards(app: FastAPI, store: Store) -> None:
         return [{"rating": at, "players": players} for at, players in store.distribution(pool)]
 
 
+class Kept(NamedTuple):
+    """A page, and how long it holds."""
+
+    version: str
+    body: bytes
+    writes: int  # of this process, when it was made
+    looked_at: float  # when the log was last asked whether anyone else wrote
+
+
 class Pages:
-    """The answers to the pages that are asked for most, as long as nothing is logged that could change them."""
+    """The pages that are asked for most, as long as nothing is logged that could change them.
+
+    What this process writes shows at once; what another one does, a command on the same database, after a second.
+    """
 
     MOST = 256
+    LOOK_S = 1.0
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._kept: dict[tuple[str, int, str | None], tuple[str, bytes]] = {}
+        self._kept: dict[tuple[str, int, str | None], Kept] = {}
 
-    def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
-        """A version of the page, and the page."""
+    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
+        """A page's version, and the page."""
+        asked = pool, top, cursor
+        kept, now = self._kept.get(asked), time.monotonic()
+        if kept is None or kept.writes != self._store.writes[pool] or now - kept.looked_at >= self.LOOK_S:
+            kept = await run_in_threadpool(self._looked_up, asked, kept)
+        return kept.version, kept.body
+
+    def _looked_up(self, asked: tuple[str, int, str | None], kept: Kept | None) -> Kept:
+        """The page as it stands; it may be newer than it says, and is made anew then."""
+        pool, top, cursor = asked
+        writes, now = self._store.writes[pool], time.monotonic()
         version = f'"{self._store.version(pool)}"'
-        kept = self._kept.get((pool, top, cursor))
-        if kept is not None and kept[0] == version:
-            return kept
-        board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
-        following = board[-1]["cursor"] if len(board) == top else None
-        rows = [{key: row[key] for key in row if key != "cursor"} for row in board]
-        told = version, encoded({"players": rows, "next": following})  # it may be newer, and is made anew then
+        if kept is not None and kept.version == version:
+            body = kept.body
+        else:
+            board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
+            following = board[-1]["cursor"] if len(board) == top else None
+            rows = [{key: row[key] for key in row if key != "cursor"} for row in board]
+            body = encoded({"players": rows, "next": following})
         if len(self._kept) >= self.MOST:
             self._kept.clear()
-        self._kept[pool, top, cursor] = told
+        told = self._kept[asked] = Kept(version, body, writes, now)
         return told
 
 

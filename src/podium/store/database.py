@@ -75,7 +75,9 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
         command.upgrade(config, revision)
 
 
-def locked(connection: sa.Connection, pool_id: int) -> None:
-    """Wait for this pool's turn; in SQLite the transaction began with it."""
-    if connection.dialect.name == "postgresql":
+def locked(connection: sa.Connection, pool_id: int) -> bool:
+    """Wait for this pool's turn, and whether others may have had theirs; in SQLite the transaction began with it."""
+    waits = connection.dialect.name == "postgresql"
+    if waits:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7062, :pool)"), {"pool": pool_id})
+    return waits

@@ -1,5 +1,6 @@
 """What is read from a store, each in one transaction that sees one moment."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -35,6 +36,7 @@ class Reader:
             StoreError: it cannot be opened.
         """
         self.engine = opened(url)
+        self.writes: Counter[str] = Counter()  # transactions of this process, by pool
 
     def close(self) -> None:
         """Let the connections go."""

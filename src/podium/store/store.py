@@ -32,10 +32,13 @@ class Store(Reader):
     def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that has a pool to itself; with `dry_run` one that leaves nothing."""
         with self.engine.connect() as connection, connection.begin() as transaction:
-            locked(connection, wanted_pool(connection, pool_name).id)
-            yield connection, wanted_pool(connection, pool_name)  # read anew: it may have been configured meanwhile
+            of = wanted_pool(connection, pool_name)
+            if locked(connection, of.id):
+                of = wanted_pool(connection, pool_name)  # it may have been configured meanwhile
+            yield connection, of
             if dry_run:
                 transaction.rollback()
+        self.writes[pool_name] += not dry_run
 
     # Pools
 

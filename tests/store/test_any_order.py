@@ -10,6 +10,7 @@ from conftest import times
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from model import Truth
 
 import podium
 from podium.store import Store
@@ -35,14 +36,13 @@ MINUTES = st.integers(0, 6)
 
 
 class Model(RuleBasedStateMachine):
-    """The store beside a dict."""
+    """The store beside plain Python."""
 
     def __init__(self):
         super().__init__()
         self.store = Store(f"sqlite:////tmp/podium-test-{uuid.uuid4().hex}.db")
         self.store.create_pool("main", find(SYSTEM)())
-        self.events = {}  # number: [rows, voided], in order of submission
-        self.merged = {}
+        self.truth = Truth(SYSTEM)
 
     def teardown(self):
         self.store.close()
@@ -50,83 +50,96 @@ class Model(RuleBasedStateMachine):
         for path in kept.parent.glob(f"{kept.name}*"):
             path.unlink()
 
-    def resolved(self, name):
-        while name in self.merged:
-            name = self.merged[name]
-        return name
-
-    def possible(self, rows):
-        names = [self.resolved(row["player"]) for row in rows]
-        return len(set(names)) == len(names)
-
-    def attempted(self, act, *, fine):
-        if fine:
+    def attempt(self, become, act):
+        """Do something to both, or see it refused by the store where someone would stand twice in an event."""
+        after = self.truth.copied()
+        become(after)
+        if after.possible():
+            self.truth = after
             return act()
         with pytest.raises(podium.ResultsError):
             act()
         return None
 
+    def any_event(self, data):
+        return data.draw(st.sampled_from(sorted(self.truth.events)))
+
     @rule(order=ORDERS, minute=MINUTES, gone=st.sets(st.sampled_from(PLAYERS), max_size=1))
     def submit(self, order, minute, gone):
-        rows = event(len(self.events), minute, order, gone if len(order) > 1 and order[0] not in gone else ())
-        fine = self.possible(rows)
-        self.attempted(lambda: self.store.submit("main", rows), fine=fine)
-        if fine:
-            self.events[len(self.events)] = [rows, False]
+        number = len(self.truth.events)
+        rows = event(number, minute, order, gone if len(order) > 1 and order[0] not in gone else ())
+        self.attempt(lambda truth: truth.put(f"e{number}", rows), lambda: self.store.submit("main", rows))
 
-    @precondition(lambda self: self.events)
+    @precondition(lambda self: self.truth.events)
     @rule(data=st.data())
     def submit_again(self, data):
-        number = data.draw(st.sampled_from(sorted(self.events)))
-        (told,) = self.store.submit("main", self.events[number][0])
+        known = self.truth.events[self.any_event(data)]
+        sent = [row for row in known["rows"] if "position" in row or known["match"] is None]
+        (told,) = self.store.submit("main", sent)
         assert told.duplicate
 
-    @precondition(lambda self: self.events)
-    @rule(data=st.data(), order=ORDERS, minute=MINUTES)
-    def amend(self, data, order, minute):
-        number = data.draw(st.sampled_from(sorted(self.events)))
-        rows = event(number, minute, order)
-        voided = self.events[number][1]
-        fine = voided or self.possible(rows)
-        self.attempted(lambda: self.store.amend("main", rows), fine=fine)
-        if fine:
-            self.events[number][0] = rows
+    @rule(entrants=st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=4, unique=True))
+    def register(self, entrants):
+        number = f"m{len(self.truth.matches)}"
+        self.attempt(
+            lambda truth: truth.matches.update({number: entrants}),
+            lambda: self.store.register("main", number, entrants),
+        )
 
-    @precondition(lambda self: self.events)
+    @precondition(lambda self: self.truth.matches)
+    @rule(data=st.data(), order=ORDERS, minute=MINUTES)
+    def report(self, data, order, minute):
+        number, match = len(self.truth.events), data.draw(st.sampled_from(sorted(self.truth.matches)))
+        rows = event(number, minute, order)
+        self.attempt(
+            lambda truth: truth.put(f"e{number}", rows, match),
+            lambda: self.store.submit("main", rows, match_ids={f"e{number}": match}),
+        )
+
+    @precondition(lambda self: self.truth.events)
+    @rule(data=st.data(), order=ORDERS, minute=MINUTES, dry_run=st.booleans())
+    def amend(self, data, order, minute, dry_run):
+        event_id = self.any_event(data)
+        rows = event(event_id[1:], minute, order)
+        if dry_run:
+            before = self.truth.copied()
+            self.attempt(lambda truth: truth.put(event_id, rows), lambda: self.store.amend("main", rows, dry_run=True))
+            self.truth = before
+        else:
+            self.attempt(lambda truth: truth.put(event_id, rows), lambda: self.store.amend("main", rows))
+
+    @precondition(lambda self: self.truth.events)
     @rule(data=st.data(), void=st.booleans())
     def void_or_restore(self, data, void):
-        number = data.draw(st.sampled_from(sorted(self.events)))
-        fine = void or self.possible(self.events[number][0])
+        event_id = self.any_event(data)
         act = self.store.void if void else self.store.restore
-        self.attempted(lambda: act("main", f"e{number}"), fine=fine)
-        if fine:
-            self.events[number][1] = void
+        self.attempt(lambda truth: truth.events[event_id].update(voided=void), lambda: act("main", event_id))
 
-    @precondition(lambda self: len(self.events) > 3)
+    @precondition(lambda self: len(self.truth.seasons) < 3)
+    @rule(minute=MINUTES, keep=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+    def season(self, minute, keep):
+        starts = START + timedelta(minutes=minute)
+        self.truth.seasons.append((starts.isoformat(), self.truth.next(), keep))
+        self.store.begin_season("main", f"s{len(self.truth.seasons)}", starts, keep=keep)
+
+    @precondition(lambda self: len(self.truth.events) > 3)
     @rule(name=st.sampled_from(PLAYERS), into=st.sampled_from(PLAYERS))
     def merge(self, name, into):
-        before = dict(self.merged)
         try:
             self.store.merge("main", name, into)
         except (StoreError, podium.UnknownError, podium.ResultsError):
-            assert before == self.merged
-        else:
-            self.merged[name] = into
+            return
+        self.truth.merged[name] = into
+        assert self.truth.possible()
 
-    def truth(self):
-        rows = []
-        for number, (told, voided) in self.events.items():
-            if not voided:
-                rows += [row | {"player": self.resolved(row["player"]), "number": number} for row in told]
-        rows.sort(key=lambda row: (row["started_at"], row["number"]))
-        return [{key: value for key, value in row.items() if key != "number"} for row in rows]
+    @rule(day=st.integers(20_088, 20_091))
+    def snapshot(self, day):
+        self.store.snapshot("main", day)
 
     @invariant()
     def it_is_what_a_replay_makes(self):
         told = {row["player"]: row["rating"] for row in self.store.leaderboard("main")}
-        truth = self.truth()
-        expected = podium.rate(truth, SYSTEM).ratings if truth else None
-        assert told == ({} if expected is None else dict(zip(expected["player"], expected["rating"], strict=True)))
+        assert told == self.truth.ratings()
         assert self.store.verify() == []
 
 

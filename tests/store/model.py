@@ -1,0 +1,75 @@
+"""What a store should hold, in plain Python: a dict of events, and the library's own live rating."""
+
+import copy
+from dataclasses import dataclass, field
+
+import podium
+
+
+@dataclass
+class Truth:
+    """Events by id, seasons, matches and merged accounts, as they were sent."""
+
+    system: str
+    events: dict = field(default_factory=dict)
+    seasons: list = field(default_factory=list)  # start, order, share kept
+    matches: dict = field(default_factory=dict)  # entrants
+    merged: dict = field(default_factory=dict)
+    order: int = 0
+
+    def next(self):
+        """The next number of the log."""
+        self.order += 1
+        return self.order
+
+    def copied(self):
+        """Another, to try things on."""
+        return copy.deepcopy(self)
+
+    def resolved(self, name):
+        """Who someone plays on as."""
+        while name in self.merged:
+            name = self.merged[name]
+        return name
+
+    def put(self, event_id, rows, match=None):
+        """Take an event, or other rows of one; who is missing from its match has quit."""
+        known = self.events.get(event_id) or {"order": self.next(), "voided": False, "match": match}
+        match, present = known["match"], None
+        if match is not None:
+            here = {self.resolved(row["player"]) for row in rows}
+            entrants = {self.resolved(name): name for name in self.matches[match]}
+            absent = [name for end, name in entrants.items() if end not in here]
+            present = len(entrants) - len(absent)
+            shared = {key: rows[0][key] for key in ("event_id", "started_at")}
+            rows = [*rows, *(shared | {"player": name, "status": "quit"} for name in absent)]
+        self.events[event_id] = known | {"rows": rows, "present": present}
+
+    def counting(self):
+        """The events that count, in the order of rating: players by who they are now."""
+        best = {}
+        for event_id, each in self.events.items():
+            if each["match"] is not None and not each["voided"]:
+                best.setdefault(each["match"], []).append((-each["present"], each["order"], event_id))
+        told = []
+        for event_id, each in self.events.items():
+            if each["voided"] or (each["match"] is not None and min(best[each["match"]])[2] != event_id):
+                continue
+            rows = [row | {"player": self.resolved(row["player"])} for row in each["rows"]]
+            told.append((rows[0]["started_at"], each["order"], rows))
+        return sorted(told, key=lambda each: each[:2])
+
+    def possible(self):
+        """Whether nobody stands twice in an event."""
+        return all(len({row["player"] for row in rows}) == len(rows) for _, _, rows in self.counting())
+
+    def ratings(self):
+        """What it all comes to, event by event."""
+        live = podium.Live(self.system)
+        steps = [*self.counting(), *self.seasons]
+        for _, _, what in sorted(steps, key=lambda each: each[:2]):
+            if isinstance(what, float):
+                live.reset(what)
+            else:
+                live.rate(what)
+        return {name: state.rating for (_, name), state in live.ratings.items()}

@@ -56,6 +56,33 @@ def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
     assert "is not the last of the ledger" in run("verify", status=1)
 
 
+def test_a_pool_over_the_years(run, tmp_path):
+    run("pool", "create", "duels", "--system", "elo")
+    results = tmp_path / "duels.csv"
+    rows = [f"d{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ab'[k % 2]},1\nd{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ba'[k % 2]},2"
+            for k in range(9)]  # fmt: skip
+    results.write_text("\n".join(["event_id,started_at,player,position", *rows]) + "\n", encoding="utf-8")
+    coming = json.loads(run("ingest", results, "--pool", "duels", "--dry-run", "--format", "json"))
+    assert len(coming) == 18
+    assert set(coming[0]) == {"event_id", "player", "rating_was", "rating"}
+    run("ingest", results, "--pool", "duels")
+    assert "players at 00:00 UTC of 2025-01-03" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
+    assert "nothing to do" in run("snapshot", "--day", "2025-01-03")
+    run("void", "--event", "d0", "--pool", "duels")
+    assert "2025-01-03" in run("snapshot")  # it was spoilt
+    run("season", "begin", "second", "--pool", "duels", "--starts", "2025-02-01", "--keep", "0.5")
+    (season,) = json.loads(run("season", "list", "--pool", "duels", "--format", "json"))
+    assert (season["name"], season["keep"]) == ("second", 0.5)
+    assert len(json.loads(run("season", "board", "second", "--pool", "duels", "--format", "json"))) == 2
+    assert "anna" in run("rename", "--player", "a", "--to", "anna", "--pool", "duels")
+    assert "player" in run("pseudonymise", "--player", "anna", "--pool", "duels")
+    assert "rated with glicko2" in run("pool", "configure", "duels", "--system", "glicko2")
+    key = run("key", "create", "bot", "--rate", "5").strip()
+    assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)
+    assert key not in run("key", "list")
+    assert "everything is what the log says" in run("verify")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -65,6 +92,13 @@ def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
         ("db", "backup", "podium.db"),
         ("db", "restore", "none.db"),
         ("db", "backup", "x.db", "--db", "postgresql://localhost/x"),
+        ("snapshot", "--pool", "none"),
+        ("snapshot", "--day", "yesterday"),
+        ("season", "begin", "s", "--pool", "none", "--starts", "2025-01-01", "--keep", "0.5"),
+        ("season", "begin", "s", "--pool", "none", "--starts", "soon", "--keep", "0.5"),
+        ("rename", "--player", "a", "--to", "b", "--pool", "none"),
+        ("key", "rotate", "9"),
+        ("key", "create", "x", "--rate", "0"),
         ("verify", "--db", "no/such/folder/x.db"),
     ],
 )

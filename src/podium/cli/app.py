@@ -5,7 +5,19 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import demo, drawing, forecasting, judging, labs, rating, serving, simulating, storing, systems
+from podium.cli import (
+    databases,
+    demo,
+    drawing,
+    forecasting,
+    judging,
+    labs,
+    rating,
+    serving,
+    simulating,
+    storing,
+    systems,
+)
 
 app = typer.Typer(
     name="podium",
@@ -30,12 +42,23 @@ app.command("recover")(simulating.recover)
 app.add_typer(labs.lab, name="lab")
 app.command("plot")(drawing.plot)
 app.command("report")(drawing.report)
-for command in (storing.ingest, storing.amend, storing.void, storing.restore, storing.merge, storing.verify):
+for command in (
+    storing.ingest,
+    storing.amend,
+    storing.void,
+    storing.restore,
+    storing.merge,
+    storing.rename,
+    storing.pseudonymise,
+    storing.snapshot,
+    storing.verify,
+):
     app.command(command.__name__)(command)
 app.command("serve")(serving.serve)
 app.add_typer(serving.key, name="key")
-app.add_typer(storing.db, name="db")
-app.add_typer(storing.pool, name="pool")
+app.add_typer(databases.db, name="db")
+app.add_typer(databases.pool, name="pool")
+app.add_typer(databases.season, name="season")
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

@@ -11,7 +11,9 @@ from podium.cli.show import Format
 from podium.cli.storing import DEFAULT, Database, opened
 from podium.errors import ParameterError
 
-key = typer.Typer(help="Make, list and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None)
+key = typer.Typer(
+    help="Make, list, rotate and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def serve(
@@ -32,7 +34,7 @@ def serve(
     if not list_keys(store.engine):
         typer.echo(f"The first admin key, told this once: {create_key(store.engine, 'first admin', 'admin')}")
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
-    uvicorn.run(create_app(store), host=host, port=port, log_level="warning")
+    uvicorn.run(create_app(store, daily=True), host=host, port=port, log_level="warning")
 
 
 @key.command("create")
@@ -40,13 +42,16 @@ def create(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
     pool: Annotated[str | None, typer.Option(help="The only ladder it opens; all if not given.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="Requests a second; as many as it likes if not given.")
+    ] = None,
     url: Database = DEFAULT,
 ) -> None:
     """Make a key; it is printed this once, and kept nowhere."""
     store = opened(url)
     from podium.store.keys import create_key
 
-    typer.echo(create_key(store.engine, name, role, pool))
+    typer.echo(create_key(store.engine, name, role, pool, rate))
 
 
 @key.command("list")
@@ -57,11 +62,10 @@ def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
     store = opened(url)
     from podium.store.keys import list_keys
 
-    kinds = dict.fromkeys(("name", "role", "pool", "created_at", "revoked_at"), pl.String)
-    rows = [
-        (each.id, each.name, each.role, each.pool, each.created_at, each.revoked_at) for each in list_keys(store.engine)
-    ]
-    show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
+    names = ("id", "name", "role", "pool", "created_at", "revoked_at", "per_second")
+    rows = [{name: getattr(each, name) for name in names} for each in list_keys(store.engine)]
+    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "per_second": pl.Float64}
+    show.show(pl.DataFrame(rows, schema=kinds), form)
 
 
 @key.command("revoke")
@@ -74,3 +78,18 @@ def revoke(
 
     revoke_key(store.engine, number)
     typer.echo(f"key {number} opens nothing any more")
+
+
+@key.command("rotate")
+def rotate(
+    number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")],
+    grace: Annotated[float, typer.Option(min=0.0, max=525_600.0, help="Minutes that the old key still opens.")] = 0.0,
+    url: Database = DEFAULT,
+) -> None:
+    """Make a key that opens what another does, in its place; it is printed this once."""
+    from datetime import timedelta
+
+    store = opened(url)
+    from podium.store.keys import rotate_key
+
+    typer.echo(rotate_key(store.engine, number, timedelta(minutes=grace)))

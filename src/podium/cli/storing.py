@@ -1,14 +1,11 @@
-"""Commands on a store: db, pool, ingest, amend, void, restore, merge, verify."""
+"""Commands on a store's results and players: ingest, amend, void, restore, merge, rename, snapshot, verify."""
 
-import shutil
-import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import File, Shape
 from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
 
@@ -22,10 +19,9 @@ Database = Annotated[
 DEFAULT = "podium.db"
 PoolName = Annotated[str, typer.Option("--pool", help="The ladder.")]
 Event = Annotated[str, typer.Option("--event", help="The event's id.")]
+Player = Annotated[str, typer.Option("--player", help="The player's name.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell every change that would come, and store nothing.")]
 Actor = Annotated[str, typer.Option(help="Who does it, for the log.")]
-
-db = typer.Typer(help="Make, move and keep a database.", no_args_is_help=True, rich_markup_mode=None)
-pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
 
 
 class NotVerifiedError(PodiumError):
@@ -51,9 +47,14 @@ def opened(url: str) -> "Store":
 
 
 def told(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events."""
+    """Print what became of events; of a dry run, every change that would come."""
     import polars as pl
 
+    effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]  # all have the same
+    if effects:
+        kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
+        show.show(pl.DataFrame(effects, schema=kinds), form, most=50)
+        return
     rows = [
         {"event_id": each.event_id, "status": each.status, "reason": each.reason, "duplicate": each.duplicate,
          "players": len(each.changes), "rerated": each.rerated}
@@ -62,111 +63,54 @@ def told(receipts: list["Receipt"], form: Format) -> None:
     show.show(pl.DataFrame(rows), form, most=50)
 
 
-@db.command("init")
-def init(url: Database = DEFAULT) -> None:
-    """Make the database, or bring its schema up to date."""
-    opened(url).close()
-    typer.echo(f"{url} is ready")
-
-
-@db.command("upgrade")
-def upgrade(url: Database = DEFAULT) -> None:
-    """Bring the schema up to date."""
-    init(url)
-
-
-@db.command("backup")
-def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
-    """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
-    source = sqlite_path(url)
-    if out.exists():
-        raise ParameterError(f"{out} is there already")
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with sqlite3.connect(source) as live, sqlite3.connect(part) as copy:
-            live.backup(copy)
-        live.close()
-        copy.close()
-        part.replace(out)
-    except (sqlite3.Error, OSError) as error:
-        part.unlink(missing_ok=True)
-        raise ParameterError(f"{out}: cannot be written ({error})") from error
-    typer.echo(f"{url} is copied to {out}")
-
-
-@db.command("restore")
-def restore_database(
-    source: Annotated[Path, typer.Argument(help="A copy that backup made.")], url: Database = DEFAULT
-) -> None:
-    """Put a copy in the place of a database that is not there any more, and verify it."""
-    target = sqlite_path(url, must_exist=False)
-    if target.exists():
-        raise ParameterError(f"{target} is there; move it away first")
-    if not source.exists():
-        raise ParameterError(f"{source}: there is no such file")
-    shutil.copyfile(source, target)
-    verify(url)
-
-
-def sqlite_path(url: str, *, must_exist: bool = True) -> Path:
-    """The file of an SQLite database.
-
-    Raises:
-        ParameterError: it is another database, or not there.
-    """
-    if "://" in url and not url.startswith("sqlite:///"):
-        raise ParameterError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
-    path = Path(url.removeprefix("sqlite:///"))
-    if must_exist and not path.exists():
-        raise ParameterError(f"{path}: there is no such file")
-    return path
-
-
-@pool.command("create")
-def create_pool(
-    name: Annotated[str, typer.Argument(help="The ladder's name.")],
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
+def ingest(
+    file: File,
+    pool: PoolName,
+    actor: Actor = "",
+    dry_run: DryRun = False,
     url: Database = DEFAULT,
+    form: Shape = Format.table,
 ) -> None:
-    """Open a ladder that is rated with a system."""
-    made = chosen_system(system, settings, system_file)
-    opened(url).create_pool(name, made)
-    typer.echo(f"pool {name} is rated with {made.name}")
-
-
-@pool.command("list")
-def list_pools(url: Database = DEFAULT, form: Shape = Format.table) -> None:
-    """List the ladders."""
-    import polars as pl
-
-    rows = [(each.name, each.system.name) for each in opened(url).pools()]
-    show.show(pl.DataFrame(rows, schema={"pool": pl.String, "system": pl.String}, orient="row"), form)
-
-
-def ingest(file: File, pool: PoolName, actor: Actor = "", url: Database = DEFAULT, form: Shape = Format.table) -> None:
     """Submit the events of FILE to a pool; what is there already is left as it is."""
     with show.progress("rating"):
-        receipts = opened(url).submit(pool, file, actor=actor)
+        receipts = opened(url).submit(pool, file, actor=actor, dry_run=dry_run)
     told(receipts, form)
 
 
-def amend(file: File, pool: PoolName, actor: Actor = "", url: Database = DEFAULT, form: Shape = Format.table) -> None:
+def amend(
+    file: File,
+    pool: PoolName,
+    actor: Actor = "",
+    dry_run: DryRun = False,
+    url: Database = DEFAULT,
+    form: Shape = Format.table,
+) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    told([opened(url).amend(pool, file, actor=actor)], form)
+    told([opened(url).amend(pool, file, actor=actor, dry_run=dry_run)], form)
 
 
-def void(event: Event, pool: PoolName, actor: Actor = "", url: Database = DEFAULT, form: Shape = Format.table) -> None:
+def void(
+    event: Event,
+    pool: PoolName,
+    actor: Actor = "",
+    dry_run: DryRun = False,
+    url: Database = DEFAULT,
+    form: Shape = Format.table,
+) -> None:
     """Let an event count for nothing."""
-    told([opened(url).void(pool, event, actor=actor)], form)
+    told([opened(url).void(pool, event, actor=actor, dry_run=dry_run)], form)
 
 
 def restore(
-    event: Event, pool: PoolName, actor: Actor = "", url: Database = DEFAULT, form: Shape = Format.table
+    event: Event,
+    pool: PoolName,
+    actor: Actor = "",
+    dry_run: DryRun = False,
+    url: Database = DEFAULT,
+    form: Shape = Format.table,
 ) -> None:
     """Let a voided event count again."""
-    told([opened(url).restore(pool, event, actor=actor)], form)
+    told([opened(url).restore(pool, event, actor=actor, dry_run=dry_run)], form)
 
 
 def merge(
@@ -179,6 +123,41 @@ def merge(
     """Let one player's results be another's."""
     changed = opened(url).merge(pool, player, into, actor=actor)
     typer.echo(f"{player} plays on as {into}; {changed} changes of ratings are new")
+
+
+def rename(
+    player: Player,
+    to: Annotated[str, typer.Option(help="What the player is called from now on.")],
+    pool: PoolName,
+    actor: Actor = "",
+    url: Database = DEFAULT,
+) -> None:
+    """Call a player otherwise, everywhere; results under the old name are still theirs."""
+    opened(url).rename(pool, player, to, actor=actor)
+    typer.echo(f"{player} is {to}")
+
+
+def pseudonymise(player: Player, pool: PoolName, actor: Actor = "", url: Database = DEFAULT) -> None:
+    """Forget every name that a player had, everywhere; no rating moves."""
+    typer.echo(f"the player is {opened(url).pseudonymise(pool, player, actor=actor)}")
+
+
+def snapshot(
+    pool: Annotated[str | None, typer.Option("--pool", help="The ladder; all if not given.")] = None,
+    day: Annotated[str | None, typer.Option(metavar="DATE", help="The day; today if not given.")] = None,
+    url: Database = DEFAULT,
+) -> None:
+    """Keep the ranks of a day's 00:00 UTC, and take again the days that a correction has changed."""
+    store = opened(url)
+    from podium.store import snapshots
+
+    number = None if day is None else snapshots.day_told(day)
+    for name in [each.name for each in store.pools()] if pool is None else [pool]:
+        taken = store.snapshot(name, number)
+        for each, players in taken.items():
+            typer.echo(f"{name}: the ranks of {players} players at 00:00 UTC of {snapshots.date_of(each)} are kept")
+        if not taken:
+            typer.echo(f"{name}: nothing to do")
 
 
 def verify(url: Database = DEFAULT) -> None:

@@ -11,6 +11,7 @@ from podium.service.access import Doorkeeper, needs
 from podium.service.addresses import Addressed
 from podium.service.bodies import schemas
 from podium.service.metrics import Counted, Metrics
+from podium.service.midnight import keeping_days
 from podium.service.problems import READING, add_errors, answers, problem
 from podium.service.reads import add_reads
 from podium.service.streams import add_streams
@@ -25,9 +26,14 @@ the field. A result may be sent again and again: its `event_id` counts once.
 """
 
 
-def create_app(store: Store) -> FastAPI:
-    """The service over a store, which it does not close."""
+def create_app(store: Store, *, daily: bool = False) -> FastAPI:
+    """The service over a store, which it does not close.
+
+    Args:
+        daily: keep the ranks of 00:00 UTC every day.
+    """
     app = FastAPI(
+        lifespan=(lambda app: keeping_days(app, store)) if daily else None,
         title="Podium",
         version=__version__,
         description=ABOUT,

@@ -16,11 +16,11 @@ from podium.service.bodies import body_of, takes
 from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
 from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
-from podium.service.writes import BASE, day_number
+from podium.service.writes import BASE
 from podium.store import Store
 from podium.store.boards import Place
 from podium.store.pools import settings_of
-from podium.store.snapshots import date_of
+from podium.store.snapshots import date_of, day_told
 
 REFUSALS, ASKED = answers(*READING), answers(*WRITING)
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
@@ -299,4 +299,4 @@ def add_days(app: FastAPI, store: Store) -> None:
     @app.get(f"{BASE}/{{pool}}/snapshots/{{day}}", responses=REFUSALS, tags=["daily ranks"])
     def snapshot(pool: Pool, day: str, _key: str = needs("read")) -> list[dict[str, Any]]:
         """The ranks at a day's 00:00 UTC, best first."""
-        return store.ranks_on(pool, day_number(day))
+        return store.ranks_on(pool, day_told(day))

@@ -1,6 +1,5 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
-from datetime import date
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
@@ -80,25 +79,13 @@ def add_pools(app: FastAPI, store: Store) -> None:
     async def take_snapshot(request: Request, pool: Pool, _key: str = needs("admin")) -> dict[str, int]:
         """Keep the ranks of a day's 00:00 UTC, today's if not told, and take spoilt days again; players per day."""
         told = (await body_of(request, Day)).day
-        taken = await run_in_threadpool(store.snapshot, pool, None if told is None else day_number(told))
+        taken = await run_in_threadpool(store.snapshot, pool, None if told is None else snapshots.day_told(told))
         return {str(snapshots.date_of(day)): players for day, players in taken.items()}
 
 
 def made_system(told: NewPool | Configuration) -> System:
     """The system that a body describes."""
     return systems.find(told.system).from_text(told.parameters)
-
-
-def day_number(told: str) -> int:
-    """The number of a day.
-
-    Raises:
-        RefusedError: there is no such day.
-    """
-    try:
-        return snapshots.day_of(date.fromisoformat(told))
-    except ValueError:
-        raise RefusedError("day", "is not a day; write it like 2026-01-31") from None
 
 
 def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> None:

@@ -94,14 +94,18 @@ def contents_of(results: Results) -> dict[str, Content]:
     if frame.is_empty():
         return {}
     starts = frame["started_at"].cast(pl.Int64).to_list()
-    cells = [pieces(frame[name]) for name in SCHEMA if name in frame.columns and name not in ("player", "started_at")]
     moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in set(starts)}
+    cells = [
+        [moments[start] for start in starts] if name == "started_at" else pieces(frame[name])
+        for name in SCHEMA
+        if name in frame.columns and name != "player"
+    ]
     heads: dict[str, list[str]] = {}
     told: dict[str, list[str]] = {}
     first: dict[str, int] = {}
     players = frame["player"].to_list()
     for event_id, player, start, *parts in zip(frame["event_id"].to_list(), players, starts, *cells, strict=True):
-        heads.setdefault(event_id, []).append("{" + "".join(parts)[1:] + moments[start])
+        heads.setdefault(event_id, []).append("{" + "".join(parts)[1:])
         told.setdefault(event_id, []).append(player)
         first.setdefault(event_id, start)
     return {each: Content(each, first[each], tuple(heads[each]), tuple(told[each])) for each in heads}

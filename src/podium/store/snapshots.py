@@ -44,6 +44,18 @@ def today() -> int:
     return day_of(datetime.now(UTC).date())
 
 
+def day_told(text: str) -> int:
+    """The number of a day that is written like 2026-01-31.
+
+    Raises:
+        ParameterError: there is no such day.
+    """
+    try:
+        return day_of(date.fromisoformat(text))
+    except ValueError:
+        raise ParameterError(f"{text!r} is not a day; write it like 2026-01-31") from None
+
+
 def date_of(day: int) -> date:
     """The day of that number."""
     return instant(day * DAY_US).date()

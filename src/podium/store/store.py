@@ -209,6 +209,9 @@ class Store(Reader):
         Raises:
             ParameterError: the day is to come.
         """
+        with self.reading(pool_name) as (connection, of):
+            if not snapshots.due(connection, of, day):
+                return {}
         with self.writing(pool_name) as (connection, of):
             return {each: snapshots.take(connection, of, each) for each in snapshots.due(connection, of, day)}
 

@@ -1,0 +1,37 @@
+"""The ranks of 00:00 UTC, kept every day while the service runs, and taken again after a correction of the past."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+
+from podium.errors import PodiumError
+from podium.store import Store
+
+LOOK_S = 60.0
+
+
+@asynccontextmanager
+async def keeping_days(_app: FastAPI, store: Store) -> AsyncIterator[None]:
+    """While the service runs."""
+    task = asyncio.create_task(keep_days(store))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def keep_days(store: Store) -> None:
+    """Look once a minute for what is due."""
+    while True:
+        try:
+            for each in await run_in_threadpool(store.pools):
+                await run_in_threadpool(store.snapshot, each.name)
+        except PodiumError as error:
+            logging.getLogger(__name__).warning("the daily ranks could not be kept: %s", error)
+        await asyncio.sleep(LOOK_S)

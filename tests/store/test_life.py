@@ -1,0 +1,441 @@
+"""What happens to a pool over the years: matches that split, seasons, names, other systems, daily ranks."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+import podium
+from podium.columns import ALL
+from podium.leaderboard import Eligibility
+from podium.store import Store, matches
+from podium.store.database import StoreError, upgrade
+from podium.store.instants import microseconds
+from podium.store.keys import create_key, found_key, list_keys, rotate_key
+from podium.store.schema import log
+from podium.store.snapshots import day_of
+from podium.systems import find, names
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def race(number, order, minute=None, **more):
+    when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
+    return [
+        {"event_id": f"e{number}", "started_at": when, "player": name, "position": place} | more
+        for place, name in enumerate(order, start=1)
+    ]
+
+
+def ratings(store, pool="main"):
+    return {row["player"]: row["rating"] for row in store.leaderboard(pool)}
+
+
+@pytest.fixture
+def filled(store):
+    store.create_pool("main", find("glicko2")())
+    for number in range(6):
+        store.submit("main", race(number, "abcd" if number % 3 else "dcba"))
+    return store
+
+
+def statuses(store, *event_ids):
+    return [(store.event("main", each)["status"], store.event("main", each)["reason"]) for each in event_ids]
+
+
+def test_who_is_missing_from_a_registered_match_has_quit(filled):
+    told = filled.register("main", "m", ["a", "b", {"player": "c", "team": None}, "new"])
+    assert (told.status, told.entrants) == ("open", ("a", "b", "c", "new"))
+    assert filled.waiting_matches("main") == ["m"]
+    (receipt,) = filled.submit("main", race(9, "ba"), match_ids={"e9": "m"})
+    assert [each.player for each in receipt.changes] == ["b", "a", "c", "new"]
+    assert [each["status"] for each in filled.event("main", "e9")["entries"]] == ["finished"] * 2 + ["quit"] * 2
+    assert filled.match("main", "m").status == "reported"
+    assert filled.waiting_matches("main") == []
+    (again,) = filled.submit("main", race(9, "ba"), match_ids={"e9": "m"})
+    assert again.duplicate
+    truth = podium.Live("glicko2")
+    for number in range(6):
+        truth.rate(race(number, "abcd" if number % 3 else "dcba"))
+    truth.rate(race(9, "ba") + [row | {"status": "quit", "position": None} for row in race(9, ["c", "new"])])
+    assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
+    assert filled.verify() == []
+
+
+@pytest.mark.parametrize("larger_first", [True, False])
+def test_of_two_results_of_a_match_the_one_with_more_of_its_entrants_stands(filled, larger_first):
+    before = ratings(filled)
+    filled.register("main", "m", list("abcd"))
+    sent = [race(8, "abc", minute=8), race(9, "d", minute=7)]
+    for rows in sent if larger_first else reversed(sent):
+        filled.submit("main", rows, match_ids={rows[0]["event_id"]: "m"})
+    assert statuses(filled, "e8", "e9") == [("rated", ""), ("superseded", "superseded")]
+    assert filled.match("main", "m").results == ("e8", "e9")
+    assert filled.verify() == []
+    filled.void("main", "e8")  # then the other is the match's result
+    assert statuses(filled, "e8", "e9") == [("voided", "voided"), ("rated", "")]
+    filled.restore("main", "e8")
+    assert statuses(filled, "e9") == [("superseded", "superseded")]
+    filled.amend("main", race(9, "dcba", minute=7))  # it had them all, after all
+    assert statuses(filled, "e8", "e9") == [("superseded", "superseded"), ("rated", "")]
+    filled.void("main", "e9")
+    filled.void("main", "e8")
+    assert ratings(filled) == before
+    assert filled.verify() == []
+
+
+def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
+    before = ratings(filled)
+    filled.register("main", "m", ["a", "b"], held_s=60.0)
+    later = microseconds(datetime.now(UTC)) + 120_000_000
+    monkeypatch.setattr(matches, "now", lambda: later)
+    assert filled.match("main", "m").status == "expired"
+    assert filled.waiting_matches("main") == []
+    with pytest.raises(StoreError, match="has expired; if the result should count, send it without match_id"):
+        filled.submit("main", race(9, "ab"), match_ids={"e9": "m"})
+    assert ratings(filled) == before
+    assert filled.verify() == []
+
+
+def test_registering_is_done_once(filled):
+    filled.register("main", "m", ["a", "b"])
+    assert filled.register("main", "m", ["a", "b"]).status == "open"
+    with pytest.raises(StoreError, match="registered already, with other entrants"):
+        filled.register("main", "m", ["a", "c"])
+    for match_id, entrants, held_s in (("x", [], 9.0), ("x", ["a", "a"], 9.0), ("x", ["a"], 0.0), ("", ["a"], 9.0)):
+        with pytest.raises(podium.ParameterError):
+            filled.register("main", match_id, entrants, held_s=held_s)
+    with pytest.raises(podium.UnknownError, match="no match 'x'"):
+        filled.submit("main", race(9, "ab"), match_ids={"e9": "x"})
+    with pytest.raises(podium.UnknownError):
+        filled.submit("main", race(9, "ab"), match_ids={"e10": "m"})
+    assert filled.verify() == []
+
+
+@pytest.mark.parametrize("system", sorted(names()))
+def test_a_season_keeps_a_share_of_each_lead(system, new_url):
+    store = Store(new_url("sqlite"))
+    store.create_pool("main", find(system)())
+    for number in range(6):
+        facts = {"time_s": 60.0, "score": 9.0, "played_s": 300.0, "duration_s": 300.0}
+        rows = [row | {name: value + row["position"] * (-1) ** (name == "score") for name, value in facts.items()}
+                for row in race(number, "abc")]  # fmt: skip
+        store.submit("main", rows)
+    made = find(system)()
+    level = made.level
+    at = made.state_type._fields.index(level)
+    start = made.newcomer()[at]
+    players = list("abc")
+    before = [state[at] for state in store.states("main", players)]
+    shown = [state.rating for state in store.states("main", players)]
+    store.begin_season("main", "second", START + timedelta(days=1), keep=0.25)
+    after = [state[at] for state in store.states("main", players)]
+    assert after == pytest.approx([start + 0.25 * (each - start) for each in before], abs=1e-9)
+    moved = [state.rating for state in store.states("main", players)]
+    assert [a - b for a, b in zip(moved, shown, strict=True)] == pytest.approx(
+        [a - b for a, b in zip(after, before, strict=True)], abs=1e-9
+    )
+    ended = store.board("main", Eligibility(), START + timedelta(hours=23))
+    assert sorted(ended["rating"].to_list()) == sorted(shown)
+    store.begin_season("main", "third", START + timedelta(days=2), keep=0.0)
+    assert [state[at] for state in store.states("main", players)] == pytest.approx([start] * 3, abs=1e-9)
+    assert sorted(store.season_board("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
+    assert [each["name"] for each in store.seasons("main")] == ["second", "third"]
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
+    filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5)
+    filled.submit("main", race(90, "dcab"))
+    filled.submit("main", race(7, "cab", minute=7))
+    truth = podium.Live("glicko2")
+    for number in range(6):
+        truth.rate(race(number, "abcd" if number % 3 else "dcba"))
+    truth.rate(race(7, "cab"))
+    truth.reset(0.5)
+    truth.rate(race(90, "dcab"))
+    assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
+    assert filled.verify() == []
+    assert [each["event_id"] for each in filled.career("main", "a")][:3] == ["e90", None, "e7"]
+    with pytest.raises(StoreError, match="season 's' already"):
+        filled.begin_season("main", "s", START, keep=1.0)
+    with pytest.raises(podium.ParameterError):
+        filled.begin_season("main", "t", START, keep=1.5)
+    with pytest.raises(podium.UnknownError):
+        filled.season_board("main", "t")
+
+
+def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):
+    before = sorted(ratings(filled).values())
+    filled.rename("main", "a", "Äna")
+    assert sorted(ratings(filled).values()) == before
+    filled.submit("main", race(9, "ab"))  # a server that does not know yet
+    assert {"Äna", "b", "c", "d"} == set(ratings(filled))
+    assert filled.submit("main", race(9, "ab"))[0].duplicate
+    assert "Äna" in filled.results("main").frame["player"].to_list()
+    assert filled.event("main", "e0")["entries"][3]["player"] == "Äna"
+    with pytest.raises(StoreError, match="merge the two"):
+        filled.rename("main", "Äna", "b")
+    with pytest.raises(podium.UnknownError):
+        filled.rename("main", "nobody", "x")
+    filled.rename("main", "Äna", "a")
+    assert filled.rank("main", "Äna")["player"] == "a"
+    assert filled.verify() == []
+
+
+def test_a_name_can_be_forgotten(filled, tmp_path):
+    filled.submit("main", race(7, ["Gunhild", "b"]))
+    filled.submit("main", race(8, ["Gunhild II", "c"]))
+    filled.rename("main", "Gunhild", "Gunhild the Great")
+    filled.merge("main", "Gunhild II", "Gunhild the Great")
+    before = sorted(ratings(filled).values())
+    pseudonym = filled.pseudonymise("main", "Gunhild the Great", actor="admin")
+    assert sorted(ratings(filled).values()) == before
+    assert pseudonym in ratings(filled)
+    assert filled.verify() == []
+    with filled.engine.begin() as connection:
+        told = [connection.execute(sa.select(table)).all() for table in log.metadata.sorted_tables]
+    assert "Gunhild" not in str(told)
+    for name in ("Gunhild", "Gunhild II", "Gunhild the Great"):
+        with pytest.raises(podium.UnknownError):
+            filled.rank("main", name)
+    assert [each["kind"] for each in filled.log("main")][-1] == "pseudonymise"
+    filled.submit("main", race(9, ["Gunhild", "b"]))  # whoever sends the name again begins anew
+    assert filled.rank("main", "Gunhild")["events"] == 1
+    assert filled.verify() == []
+
+
+def test_a_pool_is_rated_with_another_system_from_the_start(filled):
+    assert filled.configure("main", find("elo").from_text({"k": 10})) == 24
+    rows = [row for number in range(6) for row in race(number, "abcd" if number % 3 else "dcba")]
+    told = podium.rate(rows, "elo", k=10).ratings
+    assert ratings(filled) == dict(zip(told["player"], told["rating"], strict=True))
+    assert filled.pools()[0].system == find("elo").from_text({"k": 10})
+    with pytest.raises(podium.ResultsError, match="stk needs it"):
+        filled.configure("main", find("stk")())
+    assert filled.pools()[0].system.name == "elo"
+    assert filled.verify() == []
+
+
+def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
+    before, version = ratings(filled), filled.version("main")
+    told = filled.amend("main", race(2, "dbca"), dry_run=True)
+    assert (ratings(filled), filled.version("main")) == (before, version)
+    done = filled.amend("main", race(2, "dbca"))
+    assert told.changes == done.changes
+    last = {each.player: each.rating for each in told.effects}
+    assert last == ratings(filled)
+    assert sum(each.event_id != "e2" for each in told.effects) == told.rerated
+    (alone,) = filled.submit("main", race(9, ["new", "a"]), dry_run=True)
+    assert {(each.player, each.rating_was) for each in alone.effects} == {("new", None), ("a", None)}
+    assert "new" not in ratings(filled)
+    gone = filled.void("main", "e5", dry_run=True)
+    assert [each.rating for each in gone.effects] == [None] * 4
+    assert filled.verify() == []
+
+
+def test_daily_ranks_are_kept_and_taken_again_after_a_correction(filled):
+    filled.submit("main", race(10, "badc", minute=60 * 24 * 3))
+    day = day_of((START + timedelta(days=1)).date())
+    assert filled.snapshot("main", day) == {day: 4}
+    assert filled.snapshot("main", day) == {}
+    first = filled.ranks_on("main", day)
+    assert [each["rank"] for each in first] == [1, 2, 3, 4]
+    assert filled.ranks_of("main", "a")[0]["day"] == (START + timedelta(days=1)).date()
+    filled.submit("main", race(11, "cb", minute=60 * 24 * 2))  # after it: nothing to take again
+    assert filled.snapshot_days("main") == [day]
+    filled.submit("main", race(12, "dab", minute=30))
+    assert filled.snapshot_days("main") == []
+    with pytest.raises(podium.UnknownError):
+        filled.ranks_on("main", day)
+    assert filled.verify() == []
+    assert filled.snapshot("main", day) == {day: 4}
+    board = filled.board("main", Eligibility(), START + timedelta(hours=23))
+    assert {each["player"]: each["rating"] for each in filled.ranks_on("main", day)} == dict(
+        board.select("player", "rating").iter_rows()
+    )
+    with pytest.raises(podium.ParameterError, match="is to come"):
+        filled.snapshot("main", day + 10_000)
+    assert filled.verify() == []
+    with filled.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE snapshot SET rank = rank + 1"))
+    assert "the snapshot of 2025-01-02" in filled.verify()[0]
+
+
+def test_the_library_and_the_store_tell_the_same(filled):
+    rated = filled.rated("main")
+    assert filled.history("main").equals(rated.history)
+    for event_id, name in (("e0", "a"), ("e3", "c"), ("e5", "d")):
+        one, other = filled.explain("main", event_id, name), rated.explain(event_id, name)
+        assert (one.rating_before, one.delta, one.words) == (other.rating_before, other.delta, other.words)
+        assert one.rows.equals(other.rows)
+    for rules in (Eligibility(min_events=3), Eligibility(max_deviation=250.0), Eligibility(active_within=timedelta(1))):
+        mine = filled.board("main", rules)
+        theirs = rated.leaderboard(
+            min_events=rules.min_events or 0, max_deviation=rules.max_deviation, active_within=rules.active_within
+        )
+        assert mine.equals(theirs.select(mine.columns))
+    at = START + timedelta(minutes=3, seconds=30)
+    theirs = rated.leaderboard(min_events=0, at=at)
+    mine = filled.board("main", Eligibility(), at)
+    assert mine.equals(theirs.select(mine.columns))
+    assert filled.predict("main", ["a", "b", "zed"]).entrants.equals(rated.predict(["a", "b", "zed"]).entrants)
+
+
+def test_players_beside_players(filled):
+    for number in range(10, 30):
+        filled.submit("main", race(number, [f"p{number}", "a"]))
+    whole = filled.leaderboard("main", top=1000)
+    for k in (0, 5, len(whole) - 1):
+        told = filled.neighbours("main", whole[k]["player"], 3)
+        assert told == whole[max(0, k - 3) : k + 4]
+    assert sum(players for _, players in filled.distribution("main")) == len(whole)
+    filled.submit("main", [*race(40, "ab", heat="1"), *race(40, "ba", heat="2"), *race(40, "ab", heat="3")])
+    meetings = filled.head_to_head("main", "a", "b")
+    assert [meetings[0][name] for name in ("event_id", "wins", "draws", "losses")] == ["e40", 2, 0, 1]
+    assert sum(each["wins"] for each in meetings) == 2 + 4
+    assert sum(each["losses"] for each in meetings) == 1 + 2
+    with pytest.raises(podium.ParameterError):
+        filled.head_to_head("main", "a", "a")
+
+
+def test_the_same_event_is_the_same_alone_and_among_others(filled):
+    plain, odd = race(9, "ab"), race(10, "ab", ranked=False, weight=2.0)
+    filled.submit("main", plain + odd)
+    assert filled.submit("main", plain)[0].duplicate
+    assert filled.submit("main", [row | {"ranked": True, "weight": 1.0} for row in plain])[0].duplicate
+    assert filled.verify() == []
+
+
+def test_what_several_sent_is_taken_together_and_refused_alone(filled):
+    told = filled.submit_each(
+        "main",
+        [
+            (race(9, "ab"), "one", {}),
+            ([row | {"position": -1} for row in race(10, "ab")], "two", {}),
+            (race(11, "ba"), "three", {}),
+            (race(1, "ab"), "four", {}),
+        ],
+    )
+    assert told[0][0].status == told[2][0].status == "rated"
+    assert isinstance(told[1], podium.ResultsError)
+    assert isinstance(told[3], StoreError)
+    together = filled.submit_each("main", [(race(20, "ab"), "one", {}), (race(21, "cd"), "two", {})])
+    assert [each[0].event_id for each in together] == ["e20", "e21"]
+    assert [each["actor"] for each in filled.log("main", after=together[0][0].seq - 1)] == ["one", "two"]
+    assert filled.verify() == []
+
+
+def test_keys_are_rotated(store):
+    old = create_key(store.engine, "server", "write", None, 5.0)
+    (known,) = list_keys(store.engine)
+    new = rotate_key(store.engine, known.id, timedelta(minutes=5))
+    with store.engine.connect() as connection:
+        assert found_key(connection, new).role == found_key(connection, old).role == "write"
+    rotate_key(store.engine, 2)
+    with store.engine.connect() as connection:
+        assert found_key(connection, new) is None
+    with pytest.raises(podium.UnknownError):
+        rotate_key(store.engine, 2)
+    with pytest.raises(podium.ParameterError):
+        create_key(store.engine, "x", "write", None, -1.0)
+
+
+OLD_LOG = [
+    ("submit", "e1", ["ana", "ben", "cleo"], 1),
+    ("submit", "e2", ["ben", "old"], 2),
+    ("submit", "e3", ["cleo", "ana"], 3),
+    ("merge", "old", "ana", 0),
+    ("amend", "e3", ["ana", "cleo"], 3),
+    ("void", "e1", None, 0),
+    ("restore", "e1", None, 0),
+]
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, new_url):
+    """What the first versions wrote: names in the bodies, `ranked` told though it is as usual."""
+    url = new_url(kind)
+    engine = sa.create_engine(url)
+    upgrade(engine, revision)
+    rows = {}
+    with engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO pool (id, name, system, parameters) VALUES (1, 'main', 'elo', '{}')")
+        columns = ("pool_id", "kind", "subject", "body", "digest", "received_at", "actor")
+        table = sa.table("log", *map(sa.column, columns))
+        for what, subject, order, minute in OLD_LOG:
+            body = b""
+            if isinstance(order, list):
+                rows[subject] = race(int(subject[1:]), order, minute)
+                kept = [
+                    {name: told[name] for name in ALL if name in told}
+                    for told in (
+                        row | {"ranked": True, "status": "finished", "position": float(row["position"])}
+                        for row in rows[subject]
+                    )
+                ]
+                body = "".join(json.dumps(row) + "\n" for row in kept).encode()
+            elif order is not None:
+                body = order.encode()
+            connection.execute(sa.insert(table).values(pool_id=1, kind=what, subject=subject, body=body, digest=b"x",
+                                                       received_at="2025-01-01", actor="old"))  # fmt: skip
+        for seq, event_id, content in ((1, "e1", 1), (2, "e2", 2), (3, "e3", 5)):
+            at = int((START + timedelta(minutes=seq)).timestamp() * 1e6)
+            connection.exec_driver_sql(
+                "INSERT INTO event (pool_id, event_id, seq, content_seq, started_at, status, reason) "  # noqa: S608
+                f"VALUES (1, '{event_id}', {seq}, {content}, {at}, 'rated', '')"
+            )
+    engine.dispose()
+    store = Store(url)
+    assert store.verify() != []  # the ledger was not carried over with them
+    store.configure("main", find("elo")())
+    assert store.verify() == []
+    merged = {"old": "ana"}
+    truth = [row | {"player": merged.get(row["player"], row["player"])} for each in rows.values() for row in each]
+    told = podium.rate(truth, "elo").ratings
+    assert ratings(store) == dict(zip(told["player"], told["rating"], strict=True))
+    assert all(store.submit("main", rows[each])[0].duplicate for each in ("e1", "e2", "e3"))
+    store.close()
+
+
+def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
+    """A database as the version before wrote it, ratings and all, needs nothing but to be opened."""
+    url = f"sqlite:///{tmp_path}/old.db"
+    store = Store(url)
+    store.create_pool("main", find("elo")())
+    for number in range(4):
+        store.submit("main", race(number, "abc"))
+    expected = ratings(store)
+    names = {1: "a", 2: "b", 3: "c"}
+    with store.engine.begin() as connection:
+        told = {each: connection.exec_driver_sql(f"SELECT * FROM {each}").mappings().all()  # noqa: S608
+                for each in ("pool", "player", "log", "event", "change", "standing", "rank_count")}  # fmt: skip
+    store.close()
+    engine = sa.create_engine(f"sqlite:///{tmp_path}/new.db")
+    upgrade(engine, "0002")
+    with engine.begin() as connection:
+        found = sa.MetaData()
+        found.reflect(connection)
+        for each, rows in told.items():
+            table = found.tables[each]
+            for row in rows:
+                kept = {column.name: row[column.name] for column in table.columns}
+                if each == "log":
+                    if row["kind"] == "configure":
+                        continue
+                    lines = [json.loads(line) for line in row["body"].decode().split("\n") if line]
+                    kept["body"] = "".join(
+                        json.dumps(line | {"player": names[line["player"]]}) + "\n" for line in lines
+                    ).encode()
+                connection.execute(sa.insert(table).values(kept))
+    engine.dispose()
+    carried = Store(f"{tmp_path}/new.db")
+    assert carried.verify() == []
+    assert ratings(carried) == expected
+    assert carried.submit("main", race(2, "abc"))[0].duplicate
+    carried.submit("main", race(9, "cab"))
+    assert carried.verify() == []
+    carried.close()

@@ -25,7 +25,7 @@ test: $(READY)
 
 # The full form of the long tests of the store: hours.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service
 
 check: $(READY)
 	$(BIN)/ruff format --check .

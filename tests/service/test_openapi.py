@@ -1,9 +1,8 @@
 """The OpenAPI document against the service: whatever fits it, or nearly does, is answered as it says."""
 
-import os
-
 import pytest
 import schemathesis
+from conftest import times
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
@@ -14,7 +13,7 @@ from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
-EXAMPLES = 200 if os.environ.get("PODIUM_SOAK") else 12  # of every operation
+EXAMPLES = times(12, 200)  # of every operation
 
 
 @pytest.fixture(scope="module")

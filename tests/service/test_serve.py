@@ -1,47 +1,162 @@
-"""The service as an admin starts it: no arguments, a first key, results in, a kill, and nothing lost."""
+"""The service as an admin starts it: no arguments, a first key, results in from many sides, kills, nothing lost."""
 
+import random
 import re
 import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 
 import httpx2
+import pytest
+from conftest import times
 
 from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
 
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 
 
-def free_port():
+@contextmanager
+def serving(folder, *options):
+    """A server in a folder, its base address, and what it printed first."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port = probe.getsockname()[1]
+    command = [*PODIUM, "serve", "--port", str(port), *options]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            first = server.stdout.readline()
+            base = f"http://127.0.0.1:{port}"
+            for _ in range(600):
+                try:
+                    httpx2.get(f"{base}/healthz").raise_for_status()
+                    break
+                except httpx2.TransportError:
+                    time.sleep(0.02)
+            yield server, base, first
+        finally:
+            server.kill()
+
+
+def event(number, order="ab", minute=0):
+    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
+    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{minute:02}:00Z", "entries": entries}
+
+
+def in_threads(count, act):
+    """Run something in many threads at once; what went wrong in them."""
+    failures = []
+
+    def run(k):
+        try:
+            act(k)
+        except Exception as error:  # noqa: BLE001  (told to the test)
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failures
 
 
 def test_serve_works_with_no_arguments_but_a_port(tmp_path):
-    port = free_port()
-    command = [*PODIUM, "serve", "--port", str(port)]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            key = re.search(r"podium_\S+", server.stdout.readline())[0]
-            base = f"http://127.0.0.1:{port}"
-            with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}) as client:
-                for _ in range(200):
-                    try:
-                        client.get("/healthz").raise_for_status()
-                        break
-                    except httpx2.TransportError:
-                        time.sleep(0.05)
-                client.post("/api/v1/pools", json={"name": "main", "system": "elo"}).raise_for_status()
-                for number in range(5):
-                    entries = [{"player": name, "position": place} for place, name in enumerate("ab", start=1)]
-                    event = {"event_id": f"e{number}", "started_at": f"2025-01-01T00:0{number}:00Z", "entries": entries}
-                    assert client.post("/api/v1/pools/main/events", json=event).status_code == 201
-                assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
-        finally:
-            server.kill()
+    with serving(tmp_path) as (server, base, first):
+        key = re.search(r"podium_\S+", first)[0]
+        with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}) as client:
+            client.post("/api/v1/pools", json={"name": "main", "system": "elo"}).raise_for_status()
+            for number in range(5):
+                assert client.post("/api/v1/pools/main/events", json=event(number, minute=number)).status_code == 201
+            assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
+        server.terminate()
+        assert server.wait(10) in (0, -15)
     store = Store(str(tmp_path / "podium.db"))
     assert store.results("main").frame["event_id"].n_unique() == 5
+    assert store.verify() == []
+    store.close()
+
+
+def test_many_clients_race_with_one_event(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    key = create_key(store.engine, "server", "write")
+    answers = []
+    with serving(tmp_path) as (_, base, _):
+        gate = threading.Barrier(32)
+
+        def send(_):
+            with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=30.0) as client:
+                gate.wait()
+                answers.append(client.post("/api/v1/pools/main/events", json=event(1)).status_code)
+
+        assert in_threads(32, send) == []
+    assert sorted(answers) == [200] * 31 + [201]
+    assert store.results("main").frame["event_id"].n_unique() == 1
+    assert store.verify() == []
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_eight_writers_on_three_pools(kind, tmp_path, request):
+    url = str(tmp_path / "podium.db") if kind == "sqlite" else request.getfixturevalue("new_url")("postgresql")
+    store = Store(url)
+    for pool in "xyz":
+        store.create_pool(pool, find("elo")())
+    key = create_key(store.engine, "server", "write")
+    with serving(tmp_path, "--db", url) as (_, base, _):
+
+        def write(writer):
+            with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=60.0) as client:
+                for number in range(12):
+                    sent = event(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
+                    client.post(f"/api/v1/pools/{'xyz'[number % 3]}/events", json=sent).raise_for_status()
+
+        assert in_threads(8, write) == []
+    assert [store.results(pool).frame["event_id"].n_unique() for pool in "xyz"] == [32] * 3
+    assert store.verify() == []
+    store.close()
+
+
+def test_what_was_answered_is_there_once_however_often_the_server_is_killed(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    key = create_key(store.engine, "server", "write")
+    rng = random.Random(8)  # noqa: S311
+    answered, number = set(), iter(range(10**9))
+    kills = times(3, 1000)
+    for kill in range(kills):
+        with serving(tmp_path) as (server, base, _):
+
+            def write(_, base=base):
+                with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=10.0) as client:
+                    for each in number:
+                        try:
+                            told = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
+                        except httpx2.TransportError:
+                            return
+                        if told.is_success:
+                            answered.add(f"e{each}")
+
+            before = len(answered)
+
+            def kill_in_the_midst(server=server, before=before):
+                while len(answered) == before and server.poll() is None:
+                    time.sleep(0.001)
+                time.sleep(rng.uniform(0.0, 0.3))
+                server.kill()
+
+            killer = threading.Thread(target=kill_in_the_midst)
+            killer.start()
+            assert in_threads(4, write) == []
+            killer.join()
+        if kill % 50 == 0 or kill == kills - 1:
+            assert answered <= set(store.results("main").frame["event_id"])
+    assert len(answered) >= kills
+    assert store.results("main").frame.group_by("event_id").len()["len"].unique().to_list() == [3]
     assert store.verify() == []
     store.close()

@@ -31,7 +31,8 @@ class Addressed:
         except RefusedError as error:
             await self.refusal(422, f"the address {error.why}", "address")(scope, receive, send)
             return
-        await self.app(scope | {"path": "/".join(name.replace("/", STAND_IN) for name in names)}, receive, send)
+        scope["path"] = "/".join(name.replace("/", STAND_IN) for name in names)
+        await self.app(scope, receive, send)
 
 
 def name_of(part: str) -> str:

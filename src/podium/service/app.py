@@ -41,7 +41,7 @@ def create_app(store: Store, *, daily: bool = False) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    metrics = Metrics()
+    metrics = app.state.metrics = Metrics()
     app.state.doorkeeper = Doorkeeper(store)
     add_errors(app)
     add_writes(app, store, metrics)

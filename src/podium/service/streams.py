@@ -44,8 +44,9 @@ def add_streams(app: FastAPI, store: Store, metrics: Metrics) -> None:
         _key: str = needs("read"),
     ) -> StreamingResponse:
         """Everything that happens to a ladder, as it happens; after a pause it goes on where it ended."""
+        newest = await run_in_threadpool(store.version, pool)  # refuses an unknown pool before anything is sent
         told = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
-        after = min(int(last_event_id or 0), 2**63 - 1) if told else await run_in_threadpool(store.version, pool)
+        after = min(int(last_event_id or 0), newest) if told else newest
         return StreamingResponse(news(request, store, pool, after, seconds, metrics), media_type="text/event-stream",
                                  headers={"Cache-Control": "no-store"})  # fmt: skip
 

@@ -1,0 +1,266 @@
+"""The service as servers, players and pages use it, from end to end."""
+
+import asyncio
+import io
+import json
+import time
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+
+import podium
+from podium.service import create_app, intake, streams
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
+
+POOL = "/api/v1/pools/main"
+
+
+def race(number=1, order="abc", **more):
+    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
+    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries} | more
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("glicko2")())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def client(store):
+    key = create_key(store.engine, "admin", "admin")
+    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+        opened.post(
+            f"{POOL}/events", json={"events": [race(number, "abc" if number % 3 else "cab") for number in range(9)]}
+        )
+        yield opened
+
+
+def told(answer, status=200):
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_a_match_from_its_start_to_its_result(client, store):
+    match = {"match_id": "m", "entrants": [{"player": "a"}, {"player": "b"}, {"player": "z"}], "expires_in_s": 600}
+    assert told(client.post(f"{POOL}/matches", json=match), 201)["status"] == "open"
+    assert told(client.get(f"{POOL}/matches")) == ["m"]
+    (receipt,) = told(client.post(f"{POOL}/events", json=race(20, "ab", match_id="m")), 201)
+    assert [each["player"] for each in receipt["changes"]] == ["a", "b", "z"]
+    split = told(client.post(f"{POOL}/events", json=race(21, "z", match_id="m")), 201)
+    assert (split[0]["status"], split[0]["reason"]) == ("superseded", "superseded")
+    assert told(client.get(f"{POOL}/matches/m"))["results"] == ["e20", "e21"]
+    assert told(client.post(f"{POOL}/events", json=race(22, "ab", match_id="x")), 404)["detail"]
+    assert told(client.put(f"{POOL}/events/e20", json=race(20, "ab", match_id="m")), 422)["field"] == "match_id"
+    assert store.verify() == []
+
+
+def test_an_event_is_read_as_it_stands(client):
+    event = told(client.get(f"{POOL}/events/e3"))
+    assert [(each["player"], each["position"]) for each in event["entries"]] == [("c", 1.0), ("a", 2.0), ("b", 3.0)]
+    assert (event["status"], event["corrected"], len(event["changes"])) == ("rated", False, 3)
+    client.put(f"{POOL}/events/e3", json=race(3, "bca"))
+    assert told(client.get(f"{POOL}/events/e3"))["corrected"] is True
+    assert told(client.get(f"{POOL}/events/none"), 404)["title"] == "Not found"
+
+
+def test_a_dry_run_tells_and_stores_nothing(client, store):
+    before, version = told(client.get(f"{POOL}/leaderboard")), store.version("main")
+    coming = told(client.post(f"{POOL}/events/e2/void?dry_run=true"))
+    assert len(coming["effects"]) > 10
+    assert told(client.post(f"{POOL}/events?dry_run=true", json=race(40, "xy")))[0]["changes"][0]["player"] == "x"
+    assert told(client.put(f"{POOL}/events/e1?dry_run=true", json=race(1, "ba")))["effects"]
+    assert (told(client.get(f"{POOL}/leaderboard")), store.version("main")) == (before, version)
+    done = told(client.post(f"{POOL}/events/e2/void"))
+    assert done["rerated"] == coming["rerated"]
+    last = {each["player"]: each["rating"] for each in coming["effects"]}
+    assert last == {each["player"]: each["rating"] for each in told(client.get(f"{POOL}/leaderboard"))["players"]}
+
+
+def test_the_board_with_filters_and_of_the_past(client):
+    client.post(f"{POOL}/events", json=race(30, "xa"))
+    everyone = told(client.get(f"{POOL}/leaderboard"))["players"]
+    assert [each["rank"] for each in everyone] == [1, 2, 3, 4]
+    regulars = told(client.get(f"{POOL}/leaderboard", params={"min_events": 2}))["players"]
+    assert {each["player"] for each in regulars} == set("abc")
+    early = told(client.get(f"{POOL}/leaderboard", params={"at": "2025-01-01T00:00:30Z"}))["players"]
+    assert [each["events"] for each in early] == [1, 1, 1]
+    assert told(client.get(f"{POOL}/leaderboard", params={"active_within": "1d"}))["players"]
+    assert told(client.get(f"{POOL}/leaderboard", params={"max_deviation": 0.0}))["players"] == []
+    for odd in ({"active_within": "soon"}, {"at": "then"}, {"min_events": -1}, {"min_events": 1, "cursor": "1.0,1"}):
+        told(client.get(f"{POOL}/leaderboard", params=odd), 422)
+
+
+def test_a_page_is_sent_again_only_when_it_changed(client, store):
+    first = client.get(f"{POOL}/leaderboard")
+    tag = {"If-None-Match": first.headers["etag"]}
+    assert client.get(f"{POOL}/leaderboard", headers=tag).status_code == 304
+    client.post(f"{POOL}/events", json=race(31, "cb"))
+    after = client.get(f"{POOL}/leaderboard", headers=tag)
+    assert after.status_code == 200
+    assert after.json() != first.json()
+    assert [each["player"] for each in after.json()["players"]] == [
+        each["player"] for each in store.leaderboard("main")
+    ]
+
+
+def test_players_beside_players(client):
+    assert [each["rank"] for each in told(client.get(f"{POOL}/players/b/neighbours?each=1"))]
+    meeting = told(client.get(f"{POOL}/compare", params={"player": "a", "other": "c"}))
+    assert meeting["wins"] + meeting["losses"] == 9
+    assert sum(each["expected"] for each in meeting["players"]) == pytest.approx(1.0)
+    assert sum(each["players"] for each in told(client.get(f"{POOL}/distribution"))) == 3
+    chances = told(client.post(f"{POOL}/predict", json={"entrants": ["a", "b", "stranger"], "top": 2}))
+    assert sum(each["win"] for each in chances["entrants"]) == pytest.approx(1.0)
+    tickets = [{"player": name, "waited_s": 100.0} for name in "abc"] + [{"player": "new", "waited_s": 100.0}]
+    made = told(client.post(f"{POOL}/matchmaking", json={"tickets": tickets, "size": 2}))
+    assert sorted(name for each in made for name in each["players"]) == ["a", "b", "c", "new"]
+    for path, body in (("predict", {"entrants": ["a", "a"]}), ("matchmaking", {"tickets": tickets * 2, "size": 2})):
+        told(client.post(f"{POOL}/{path}", json=body), 422)
+
+
+def test_seasons_days_and_names(client, store):
+    season = {"name": "2025b", "starts_at": "2025-01-02T00:00:00Z", "keep": 0.5}
+    assert told(client.post(f"{POOL}/seasons", json=season), 201)["rerated"] == 3
+    told(client.post(f"{POOL}/seasons", json=season), 409)
+    assert told(client.get(f"{POOL}/seasons"))[0]["keep"] == 0.5
+    assert len(told(client.get(f"{POOL}/seasons/2025b/leaderboard"))) == 3
+    assert told(client.post(f"{POOL}/snapshots", json={"day": "2025-01-02"})) == {"2025-01-02": 3}
+    assert told(client.get(f"{POOL}/snapshots")) == ["2025-01-02"]
+    assert len(told(client.get(f"{POOL}/snapshots/2025-01-02"))) == 3
+    assert told(client.get(f"{POOL}/players/a/ranks"))[0]["day"] == "2025-01-02"
+    for day in ("2025-02-30", "x"):
+        told(client.get(f"{POOL}/snapshots/{day}"), 422)
+    assert told(client.post(f"{POOL}/players/a/rename", json={"name": "anna"})) == {"name": "anna"}
+    pseudonym = told(client.post(f"{POOL}/players/anna/pseudonymise"))["name"]
+    assert told(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
+    assert told(client.get(f"{POOL}/players/anna"), 404)
+    kinds = [each["kind"] for each in told(client.get(f"{POOL}/log", params={"after": 10}))]
+    assert kinds == ["season", "rename", "pseudonymise"]
+    assert told(client.put(f"{POOL}/system", json={"system": "elo"}))["rerated"] > 0
+    assert store.verify() == []
+
+
+def test_ranks_are_kept_every_day(store):
+    store.submit("main", [{"event_id": "e", "started_at": "2025-01-01", "player": name, "position": place}
+                          for place, name in enumerate("ab", start=1)])  # fmt: skip
+    key = create_key(store.engine, "page", "read")
+    with TestClient(create_app(store, daily=True), headers={"Authorization": f"Bearer {key}"}) as client:
+        for _ in range(200):
+            if told(client.get(f"{POOL}/snapshots")):
+                break
+            time.sleep(0.01)
+        assert told(client.get(f"{POOL}/snapshots")) == [str(datetime.now(UTC).date())]
+
+
+def test_tables_leave_as_files(client, store):
+    for table, frame in (("results", store.results("main").frame), ("history", store.history("main"))):
+        parquet = client.get(f"{POOL}/export/{table}.parquet")
+        assert pl.read_parquet(io.BytesIO(parquet.content)).equals(frame)
+        text = client.get(f"{POOL}/export/{table}.csv")
+        assert text.headers["content-type"].startswith("text/csv")
+        assert pl.read_csv(io.BytesIO(text.content)).height == frame.height
+    rated = podium.rate(pl.read_csv(io.BytesIO(client.get(f"{POOL}/export/results.csv").content)), "glicko2")
+    assert rated.history["rating"].to_list() == store.history("main")["rating"].to_list()
+    told(client.get(f"{POOL}/export/secrets.csv"), 422)
+
+
+def test_the_stream_goes_on_where_it_ended(client, store):
+    start = store.version("main")
+    client.post(f"{POOL}/events", json=race(40, "ab"))
+    client.post(f"{POOL}/events/e40/void")
+    text = client.get(f"{POOL}/stream?seconds=0", headers={"Last-Event-ID": str(start)}).text
+    blocks = [dict(line.split(": ", 1) for line in block.splitlines()) for block in text.split("\n\n")[1:-1]]
+    assert [each["event"] for each in blocks] == ["submit", "void"]
+    assert json.loads(blocks[1]["data"])["status"] == "voided"
+    again = client.get(f"{POOL}/stream?seconds=0", headers={"Last-Event-ID": blocks[0]["id"]}).text
+    assert again.count("event: ") == 1
+    assert client.get(f"{POOL}/stream?seconds=0").text.count("event: ") == 0
+
+
+def test_what_happens_reaches_an_open_stream(client, store, monkeypatch):
+    monkeypatch.setattr(streams, "LOOK_S", 0.01)
+
+    class Staying:
+        async def is_disconnected(self):
+            return False
+
+    async def listened():
+        news = streams.news(Staying(), store, "main", store.version("main"), 9.0, client.app.state.metrics)
+        assert (await anext(news)).startswith(b":")
+        store.submit("main", [{"event_id": "late", "started_at": "2024-01-01", "player": name, "position": place}
+                              for place, name in enumerate("ab", start=1)])  # fmt: skip
+        return await asyncio.wait_for(anext(news), 5.0)
+
+    assert b'"event_id": "late"' in asyncio.run(listened())
+
+
+def test_counters_are_there_for_prometheus(client):
+    client.get(f"{POOL}/leaderboard")
+    client.get(f"{POOL}/players/nobody")
+    text = client.get("/metrics").text
+    assert 'podium_events_total{pool="main",status="rated"} 9.0' in text
+    assert 'route="/api/v1/pools/{pool}/players/{player}",status="404"} 1.0' in text
+    assert "podium_request_seconds_bucket" in text
+
+
+def test_a_key_that_asks_too_often_waits(store):
+    key = create_key(store.engine, "bot", "read", "main", 1.0)
+    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as client:
+        answers = [client.get(f"{POOL}/leaderboard") for _ in range(5)]
+    assert [each.status_code for each in answers[:2]] == [200, 200]
+    assert answers[-1].status_code == 429
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    assert answers[-1].json()["title"] == "Too often"
+
+
+def test_results_that_come_together_are_stored_together(store):
+    """One transaction for all that wait; what is refused among them keeps nobody else's out."""
+    app_intake = intake.Intake(store)
+    transactions = []
+    store_each = store.submit_each
+
+    def counting(pool, sent):
+        transactions.append(len(sent))
+        return store_each(pool, sent)
+
+    store.submit_each = counting
+
+    def rows(number, position=1.0):
+        return [{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": position + place}
+                for place, name in enumerate("ab")]  # fmt: skip
+
+    async def everyone():
+        sent = [app_intake.submit("main", rows(number), "k", {}) for number in range(20)]
+        sent.append(app_intake.submit("main", rows(3), "k", {}))
+        sent.append(app_intake.submit("main", rows(99, position=-1.0), "k", {}))
+        return await asyncio.gather(*sent, return_exceptions=True)
+
+    answers = asyncio.run(everyone())
+    assert [each[0].event_id for each in answers[:20]] == [f"e{number}" for number in range(20)]
+    assert answers[20][0].duplicate
+    assert isinstance(answers[21], podium.ResultsError)
+    assert len(transactions) <= 4
+    assert store.verify() == []
+
+
+def test_too_much_at_once_is_told_to_wait(store, monkeypatch):
+    monkeypatch.setattr(intake, "MOST_WAITING", 3)
+    app_intake = intake.Intake(store)
+    rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
+             for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
+
+    async def everyone():
+        return await asyncio.gather(
+            *(app_intake.submit("main", each, "k", {}) for each in rows), return_exceptions=True
+        )
+
+    answers = asyncio.run(everyone())
+    assert sum(isinstance(each, podium.PodiumError) for each in answers) == 5
+    assert store.results("main").frame["event_id"].n_unique() == 3

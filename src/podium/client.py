@@ -11,6 +11,7 @@ from podium.errors import ParameterError, PodiumError
 
 TRIES = 5
 FIRST_PAUSE_S = 0.2  # doubled from try to try
+LONGEST_PAUSE_S = 30.0  # that an answer may ask for
 AGAIN = (429, 502, 503, 504)  # statuses that may pass
 
 
@@ -26,7 +27,11 @@ class ClientError(PodiumError):
 
 
 class Client:
-    """The service at an address, with a key; a context manager, or `close` it."""
+    """The service at an address, with a key; a context manager, or `close` it.
+
+    Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
+    422 for what does not fit.
+    """
 
     def __init__(
         self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = TRIES, transport: Any = None
@@ -63,50 +68,10 @@ class Client:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def submit(self, pool: str, events: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
-
-        Returns:
-            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated`.
-
-        Raises:
-            ClientError: 409 where an event is known with other content, 422 where one does not fit.
-        """
-        body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
-        told: list[dict[str, Any]] = self._ask("POST", f"/pools/{quoted(pool)}/events", body)
+    def pools(self) -> list[dict[str, Any]]:
+        """Every ladder: `name, system, parameters`."""
+        told: list[dict[str, Any]] = self._ask("GET", "/pools")
         return told
-
-    def amend(self, pool: str, event: Mapping[str, Any]) -> dict[str, Any]:
-        """Correct an event.
-
-        Raises:
-            ClientError: 404 where there is none, 422 where it does not fit.
-        """
-        return self._told("PUT", f"/pools/{quoted(pool)}/events/{quoted(str(event['event_id']))}", dict(event))
-
-    def void(self, pool: str, event_id: str) -> dict[str, Any]:
-        """Let an event count for nothing.
-
-        Raises:
-            ClientError: 404 where there is none.
-        """
-        return self._told("POST", f"/pools/{quoted(pool)}/events/{quoted(event_id)}/void")
-
-    def restore(self, pool: str, event_id: str) -> dict[str, Any]:
-        """Let a voided event count again.
-
-        Raises:
-            ClientError: 404 where there is none.
-        """
-        return self._told("POST", f"/pools/{quoted(pool)}/events/{quoted(event_id)}/restore")
-
-    def merge(self, pool: str, player: str, into: str) -> int:
-        """Let one player's results be another's; how many changes of ratings are new.
-
-        Raises:
-            ClientError: 404 where one has no rating, 422 where they met.
-        """
-        return int(self._told("POST", f"/pools/{quoted(pool)}/merge", {"player": player, "into": into})["rerated"])
 
     def create_pool(self, name: str, system: str, **parameters: float | str | bool | None) -> dict[str, Any]:
         """Open a ladder.
@@ -116,31 +81,126 @@ class Client:
         """
         return self._told("POST", "/pools", {"name": name, "system": system, "parameters": parameters})
 
-    def pools(self) -> list[dict[str, Any]]:
-        """Every ladder: `name, system`."""
-        told: list[dict[str, Any]] = self._ask("GET", "/pools")
+    def configure(self, pool: str, system: str, **parameters: float | str | bool | None) -> int:
+        """Rate a ladder with another system from its first event on; how many changes of ratings are new."""
+        told = self._told("PUT", f"{at(pool)}/system", {"system": system, "parameters": parameters})
+        return int(told["rerated"])
+
+    def submit(
+        self, pool: str, events: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, dry_run: bool = False
+    ) -> list[dict[str, Any]]:
+        """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
+
+        Returns:
+            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects`.
+
+        Raises:
+            ClientError: 409 where an event is known with other content, 422 where one does not fit.
+        """
+        body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
+        told: list[dict[str, Any]] = self._ask("POST", f"{at(pool)}/events", body, trial(dry_run))
         return told
 
-    def leaderboard(self, pool: str, *, top: int = 100, cursor: str | None = None) -> dict[str, Any]:
-        """A page: `players`, and `next`, the cursor of the page after it."""
-        after = {} if cursor is None else {"cursor": cursor}
-        return self._told("GET", f"/pools/{quoted(pool)}/leaderboard", params={"top": top} | after)
+    def event(self, pool: str, event_id: str) -> dict[str, Any]:
+        """An event as it stands, and what it did."""
+        return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}")
+
+    def amend(self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+        """Correct an event; with `dry_run` tell the effects and store nothing.
+
+        Raises:
+            ClientError: 404 where there is none, 422 where it does not fit.
+        """
+        return self._told("PUT", f"{at(pool)}/events/{quoted(str(event['event_id']))}", dict(event), trial(dry_run))
+
+    def void(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Let an event count for nothing."""
+        return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/void", None, trial(dry_run))
+
+    def restore(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Let a voided event count again."""
+        return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/restore", None, trial(dry_run))
+
+    def register(
+        self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
+    ) -> dict[str, Any]:
+        """Register a match that starts; its result then says `match_id`, and who is missing from it has quit."""
+        told = [{"player": each} if isinstance(each, str) else dict(each) for each in entrants]
+        body = {"match_id": match_id, "entrants": told, "expires_in_s": expires_in_s}
+        return self._told("POST", f"{at(pool)}/matches", body)
+
+    def match(self, pool: str, match_id: str) -> dict[str, Any]:
+        """A registered match, and what came of it."""
+        return self._told("GET", f"{at(pool)}/matches/{quoted(match_id)}")
+
+    def leaderboard(self, pool: str, *, top: int = 100, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
+        """A page: `players`, and `next`, the cursor of the page after it.
+
+        Args:
+            filters: `min_events`, `max_deviation`, `active_within`, `at`.
+        """
+        asked = {"top": top, "cursor": cursor} | filters
+        params = {name: value for name, value in asked.items() if value is not None}
+        return self._told("GET", f"{at(pool)}/leaderboard", None, params)
 
     def player(self, pool: str, player: str) -> dict[str, Any]:
-        """A player's rank and history.
+        """A player's rank and history."""
+        return self._told("GET", f"{at(pool)}/players/{quoted(player)}")
 
-        Raises:
-            ClientError: 404 where there is none.
-        """
-        return self._told("GET", f"/pools/{quoted(pool)}/players/{quoted(player)}")
+    def neighbours(self, pool: str, player: str, *, each: int = 5) -> list[dict[str, Any]]:
+        """A player among those ranked next."""
+        told: list[dict[str, Any]] = self._ask(
+            "GET", f"{at(pool)}/players/{quoted(player)}/neighbours", None, {"each": each}
+        )
+        return told
 
     def explain(self, pool: str, event_id: str, player: str) -> dict[str, Any]:
-        """Why a player's rating moved in an event.
+        """Why a player's rating moved in an event."""
+        return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}/players/{quoted(player)}")
+
+    def compare(self, pool: str, player: str, other: str) -> dict[str, Any]:
+        """Two players: where they stand, what is expected, and every event in which they met."""
+        return self._told("GET", f"{at(pool)}/compare", None, {"player": player, "other": other})
+
+    def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> dict[str, Any]:
+        """The chances of a field: `entrants, ranks, pairs`."""
+        return self._told("POST", f"{at(pool)}/predict", {"entrants": list(entrants), "top": top})
+
+    def matchmaking(self, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> list[dict[str, Any]]:
+        """The matches to start now, of tickets with a `player` and `waited_s` each.
+
+        Args:
+            policy: `size`, `teams`, `least`, `target_s`, `scale`.
+        """
+        told: list[dict[str, Any]] = self._ask(
+            "POST", f"{at(pool)}/matchmaking", {"tickets": [dict(each) for each in tickets]} | policy
+        )
+        return told
+
+    def merge(self, pool: str, player: str, into: str) -> int:
+        """Let one player's results be another's; how many changes of ratings are new.
 
         Raises:
-            ClientError: 404 where the player is not rated in it.
+            ClientError: 404 where one has no rating, 422 where they met.
         """
-        return self._told("GET", f"/pools/{quoted(pool)}/events/{quoted(event_id)}/players/{quoted(player)}")
+        return int(self._told("POST", f"{at(pool)}/merge", {"player": player, "into": into})["rerated"])
+
+    def rename(self, pool: str, player: str, name: str) -> None:
+        """Call a player otherwise, everywhere."""
+        self._told("POST", f"{at(pool)}/players/{quoted(player)}/rename", {"name": name})
+
+    def pseudonymise(self, pool: str, player: str) -> str:
+        """Forget every name that a player had; the pseudonym."""
+        return str(self._told("POST", f"{at(pool)}/players/{quoted(player)}/pseudonymise")["name"])
+
+    def begin_season(self, pool: str, name: str, starts_at: str, *, keep: float) -> int:
+        """Shrink every lead over a newcomer to a share of itself; how many changes of ratings are new."""
+        body = {"name": name, "starts_at": starts_at, "keep": keep}
+        return int(self._told("POST", f"{at(pool)}/seasons", body)["rerated"])
+
+    def export(self, pool: str, table: str = "history", kind: str = "parquet") -> bytes:
+        """A table as a file: `results` or `history`, as `parquet` or `csv`."""
+        return bytes(self._answer("GET", f"{at(pool)}/export/{table}.{kind}").content)
 
     def _told(
         self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None
@@ -149,6 +209,9 @@ class Client:
         return told
 
     def _ask(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+        return self._answer(method, path, body, params).json()
+
+    def _answer(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
         """The answer; sent again where the service did not answer, or not for good."""
         pause, problem = FIRST_PAUSE_S, ClientError("nothing was sent")
         for attempt in range(self._tries):
@@ -161,11 +224,28 @@ class Client:
                 problem = ClientError(f"{self._http.base_url} cannot be reached ({type(error).__name__})")
                 continue
             if answer.is_success:
-                return answer.json()
+                return answer
             problem = refusal(answer)
             if answer.status_code not in AGAIN:
                 break
+            pause = max(pause, waiting(answer))
         raise problem
+
+
+def waiting(answer: Any) -> float:
+    """How many seconds the service asks to wait."""
+    told = answer.headers.get("retry-after", "")
+    return min(float(told), LONGEST_PAUSE_S) if told.isdecimal() else 0.0
+
+
+def at(pool: str) -> str:
+    """Where a pool is."""
+    return f"/pools/{quoted(pool)}"
+
+
+def trial(dry_run: bool) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
+    """What asks for a dry run."""
+    return {"dry_run": "true"} if dry_run else None
 
 
 def quoted(part: str) -> str:

@@ -79,6 +79,29 @@ def test_it_sends_again_and_is_counted_once(bridge):
     assert store.verify() == []
 
 
+def test_what_is_new_in_the_service(bridge):
+    with bridge()[0] as client:
+        client.submit("main", [event(number, "ab" if number % 2 else "ba") for number in range(1, 7)])
+        assert client.submit("main", event(30, "xy"), dry_run=True)[0]["effects"]
+        assert client.void("main", "e2", dry_run=True)["effects"]
+        assert client.amend("main", event(1, "ba"), dry_run=True)["effects"]
+        assert client.event("main", "e1")["entries"][0]["player"] == "a"
+        assert client.register("main", "m", ["a", {"player": "b"}])["status"] == "open"
+        client.submit("main", event(9, "a") | {"match_id": "m"})
+        assert client.match("main", "m")["results"] == ["e9"]
+        assert client.leaderboard("main", min_events=7)["players"][0]["rank"] == 1
+        assert len(client.neighbours("main", "a", each=1)) == 2
+        assert len(client.compare("main", "a", "b")["meetings"]) == 7
+        assert len(client.predict("main", ["a", "b"])["pairs"]) == 2
+        (match,) = client.matchmaking("main", [{"player": name, "waited_s": 99.0} for name in "ab"], size=2)
+        assert sorted(match["players"]) == ["a", "b"]
+        assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2
+        assert client.configure("main", "glicko2") > 0
+        client.rename("main", "a", "anna")
+        assert client.pseudonymise("main", "anna").startswith("player ")
+        assert client.export("main").startswith(b"PAR1")
+
+
 def test_what_is_refused_is_not_sent_again(bridge):
     client, transport, _ = bridge()
     with pytest.raises(ClientError) as error:

@@ -128,7 +128,7 @@ def test_players_beside_players(client):
 def test_seasons_days_and_names(client, store):
     season = {"name": "2025b", "starts_at": "2025-01-02T00:00:00Z", "keep": 0.5}
     assert told(client.post(f"{POOL}/seasons", json=season), 201)["rerated"] == 3
-    told(client.post(f"{POOL}/seasons", json=season), 409)
+    told(client.post(f"{POOL}/seasons", json=season | {"keep": 0.25}), 409)
     assert told(client.get(f"{POOL}/seasons"))[0]["keep"] == 0.5
     assert len(told(client.get(f"{POOL}/seasons/2025b/leaderboard"))) == 3
     assert told(client.post(f"{POOL}/snapshots", json={"day": "2025-01-02"})) == {"2025-01-02": 3}

@@ -126,6 +126,7 @@ def test_merging_two_accounts_rates_again(filled):
     assert "x" not in ratings(filled)
     races = [race(number, "abcd" if number % 3 else "dcba") for number in range(6)]
     assert ratings(filled) == replayed(*races, race(6, "cb"))
+    assert filled.merge("main", "x", "c") == 0
     filled.submit("main", race(7, "xd"))
     assert ratings(filled) == replayed(*races, race(6, "cb"), race(7, "cd"))
     assert filled.verify() == []

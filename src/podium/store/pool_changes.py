@@ -61,8 +61,10 @@ def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:
     append(connection, of, CONFIGURE, [entry("", told, actor)])
 
 
-def begin_season(connection: sa.Connection, of: Pool, name: str, starts: datetime, keep: float, actor: str) -> Rerated:
-    """Let a season begin: every lead over a newcomer shrinks to a share of itself.
+def begin_season(
+    connection: sa.Connection, of: Pool, name: str, starts: datetime, keep: float, actor: str
+) -> Rerated | None:
+    """Let a season begin: every lead over a newcomer shrinks to a share of itself; None where it began just so.
 
     Args:
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
@@ -75,18 +77,21 @@ def begin_season(connection: sa.Connection, of: Pool, name: str, starts: datetim
         raise ParameterError(f"a season's name has 1 to {LONGEST} letters")
     if not 0.0 <= keep <= 1.0:
         raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
-    same = sa.select(season.c.seq).where(season.c.pool_id == of.id, season.c.name == name)
-    if connection.execute(same).first():
-        raise StoreError(f"there is a season {name!r} already")
     at = microseconds(starts)
+    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == of.id, season.c.name == name)
+    known = connection.execute(same).first()
+    if known is not None:
+        if (known.started_at, known.keep) == (at, keep):
+            return None
+        raise StoreError(f"there is a season {name!r} already")
     told = {"started_at": at, "keep": keep}
     (seq,) = append(connection, of, SEASON, [entry(name, told, actor)])
     connection.execute(sa.insert(season), {"pool_id": of.id, "name": name, "seq": seq} | told)
     return rerate(connection, of, Key(at, seq))
 
 
-def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str) -> Rerated:
-    """Let one player's results be another's, from the first on.
+def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str) -> Rerated | None:
+    """Let one player's results be another's, from the first on; None where they are already.
 
     Raises:
         UnknownError: no such player has a rating.
@@ -94,6 +99,8 @@ def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str)
         ResultsError: they met in an event.
     """
     known, gone = known_numbers(connection, of, [name, into]), merges(connection, of)
+    if name in known and gone.get(known[name]) == known.get(into, 0):
+        return None
     for each in (name, into):
         if known.get(each) in gone:
             (end,) = names_of(connection, of, [gone[known[each]]]).values()

@@ -65,10 +65,11 @@ class Store(Reader):
 
         Raises:
             ParameterError: the share is not from 0 to 1.
-            StoreError: there is a season of that name.
+            StoreError: there is another season of that name.
         """
         with self.writing(pool_name) as (connection, of):
-            return len(pool_changes.begin_season(connection, of, name, starts, keep, actor).written)
+            done = pool_changes.begin_season(connection, of, name, starts, keep, actor)
+            return len(done.written) if done else 0
 
     # Results
 
@@ -176,7 +177,8 @@ class Store(Reader):
             ResultsError: they met in an event.
         """
         with self.writing(pool_name) as (connection, of):
-            return len(pool_changes.merge(connection, of, name, into, actor).written)
+            done = pool_changes.merge(connection, of, name, into, actor)
+            return len(done.written) if done else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.

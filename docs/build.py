@@ -6,15 +6,30 @@ A page of a system, and the commands' help. The picture of the README is drawn t
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from inspect import getdoc
 from pathlib import Path
+from typing import Any
 
+import typer
+
+from podium.cli.app import app
 from podium.systems import find, names
 from podium.systems.base import allowed
 
 DOCS = Path(__file__).parent
-COMMANDS = ("", "rate", "leaderboard", "explain", "evaluate", "tune", "audit", "check", "systems", "demo")
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Every command, groups before their own; the words of each."""
+
+    def below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        yield words
+        for name, each in getattr(command, "commands", {}).items():
+            yield from below(each, (*words, name))
+
+    return list(below(typer.main.get_command(app), ()))
 
 
 def system_page(name: str) -> str:
@@ -57,13 +72,12 @@ def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
     environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
     parts = ["# Commands\n"]
-    for command in COMMANDS:
-        words = [word for word in (command,) if word]
+    for words in commands():
         run = [sys.executable, "-c", "from podium.cli import main; main()", *words, "--help"]
         told = subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout
         told = told.replace("-c", "podium", 1) if "Usage: -c" in told else told
         body = "\n".join(f"    {line}".rstrip() for line in told.strip().splitlines())
-        parts.append(f"## podium {command}".rstrip() + f"\n\n{body}\n")
+        parts.append(f"## podium {' '.join(words)}".rstrip() + f"\n\n{body}\n")
     return "\n".join(parts)
 
 

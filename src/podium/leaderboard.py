@@ -14,6 +14,7 @@ from podium.replay import Replayed
 from podium.systems.base import System
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
+LONGEST_DAYS = 365_000
 SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
 
 
@@ -136,7 +137,10 @@ def span(text: str | float | timedelta) -> timedelta:
     found = SPAN.fullmatch(str(text))
     if found is None:
         raise ParameterError(f"{text!r} is not a span of time; it must be like 90d, 12w, 6mo or 1y")
-    return timedelta(days=int(found[1]) * SPAN_DAYS[found[2]])
+    days = int(found[1]) * SPAN_DAYS[found[2]]
+    if days > LONGEST_DAYS:
+        raise ParameterError(f"{text!r} is longer than any history; it must be like 90d, 12w, 6mo or 1y")
+    return timedelta(days=days)
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:

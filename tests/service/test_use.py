@@ -93,7 +93,13 @@ def test_the_board_with_filters_and_of_the_past(client):
     assert [each["events"] for each in early] == [1, 1, 1]
     assert told(client.get(f"{POOL}/leaderboard", params={"active_within": "1d"}))["players"]
     assert told(client.get(f"{POOL}/leaderboard", params={"max_deviation": 0.0}))["players"] == []
-    for odd in ({"active_within": "soon"}, {"at": "then"}, {"min_events": -1}, {"min_events": 1, "cursor": "1.0,1"}):
+    for odd in (
+        {"active_within": "soon"},
+        {"active_within": "99999999999999y"},
+        {"at": "then"},
+        {"min_events": -1},
+        {"min_events": 1, "cursor": "1.0,1"},
+    ):
         told(client.get(f"{POOL}/leaderboard", params=odd), 422)
 
 

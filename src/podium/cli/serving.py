@@ -1,5 +1,6 @@
 """Commands of the service: serve, key."""
 
+import gc
 import os
 from typing import Annotated
 
@@ -34,6 +35,7 @@ def serve(
     if not list_keys(store.engine):
         typer.echo(f"The first admin key, told this once: {create_key(store.engine, 'first admin', 'admin')}")
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
+    gc.freeze()  # what is loaded by now stays: no collection need look at it again
     uvicorn.run(create_app(store, daily=True), host=host, port=port, log_level="warning")
 
 

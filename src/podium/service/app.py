@@ -1,6 +1,5 @@
 """The service over a store: its routes, errors and counters put together."""
 
-import gc
 from typing import Any
 
 import sqlalchemy as sa
@@ -51,7 +50,6 @@ def create_app(store: Store, *, daily: bool = False) -> FastAPI:
     app.add_middleware(Addressed, refusal=problem)
     app.add_middleware(Counted, metrics=metrics)
     describe(app)
-    gc.freeze()  # what is loaded by now stays: no collection need look at it again
     return app
 
 

@@ -1,9 +1,6 @@
 """The routes that read: each sees one moment of a pool."""
 
-import json
-import time
-from datetime import datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -14,11 +11,11 @@ from podium.service.access import needs
 from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes
 from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
+from podium.service.pages import Pages, encoded
 from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
 from podium.service.writes import BASE
 from podium.store import Store
-from podium.store.boards import Place
 from podium.store.pools import settings_of
 from podium.store.snapshots import date_of, day_told
 
@@ -97,75 +94,6 @@ def add_boards(app: FastAPI, store: Store) -> None:
     def distribution(pool: Pool, _key: str = needs("read")) -> list[dict[str, int]]:
         """How many players there are per whole rating, lowest first."""
         return [{"rating": at, "players": players} for at, players in store.distribution(pool)]
-
-
-class Kept(NamedTuple):
-    """A page, and how long it holds."""
-
-    version: str
-    body: bytes
-    writes: int  # of this process, when it was made
-    looked_at: float  # when the log was last asked whether anyone else wrote
-
-
-class Pages:
-    """The pages that are asked for most, as long as nothing is logged that could change them.
-
-    What this process writes shows at once; what another one does, a command on the same database, after a second.
-    """
-
-    MOST = 256
-    LOOK_S = 1.0
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._kept: dict[tuple[str, int, str | None], Kept] = {}
-
-    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
-        """A page's version, and the page."""
-        asked = pool, top, cursor
-        kept, now = self._kept.get(asked), time.monotonic()
-        if kept is None or kept.writes != self._store.writes[pool] or now - kept.looked_at >= self.LOOK_S:
-            kept = await run_in_threadpool(self._looked_up, asked, kept)
-        return kept.version, kept.body
-
-    def _looked_up(self, asked: tuple[str, int, str | None], kept: Kept | None) -> Kept:
-        """The page as it stands; it may be newer than it says, and is made anew then."""
-        pool, top, cursor = asked
-        writes, now = self._store.writes[pool], time.monotonic()
-        version = f'"{self._store.version(pool)}"'
-        if kept is not None and kept.version == version:
-            body = kept.body
-        else:
-            board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
-            following = board[-1]["cursor"] if len(board) == top else None
-            rows = [{key: row[key] for key in row if key != "cursor"} for row in board]
-            body = encoded({"players": rows, "next": following})
-        if len(self._kept) >= self.MOST:
-            self._kept.clear()
-        told = self._kept[asked] = Kept(version, body, writes, now)
-        return told
-
-
-def encoded(value: Any) -> bytes:
-    """JSON; moments as ISO 8601."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat).encode()
-
-
-def place(cursor: str) -> Place:
-    """What a cursor says.
-
-    Raises:
-        RefusedError: it is none.
-    """
-    rating, _, number = cursor.partition(",")
-    try:
-        told = float(rating), int(number)
-    except ValueError:
-        raise RefusedError("cursor", "is not one that a page gave") from None
-    if not abs(told[0]) < 1e300 or abs(told[1]) >= 2**63:  # noqa: PLR2004  (what a database holds)
-        raise RefusedError("cursor", "is not one that a page gave")
-    return told
 
 
 def add_players(app: FastAPI, store: Store) -> None:

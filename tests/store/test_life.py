@@ -162,8 +162,9 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
     with pytest.raises(StoreError, match="season 's' already"):
         filled.begin_season("main", "s", START, keep=1.0)
     assert filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5) == 0
-    with pytest.raises(podium.ParameterError):
-        filled.begin_season("main", "t", START, keep=1.5)
+    for odd in ({"keep": 1.5}, {"keep": 0.5, "starts": datetime.now(UTC) + timedelta(days=2)}):
+        with pytest.raises(podium.ParameterError):
+            filled.begin_season("main", "t", **({"starts": START} | odd))
     with pytest.raises(podium.UnknownError):
         filled.season_board("main", "t")
 

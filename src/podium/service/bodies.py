@@ -53,7 +53,7 @@ def fitted(value: Any, kind: type[Body]) -> Body:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         named = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in first["loc"])
-        raise RefusedError(named.lstrip("."), first["msg"]) from None
+        raise RefusedError(named.lstrip("."), first["msg"].removeprefix("Value error, ")) from None
 
 
 TAKEN: set[type[BaseModel]] = set()

@@ -1,6 +1,6 @@
 """What the service takes and gives, for its checks and its OpenAPI document."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -11,6 +11,7 @@ Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
+CLOCKS = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -26,6 +27,17 @@ def in_utc(told: datetime) -> datetime:
     if not EARLIEST <= moment < LATEST:
         raise ValueError("is not between the years 1900 and 2200")
     return moment
+
+
+def not_to_come(told: datetime) -> datetime:
+    """Refuse an event that starts long after now: it would stand behind all that comes until then.
+
+    Raises:
+        ValueError: the server's clock is wrong.
+    """
+    if told > datetime.now(UTC) + CLOCKS:
+        raise ValueError("is more than a day ahead of the service's clock")
+    return told
 
 
 def not_a_number(told: Any) -> Any:
@@ -81,7 +93,7 @@ class Event(Strict):
     )
 
     event_id: Name
-    started_at: Moment
+    started_at: Annotated[Moment, AfterValidator(not_to_come)]
     match_id: Name | None = Field(None, description="The registered match whose result this is.")
     mode: Name | None = None
     ranked: bool | None = None

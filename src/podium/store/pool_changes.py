@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.store.boards import mine
 from podium.store.database import StoreError
-from podium.store.instants import microseconds
+from podium.store.instants import microseconds, now
 from podium.store.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.players import known_numbers, merges, names_of, not_rated
 from podium.store.pools import LONGEST, START, Key, Pool, found_pool, settings_of
@@ -48,11 +48,11 @@ def configure(connection: sa.Connection, of: Pool, system: System, actor: str) -
     Raises:
         ResultsError: an event lacks what the system needs.
     """
-    now = Pool(of.id, of.name, system)
-    log_system(connection, now, actor)
+    configured = Pool(of.id, of.name, system)
+    log_system(connection, configured, actor)
     told = {"system": system.name, "parameters": json.dumps(settings_of(system))}
     connection.execute(sa.update(pool).where(pool.c.id == of.id).values(told))
-    return rerate(connection, now, START)
+    return rerate(connection, configured, START)
 
 
 def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:
@@ -70,7 +70,7 @@ def begin_season(
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
 
     Raises:
-        ParameterError: the name is empty or too long, or the share is not from 0 to 1.
+        ParameterError: the name is empty or too long, the share is not from 0 to 1, or the moment is to come.
         StoreError: there is a season of that name.
     """
     if not name.strip() or len(name) > LONGEST:
@@ -78,6 +78,8 @@ def begin_season(
     if not 0.0 <= keep <= 1.0:
         raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
     at = microseconds(starts)
+    if at > now():
+        raise ParameterError(f"{starts} is to come; a season is begun when it begins")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == of.id, season.c.name == name)
     known = connection.execute(same).first()
     if known is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault
@@ -73,7 +74,7 @@ def normalised(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Fault]]:
 
 def constant(name: str, value: str, height: int) -> pl.Series:
     """A column of one value."""
-    return pl.select(pl.repeat(value, height, dtype=pl.String).alias(name)).to_series()
+    return pl.Series(name, [value], pl.String).new_from_index(0, height)
 
 
 def keeps(series: pl.Series) -> bool:
@@ -126,15 +127,17 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
     column = series.cast(pl.Float64, strict=False)
+    values = column.to_numpy()  # NaN where it is empty
+    fine = np.isfinite(values)
     if series.name in POSITIVE:
-        remedy, fine = "must be a number above 0", column > 0.0
+        remedy, fine = "must be a number above 0", fine & (values > 0.0)
     elif series.name in NOT_NEGATIVE:
-        remedy, fine = "must be a number of seconds, 0 or more", column >= 0.0
+        remedy, fine = "must be a number of seconds, 0 or more", fine & (values >= 0.0)
     else:
-        remedy, fine = "must be a number", column.is_not_null()
-    fine = fine & column.is_finite()
-    bad = ~fine.fill_null(value=False) & series.is_not_null()
-    return column, list(told(series, bad, remedy)) if bad.any() else []
+        remedy = "must be a number"
+    if int(fine.sum()) + series.null_count() == series.len():
+        return column, []
+    return column, list(told(series, pl.Series(~fine) & series.is_not_null(), remedy))
 
 
 def truth(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
@@ -175,8 +178,8 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         column = from_texts(series)
     else:
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold dates")]
-    bad = column.is_null() & series.is_not_null()
-    if bad.any():
+    if column.null_count() > series.null_count():
+        bad = column.is_null() & series.is_not_null()
         return column, list(told(series, bad, "is not a date; write it like 2025-01-31T18:00:00Z"))
     if 0 < column.null_count() < column.len():
         return column, list(told(series, column.is_null(), "is empty; give it on every row or on none"))

@@ -6,11 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+FEW = 1000  # texts that are compared as they are
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
 
 
 def surely_distinct(texts: pl.Series, rows: npt.NDArray[np.int64] | None = None, within: Any = 0) -> bool:
     """True where no two of `rows` (all, where None) have the same text and number `within`; else some may."""
+    if texts.len() <= FEW:
+        told = texts.to_list() if rows is None else texts[rows].to_list()
+        units = np.broadcast_to(within, len(told)).tolist()
+        return len(set(zip(told, units, strict=True))) == len(told)
     hashes = texts.hash().to_numpy()
     chosen = hashes if rows is None else hashes[rows]
     ordered = np.sort(chosen ^ (np.asarray(within).astype(np.uint64) * SPREAD))
@@ -19,6 +24,7 @@ def surely_distinct(texts: pl.Series, rows: npt.NDArray[np.int64] | None = None,
 
 def runs(texts: pl.Series) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The number of the run of equal texts that each row is in, from 0, and the row that each run starts at."""
-    starts = np.flatnonzero((texts != texts.shift()).fill_null(value=True).to_numpy())
+    changed = (texts[1:] != texts[:-1]).to_numpy()
+    starts = np.concatenate([np.zeros(min(texts.len(), 1), np.int64), np.flatnonzero(changed) + 1])
     lengths = np.diff(starts, append=texts.len())
     return np.repeat(np.arange(starts.size), lengths), starts

@@ -230,6 +230,8 @@ def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
     """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
     first = pl.Series(entries[:-1])
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
+    if mode.n_unique() == 1 and not MODES.get(mode[0], OTHER_MODE):
+        return frozen(NONE)
     numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
     return frozen(numbers if numbers.any() else NONE)
 

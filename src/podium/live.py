@@ -146,11 +146,11 @@ class Live:
         )
 
     def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
-        self._events.update(frame["event_id"].unique())
+        self._events.update(frame["event_id"].to_list())
         if "started_at" not in frame.columns:
             return
-        for pool, newest in frame.group_by("pool").agg(pl.col("started_at").max().cast(pl.Int64)).iter_rows():
-            self._last[pool] = max(self._last.get(pool, NEVER), newest)
-        started = frame["started_at"].cast(pl.Int64).to_numpy()
+        started = frame["started_at"].to_physical().to_numpy()
+        for pool, moment in zip(frame["pool"].to_list(), started.tolist(), strict=True):
+            self._last[pool] = max(self._last.get(pool, NEVER), moment)
         rated = events.ledger
         self._seen[seats[events.columns.player[rated.entrant]]] = started[rated.row]

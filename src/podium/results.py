@@ -47,7 +47,7 @@ def read_results(source: Any, *, name: str | None = None) -> Results:
     faults = header_faults(frame)
     if faults:
         raise ResultsError(called, faults)
-    wanted = frame.select([column for column in ALL if column in frame.columns])
+    wanted = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
     checked, cell_faults = normalised(wanted)
     refuse(called, chain(cell_faults, () if cell_faults else contradictions(checked)))
     return Results(checked, called)
@@ -196,4 +196,4 @@ def from_records(rows: list[Any], called: str) -> pl.DataFrame:
             columns[name] = pl.Series(name, values, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
             columns[name] = pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
-    return pl.DataFrame(columns)
+    return pl.DataFrame([columns[name].alias(name) for name in names])

@@ -48,6 +48,8 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
     """Refuse a table in which a finisher lacks a column that the system needs."""
     lacking = [column for column in system.needs if column not in frame.columns]
+    if not lacking and not any(frame[column].null_count() for column in system.needs):
+        return
     finishers = frame.filter(pl.col("status") == "finished")
     if finishers.is_empty():
         return
@@ -136,7 +138,7 @@ def event_codes(frame: pl.DataFrame) -> tuple[Integers, pl.DataFrame]:
     """A number an event, by first appearance, and one row each with its pool and start."""
     run, starts = runs(frame["event_id"])
     shared = [column for column in ("pool", "started_at") if column in frame.columns]
-    first = frame.select(shared)[starts]
+    first = pl.DataFrame([frame[column][starts] for column in shared])
     if surely_distinct(frame["event_id"], starts):
         return run, first
     number, _ = text_codes(frame["event_id"][starts])
@@ -199,7 +201,10 @@ def large_enough(rows: Rows, system: System) -> Rows:
 
 def finished(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which entries finished."""
-    return ~frame["status"].is_in(UNFINISHED_STATUS).to_numpy()
+    status, here = frame["status"], np.ones(frame.height, np.bool_)
+    for word in UNFINISHED_STATUS:
+        here &= (status != word).to_numpy()
+    return here
 
 
 def counted(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
@@ -227,4 +232,4 @@ def numeric(frame: pl.DataFrame, column: str) -> Floats:
     """A column as floats, NaN where empty; no entries where the table has none."""
     if column not in frame.columns:
         return np.empty(0)
-    return np.ascontiguousarray(frame[column].fill_null(float("nan")).to_numpy(), np.float64)
+    return np.ascontiguousarray(frame[column].to_numpy(), np.float64)

@@ -424,6 +424,8 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
         for each, rows in told.items():
             table = found.tables[each]
             for row in rows:
+                if row.get("per_point", 1) > 1:
+                    continue
                 kept = {column.name: row[column.name] for column in table.columns}
                 if each == "log":
                     if row["kind"] == "configure":

@@ -12,11 +12,10 @@ import sqlalchemy as sa
 from podium import leaderboard
 from podium.store.content import UTC
 from podium.store.instants import instant, microseconds
-from podium.store.kept import bucket, newest
+from podium.store.kept import FINE, bucket, newest
 from podium.store.players import names_of, not_rated, number_of
 from podium.store.pools import Key, Pool
 from podium.store.schema import change, event, player, rank_count, standing
-from podium.store.snapshots import as_of
 
 HERE = standing.c.pool_id == sa.bindparam("of")
 LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
@@ -34,10 +33,10 @@ BOARD_BEFORE = BOARD.where(PLACE > GIVEN).order_by(None).order_by(standing.c.rat
 MINE = (
     sa.select(*LISTED).join(player, player.c.id == standing.c.player_id).where(HERE, player.c.id == sa.bindparam("who"))
 )
-ALL_COUNTED = sa.select(sa.func.sum(rank_count.c.players)).where(rank_count.c.pool_id == sa.bindparam("of"))
-COUNTED_ABOVE = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
-    rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.bucket > sa.bindparam("at")
+COUNTED = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
+    rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.per_point == sa.bindparam("fine")
 )
+COUNTED_ABOVE = COUNTED.where(rank_count.c.bucket > sa.bindparam("at"), rank_count.c.bucket < sa.bindparam("end"))
 ABOVE_INSIDE = (
     sa.select(sa.func.count())
     .select_from(standing)
@@ -48,7 +47,11 @@ TIED_ABOVE = (
     .select_from(standing)
     .where(HERE, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
 )
-COUNTS = sa.select(rank_count.c.bucket, rank_count.c.players).where(rank_count.c.pool_id == sa.bindparam("of"))
+COUNTS = (
+    sa.select(rank_count.c.bucket, rank_count.c.players)
+    .where(rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.per_point == 1)
+    .order_by(rank_count.c.bucket)
+)
 CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
     .outerjoin(
@@ -64,6 +67,7 @@ CAREER = (
     .limit(sa.bindparam("top"))
 )
 EVERYONE = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(HERE)
+LAST_BUCKET = 2**62
 Place = tuple[float, int]  # a rating, and the player's number
 
 
@@ -106,11 +110,13 @@ def ranked(connection: sa.Connection, of: Pool, rows: Any) -> list[dict[str, Any
 
 
 def better(connection: sa.Connection, of: Pool, rating: float) -> int:
-    """How many are rated above."""
-    at = bucket(rating)
-    inside = {"of": of.id, "rating": rating, "limit": at + 1.0}
-    above = connection.execute(COUNTED_ABOVE, {"of": of.id, "at": at}).scalar_one()
-    return int(above) + int(connection.execute(ABOVE_INSIDE, inside).scalar_one())
+    """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
+    point, part = bucket(rating), bucket(rating, FINE)
+    above = connection.execute(COUNTED_ABOVE, {"of": of.id, "fine": 1, "at": point, "end": LAST_BUCKET})
+    beside = {"of": of.id, "fine": FINE, "at": part, "end": (point + 1) * FINE}
+    inside = {"of": of.id, "rating": rating, "limit": (part + 1) / FINE}
+    told = connection.execute(COUNTED_ABOVE, beside), connection.execute(ABOVE_INSIDE, inside)
+    return sum(int(each.scalar_one()) for each in (above, *told))
 
 
 def mine(connection: sa.Connection, of: Pool, name: str) -> Any:
@@ -132,7 +138,7 @@ def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
         UnknownError: the player has no rating here.
     """
     row = mine(connection, of, name)
-    players = int(connection.execute(ALL_COUNTED, {"of": of.id}).scalar_one())
+    players = int(connection.execute(COUNTED, {"of": of.id, "fine": 1}).scalar_one())
     above = better(connection, of, row.rating)
     return {
         "player": row.name,
@@ -160,7 +166,7 @@ def neighbours(connection: sa.Connection, of: Pool, name: str, each: int) -> lis
 
 def distribution(connection: sa.Connection, of: Pool) -> list[tuple[int, int]]:
     """Players per whole rating, lowest first: those from it up to the next."""
-    return [(row.bucket, row.players) for row in connection.execute(COUNTS.order_by("bucket"), {"of": of.id})]
+    return [(row.bucket, row.players) for row in connection.execute(COUNTS, {"of": of.id})]
 
 
 def filtered(
@@ -181,7 +187,7 @@ def filtered(
         rows = [(row.player_id, row.played_at, row.state) for row in connection.execute(EVERYONE, {"of": of.id})]
     else:
         key = Key(microseconds(at), 0 if before else 2**62)
-        rows = [(row.player_id, played_at(connection, of, row, key), row.state) for row in as_of(connection, of, key)]
+        rows = [(who, each.played_at, each.state) for who, each in newest(connection, of, None, key).items()]
     states = states_of(of, [state for _, _, state in rows])
     names = names_of(connection, of)
     shown = {name: pl.Series(values) for name, values in of.system.shown(states).items()}
@@ -199,14 +205,6 @@ def filtered(
     )
     listed = leaderboard.ranked(leaderboard.eligible(board, rules, at)).drop("pool")
     return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
-
-
-def played_at(connection: sa.Connection, of: Pool, row: Any, before: Key) -> int:
-    """When the player of a change played last: not when a season began."""
-    if row.place:
-        return int(row.started_at)
-    last = newest(connection, of, row.player_id, before)
-    return int(row.started_at) if last is None else last.played_at
 
 
 def states_of(of: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:

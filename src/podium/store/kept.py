@@ -3,7 +3,7 @@
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from podium.store.among import among, values
 from podium.store.many import put
 from podium.store.pools import Key, Pool
-from podium.store.schema import change, rank_count, standing
+from podium.store.schema import change, player, rank_count, standing
 
 
 class Row(NamedTuple):
@@ -44,23 +44,39 @@ class Before(NamedTuple):
     played_at: int
 
 
+FOREVER = Key(2**62, 0)  # after every event
 POOL: sa.BindParameter[int] = sa.bindparam("of")
 FROM = sa.tuple_(change.c.started_at, change.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
-BEFORE = sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
 LEDGER = sa.select(change).where(change.c.pool_id == POOL, FROM)
-LATEST = change.c.started_at.desc(), change.c.seq.desc()
-NEWEST = (
-    sa.select(change.c.rating, change.c.started_at, change.c.seq, change.c.state, change.c.place)
-    .where(change.c.pool_id == POOL, change.c.player_id == sa.bindparam("who"), BEFORE)
-    .order_by(*LATEST)
-    .limit(1)
-)
-PLAYED = (
-    sa.select(change.c.started_at)
-    .where(change.c.pool_id == POOL, change.c.player_id == sa.bindparam("who"), BEFORE, change.c.place > 0)
-    .order_by(*LATEST)
-    .limit(1)
-)
+
+
+def newest_changes(*of_players: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
+    """The newest change of each of these players before a key, by one walk of the index for each."""
+    earlier = change.alias("earlier")
+    moment = sa.tuple_(earlier.c.started_at, earlier.c.seq)
+    last = (
+        sa.select(earlier.c.started_at, earlier.c.seq)
+        .where(earlier.c.pool_id == POOL, earlier.c.player_id == player.c.id)
+        .where(moment < sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
+        .where(*([earlier.c.place > 0] if events_only else []))
+        .order_by(earlier.c.started_at.desc(), earlier.c.seq.desc())
+        .limit(1)
+        .correlate(player)
+        .scalar_subquery()
+    )
+    same = sa.tuple_(change.c.started_at, change.c.seq) == last
+    return (
+        sa.select(*(change.c[name] for name in ("player_id", "rating", "started_at", "seq", "state", "place")))
+        .select_from(player)
+        .join(change, sa.and_(change.c.pool_id == POOL, change.c.player_id == player.c.id, same))
+        .where(*of_players)
+    )
+
+
+NEWEST = newest_changes(among(player.c.id))
+PLAYED = newest_changes(among(player.c.id), events_only=True)
+NEWEST_OF_ALL = newest_changes(player.c.pool_id == POOL)
+PLAYED_OF_ALL = newest_changes(player.c.pool_id == POOL, events_only=True)
 STANDINGS = sa.select(
     standing.c.player_id,
     standing.c.rating,
@@ -78,8 +94,9 @@ CHANGE_GOES = sa.delete(change).where(
 )
 STANDING_GOES = sa.delete(standing).where(standing.c.pool_id == POOL, standing.c.player_id == sa.bindparam("who"))
 NOBODY_COUNTED = sa.delete(rank_count).where(rank_count.c.pool_id == POOL, rank_count.c.players == 0)
+FINE = 256  # to a point: in a large pool many share a whole rating
+GRAINS = (1, FINE)
 DOUBLE = struct.Struct("<d")
-FOREVER = Key(2**62, 0)  # after every event
 
 
 def kept_ledger(connection: sa.Connection, of: Pool, first: Key) -> Ledger:
@@ -99,22 +116,26 @@ def kept_standings(connection: sa.Connection, of: Pool, players: Iterable[int]) 
 
 def states_before(connection: sa.Connection, of: Pool, now: Mapping[int, Last], first: Key) -> dict[int, Before]:
     """The state and newest event before a key of each player who stands somewhere; nobody who had none."""
-    found: dict[int, Before] = {}
-    for number, each in now.items():
-        last = each if (each.started_at, each.seq) < first else newest(connection, of, number, first)
-        if last is not None:
-            found[number] = Before(last.state, last.played_at)
-    return found
+    then = {number: each for number, each in now.items() if (each.started_at, each.seq) < first}
+    then |= newest(connection, of, now.keys() - then.keys(), first)
+    return {number: Before(each.state, each.played_at) for number, each in then.items()}
 
 
-def newest(connection: sa.Connection, of: Pool, number: int, before: Key = FOREVER) -> Last | None:
-    """A player's newest change before a key."""
-    asked = {"of": of.id, "who": number, "at": before.started_at, "number": before.seq}
-    row = connection.execute(NEWEST, asked).first()
-    if row is None:
-        return None
-    played_at = row.started_at if row.place else connection.execute(PLAYED, asked).scalar_one()
-    return Last(row.rating, row.started_at, row.seq, played_at, row.state)
+def newest(
+    connection: sa.Connection, of: Pool, players: Collection[int] | None, before: Key = FOREVER
+) -> dict[int, Last]:
+    """The newest change before a key of these players, or of everyone; nobody who had none."""
+    if players is not None and not players:
+        return {}
+    asked: dict[str, Any] = {"of": of.id, "at": before.started_at, "number": before.seq}
+    if players is not None:
+        asked["among"] = values(players)
+    changes, events = (NEWEST_OF_ALL, PLAYED_OF_ALL) if players is None else (NEWEST, PLAYED)
+    rows = connection.execute(changes, asked).all()
+    played = {who: at for who, _, at, _, _, place in rows if place}
+    if len(played) < len(rows):  # a season has begun since
+        played |= {who: at for who, _, at, _, _, _ in connection.execute(events, asked)}
+    return {who: Last(rating, at, seq, played[who], state) for who, rating, at, seq, state, _ in rows}
 
 
 def write_changes(connection: sa.Connection, of: Pool, old: Ledger, new: Ledger) -> Ledger:
@@ -148,8 +169,8 @@ def refresh_standings(
         if old.get(who) != each
     ]
     put(connection, standing, rows)
-    counts = Counter(bucket(each.rating) for each in last.values())
-    counts.subtract(bucket(each.rating) for each in old.values())
+    counts = buckets(each.rating for each in last.values())
+    counts.subtract(buckets(each.rating for each in old.values()))
     count_ranks(connection, of, counts)
 
 
@@ -162,21 +183,27 @@ def last_states(
     for (at, seq, number), row in new.items():  # in the order of rating
         played[number] = at if row.place else played[number]
         found[number] = Last(row.rating, at, seq, played[number], row.state)
-    for number in old.keys() - found.keys():
-        kept = newest(connection, of, number)
-        if kept is not None:
-            found[number] = kept
-    return found
+    return found | newest(connection, of, old.keys() - found.keys())
 
 
-def bucket(rating: float) -> int:
-    """The count that a rating belongs to."""
-    return math.floor(rating)
+def bucket(rating: float, per_point: int = 1) -> int:
+    """The count that a rating belongs to; the product is exact."""
+    return math.floor(rating * per_point)
 
 
-def count_ranks(connection: sa.Connection, of: Pool, counts: Counter[int]) -> None:
-    """Add to the counts of players per whole rating; a count of nobody goes."""
-    rows = [{"pool_id": of.id, "bucket": at, "players": more} for at, more in counts.items() if more]
+def buckets(ratings: Iterable[float]) -> Counter[tuple[int, int]]:
+    """How many there are in each count: how fine, and which."""
+    told = list(ratings)
+    return Counter((fine, bucket(rating, fine)) for fine in GRAINS for rating in told)
+
+
+def count_ranks(connection: sa.Connection, of: Pool, counts: Counter[tuple[int, int]]) -> None:
+    """Add to the counts of players; a count of nobody goes."""
+    rows = [
+        {"pool_id": of.id, "per_point": fine, "bucket": at, "players": more}
+        for (fine, at), more in counts.items()
+        if more
+    ]
     if not rows:
         return
     connection.execute(COUNTED[connection.dialect.name], rows)
@@ -188,7 +215,7 @@ def counted(insert: Any) -> Any:
     """The statement that adds to a count, or begins it."""
     added = insert(rank_count)
     grown = {"players": rank_count.c.players + added.excluded.players}
-    return added.on_conflict_do_update(index_elements=["pool_id", "bucket"], set_=grown)
+    return added.on_conflict_do_update(index_elements=["pool_id", "per_point", "bucket"], set_=grown)
 
 
 COUNTED = {"postgresql": counted(postgresql.insert), "sqlite": counted(sqlite.insert)}

@@ -30,10 +30,10 @@ BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 MOST_MET = 1000  # newest meetings of two players that are told
 
 
-def content(connection: sa.Connection, of: Pool, number: int) -> Results:
-    """The rows of a log entry, players by name."""
-    body = connection.execute(BODY, {"number": number}).scalar_one()
-    return Results(tabled(of, named(connection, of, unpacked([body]))), of.name)
+def content(connection: sa.Connection, of: Pool, known: Any) -> Results:
+    """The rows of an event, players by name."""
+    body = connection.execute(BODY, {"number": known.content_seq}).scalar_one()
+    return Results(tabled(of, named(connection, of, unpacked([(body, known.started_at)]))), of.name)
 
 
 def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, 
         UnknownError: there is none.
     """
     row = wanted_event(connection, of, event_id)
-    frame = content(connection, of, row.content_seq).frame.drop("pool", "event_id", "started_at")
+    frame = content(connection, of, row).frame.drop("pool", "event_id", "started_at")
     entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
     return {
         "event_id": event_id,
@@ -85,7 +85,7 @@ def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> 
     row = wanted_event(connection, of, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    results = content(connection, of, row.content_seq)
+    results = content(connection, of, row)
     numbers = known_numbers(connection, of, results.frame["player"].unique().to_list())
     stood = kept_standings(connection, of, numbers.values())
     before = states_before(connection, of, stood, Key(row.started_at, row.seq))
@@ -137,7 +137,7 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
         .limit(MOST_MET)
     )
     rows = connection.execute(told).all()
-    scores = results_against(connection, of, [row.body for row in rows], one, two)
+    scores = results_against(connection, of, [(row.body, row.started_at) for row in rows], one, two)
     return [
         {"event_id": row.event_id, "started_at": instant(row.started_at)}
         | dict(zip(("wins", "draws", "losses"), scores[row.event_id], strict=True))
@@ -147,7 +147,7 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
 
 
 def results_against(
-    connection: sa.Connection, of: Pool, bodies: Sequence[bytes], one: int, two: int
+    connection: sa.Connection, of: Pool, bodies: Sequence[tuple[bytes, int]], one: int, two: int
 ) -> dict[str, tuple[int, int, int]]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not bodies:

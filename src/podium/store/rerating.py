@@ -118,7 +118,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
         stop = start
         while stop < len(found) and (reset is None or Key(found[stop].started_at, found[stop].seq) < reset.key):
             stop += 1
-        table = unpacked(row.body for row in found[start:stop])
+        table = unpacked((row.body, row.started_at) for row in found[start:stop])
         if merged and table.height:
             table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
             refuse_twice(connection, of, table)
@@ -130,7 +130,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
 def counting_results(connection: sa.Connection, of: Pool) -> Results:
     """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
     rows = connection.execute(SUFFIX, {"of": of.id, "at": -(2**62), "number": 0})
-    return Results(tabled(of, named(connection, of, unpacked(row.body for row in rows))), of.name)
+    return Results(tabled(of, named(connection, of, unpacked((row.body, row.started_at) for row in rows))), of.name)
 
 
 def named(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> pl.DataFrame:
@@ -147,8 +147,9 @@ def named(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> pl.DataFr
 
 def tabled(of: Pool, table: pl.DataFrame) -> pl.DataFrame:
     """The table as a checked results table has it."""
-    whole = table.with_columns(pool=pl.lit(of.name))
-    return whole.select(name for name in ALL if name in whole.columns)
+    columns = {column.name: column for column in table}
+    columns["pool"] = pl.Series("pool", [of.name]).new_from_index(0, table.height)
+    return pl.DataFrame([columns[name] for name in ALL if name in columns])
 
 
 def refuse_twice(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> None:
@@ -180,8 +181,8 @@ def played(of: Pool, live: Live, stretch: Stretch) -> Ledger:
     events, replayed = live.advance(Results(tabled(of, stretch.table), of.name))
     before, after = changes(of.system, events, replayed)
     ratings = after[:, of.system.state_type._fields.index("rating")].tolist()
-    taken = stretch.table[events.ledger.row]
-    ids, players, packed = taken["event_id"].to_list(), taken["player"].to_list(), states_as_bytes(after)
+    ids, players = (stretch.table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
+    packed = states_as_bytes(after)
     told: Ledger = {}
     place, last = 0, ""
     for event_id, name, was, rating, state in zip(ids, players, before.tolist(), ratings, packed, strict=True):

@@ -166,8 +166,10 @@ rank_count = Table(
     "rank_count",
     metadata,
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("bucket", BigInteger, primary_key=True),  # the rating's whole part
+    Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
+    Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
     Column("players", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 snapshot_day = Table(

@@ -7,31 +7,14 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.store.instants import DAY_US, instant
+from podium.store.kept import newest
 from podium.store.players import names_of, number_of
 from podium.store.pools import Key, Pool
-from podium.store.schema import change, snapshot, snapshot_day, standing
+from podium.store.schema import snapshot, snapshot_day
 
 HERE = snapshot_day.c.pool_id == sa.bindparam("of")
 SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)
 DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(HERE).order_by(snapshot_day.c.day)
-EARLIER = change.alias("earlier")
-LAST = (
-    sa.select(EARLIER.c.started_at, EARLIER.c.seq)
-    .where(EARLIER.c.pool_id == standing.c.pool_id, EARLIER.c.player_id == standing.c.player_id)
-    .where(sa.tuple_(EARLIER.c.started_at, EARLIER.c.seq) < sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
-    .order_by(EARLIER.c.started_at.desc(), EARLIER.c.seq.desc())
-    .limit(1)
-    .correlate(standing)
-    .scalar_subquery()
-)
-SAME_PLAYER = sa.and_(change.c.pool_id == standing.c.pool_id, change.c.player_id == standing.c.player_id)
-AS_OF = (
-    sa.select(change.c.player_id, change.c.rating, change.c.started_at, change.c.state, change.c.place)
-    .select_from(standing)
-    .join(change, sa.and_(SAME_PLAYER, sa.tuple_(change.c.started_at, change.c.seq) == LAST))
-    .where(standing.c.pool_id == sa.bindparam("of"))
-    .order_by(change.c.rating.desc(), change.c.player_id.desc())
-)
 
 
 def day_of(moment: date) -> int:
@@ -66,11 +49,6 @@ def spoil(connection: sa.Connection, of: Pool, started_at: int) -> None:
     connection.execute(SPOILED, {"of": of.id, "day_it_was": started_at // DAY_US})
 
 
-def as_of(connection: sa.Connection, of: Pool, before: Key) -> list[Any]:
-    """Everyone's newest change before a key: `player_id, rating, started_at, state, place`, best first."""
-    return list(connection.execute(AS_OF, {"of": of.id, "at": before.started_at, "number": before.seq}))
-
-
 def due(connection: sa.Connection, of: Pool, day: int | None) -> list[int]:
     """The days to take: those that are stale, and `day`, or today, if it is missing.
 
@@ -101,9 +79,11 @@ def take(connection: sa.Connection, of: Pool, day: int) -> int:
 def ranked(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
     """Player, rank and rating at a day's 00:00 UTC; equal ratings share the best rank."""
     told: list[tuple[int, int, float]] = []
-    for k, row in enumerate(as_of(connection, of, Key(day * DAY_US, 0)), start=1):
-        rank = told[-1][1] if told and told[-1][2] == row.rating else k
-        told.append((row.player_id, rank, row.rating))
+    found = newest(connection, of, None, Key(day * DAY_US, 0))
+    best_first = sorted(((each.rating, who) for who, each in found.items()), reverse=True)
+    for k, (rating, who) in enumerate(best_first, start=1):
+        rank = told[-1][1] if told and told[-1][2] == rating else k
+        told.append((who, rank, rating))
     return told
 
 

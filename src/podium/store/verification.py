@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.store import snapshots
 from podium.store.derived import as_kept, from_log
-from podium.store.kept import Ledger, Row, bucket, kept_ledger
+from podium.store.kept import Ledger, Row, buckets, kept_ledger
 from podium.store.players import names_of
 from podium.store.pools import START, Key, Pool
 from podium.store.rerating import rated, reasons, suffix
@@ -80,7 +80,6 @@ def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, s
     kept: dict[int, Any] = {
         row.player_id: row for row in connection.execute(sa.select(standing).where(standing.c.pool_id == of.id))
     }
-    counts: dict[int, int] = {}
     for number in sorted(newest.keys() | kept.keys()):
         if number not in newest:
             yield f"the state of {names.get(number)!r} is kept and should not be"
@@ -91,13 +90,13 @@ def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, s
         held = kept.get(number)
         if held is None or told != (held.state, held.started_at, held.seq, held.played_at, held.rating, held.events):
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
-        counts[bucket(row.rating)] = counts.get(bucket(row.rating), 0) + 1
     counted = sa.select(rank_count).where(rank_count.c.pool_id == of.id)
-    kept_counts = {row.bucket: row.players for row in connection.execute(counted)}
-    for at in sorted(counts.keys() | kept_counts.keys()):
-        if counts.get(at, 0) != kept_counts.get(at, 0):
-            was, is_ = kept_counts.get(at, 0), counts.get(at, 0)
-            yield f"{was} players are counted from {at} to {at + 1}, and there are {is_}"
+    counts = buckets(row.rating for _, row in newest.values())
+    kept_counts = {(row.per_point, row.bucket): row.players for row in connection.execute(counted)}
+    for fine, at in sorted(counts.keys() | kept_counts.keys()):
+        was, is_ = kept_counts.get((fine, at), 0), counts[fine, at]
+        if was != is_:
+            yield f"{was} players are counted from {at / fine} to {(at + 1) / fine}, and there are {is_}"
 
 
 def snapshot_differences(connection: sa.Connection, of: Pool) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import math
+from collections import Counter
 
 import sqlalchemy as sa
 from alembic import op
@@ -91,6 +93,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_log_pool_id_seq"), "log", ["pool_id", "seq"])
     move_changes(connection)
     move_standings(connection)
+    count_finely(connection)
     configure(connection)
     number_players(connection)
     tell_planner(connection)
@@ -164,6 +167,29 @@ def move_standings(connection: sa.Connection) -> None:
     )
     op.drop_table("old_standing")
     op.create_index(op.f("ix_standing_pool_id_rating_player_id"), "standing", ["pool_id", "rating", "player_id"])
+
+
+def count_finely(connection: sa.Connection) -> None:
+    """Counts of players per part of a point beside those per point."""
+    op.drop_table("rank_count")
+    op.create_table(
+        "rank_count",
+        sa.Column("pool_id", NUMBER, nullable=False),
+        sa.Column("per_point", sa.Integer(), nullable=False),
+        sa.Column("bucket", sa.BigInteger(), nullable=False),
+        sa.Column("players", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_rank_count_pool_id")),
+        sa.PrimaryKeyConstraint("pool_id", "per_point", "bucket", name=op.f("pk_rank_count")),
+        sqlite_with_rowid=False,
+    )
+    rows = connection.exec_driver_sql("SELECT pool_id, rating FROM standing").all()
+    counts = Counter((pool_id, fine, math.floor(rating * fine)) for pool_id, rating in rows for fine in (1, 256))
+    table = sa.table("rank_count", *map(sa.column, ("pool_id", "per_point", "bucket", "players")))
+    kept = [
+        dict(zip(("pool_id", "per_point", "bucket"), key, strict=True)) | {"players": n} for key, n in counts.items()
+    ]
+    if kept:
+        connection.execute(sa.insert(table), kept)
 
 
 def configure(connection: sa.Connection) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from podium import entries, rules
+from podium import rules
 from podium.rated import Rated
 from podium.tuples import read
 
@@ -69,8 +69,7 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
     before = np.tile(np.array(newcomer, np.float64), (rated.events.player_names.len(), 1))
     for entrant, player in enumerate(columns.player.tolist()):
         me = read(before, player, newcomer)
-        facts = entries.Entrant(*map(float, entries.entrant_at(columns, entrant)))
-        gained[entrant] = rules.enter(params, me, facts).rating - me.rating
+        gained[entrant] = rules.form_of(params, columns, entrant, me).rating - me.rating
         before[player] = rated.replayed.after[entrant]
     return gained
 

@@ -127,8 +127,7 @@ class Account:
 
     def form(self, entrant: int) -> Any:
         """What an entrant brought."""
-        facts = entries.Entrant(*map(float, entries.entrant_at(self.columns, entrant)))
-        return rules.enter(self.params, self.state(entrant), facts)
+        return rules.form_of(self.params, self.columns, entrant, self.state(entrant))
 
     def name(self, entrant: int) -> str:
         """An entrant's name."""

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.entries import PRESENT, Entrant, entrant_at
+from podium.entries import PRESENT
 from podium.errors import ParameterError
 from podium.events import Events
 from podium.ledger import started_at, states_brought
 from podium.ranks import newcomers_odds, rank_distribution
 from podium.replay import Replayed
-from podium.rules import enter, expect
+from podium.rules import enter, expect, form_of
 from podium.systems.base import System
 from podium.tuples import read
 
@@ -90,10 +90,7 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     rows = []
     for group in range(columns.entrants.size - 1):
         first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
-        forms = [
-            enter(params, read(brought, i, newcomer), Entrant(*map(float, entrant_at(columns, i))))
-            for i in range(first, last)
-        ]
+        forms = [form_of(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
         strength = newcomers_odds(system.performances([*forms, stranger]), top)
         rows.append((group, last - first, float(replayed.before[first:last].mean()), strength))
     told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")

@@ -101,3 +101,12 @@ def margin_mass(low: float, high: float) -> float:
     # Both far out: Q(z) = density(z) / hazard(-z).
     near = 1.0 / hazard(-low)
     return (near - math.exp(0.5 * (low - high) * (low + high)) / hazard(-high)) / SQRT_2_PI
+
+
+@kernel
+def grown(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
+    """A deviation before an event: each adds tau^2 to the variance, and idleness its own, up to `most`."""
+    variance = deviation * deviation
+    if idle_variance > 0.0:
+        variance = max(variance, min(variance + idle_variance, most * most))
+    return math.sqrt(variance + tau_squared)

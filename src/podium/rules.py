@@ -75,6 +75,11 @@ def enter(params: Any, me: Any, entrant: Entrant) -> Any:
     return me
 
 
+def form_of(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
+    """What a player in this state brings as one of the events' entrants."""
+    return enter(params, me, Entrant(*map(float, entrant_at(columns, entrant))))
+
+
 @singledispatch
 def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
     """What `a` and `b` say about each other: a Comparison for each. `a` stands first in the file."""

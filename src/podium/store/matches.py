@@ -15,7 +15,7 @@ from podium.store.instants import instant, now
 from podium.store.log import REGISTER, append, digest, entry
 from podium.store.players import merges, names_of, numbers_of
 from podium.store.pools import LONGEST, Key, Pool
-from podium.store.rerating import SUPERSEDED, VOIDED
+from podium.store.rerating import MARKED, SUPERSEDED, VOIDED
 from podium.store.schema import event, log, registration
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
@@ -30,11 +30,6 @@ RESULTS = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.present)
     .where(event.c.pool_id == sa.bindparam("of"), event.c.match_id == sa.bindparam("match"))
     .order_by(event.c.present.desc(), event.c.seq)
-)
-STANDS = (
-    sa.update(event)
-    .where(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bindparam("event"))
-    .values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
 )
 
 
@@ -170,7 +165,7 @@ def settle(connection: sa.Connection, of: Pool, match_id: str | None) -> list[Ke
         if first == (row.status == SUPERSEDED):
             status = "" if first else SUPERSEDED
             told = {"of": of.id, "event": row.event_id, "status": status, "reason": status}
-            connection.execute(STANDS, told)
+            connection.execute(MARKED, told)
             moved.append(Key(row.started_at, row.seq))
         first = False
     return moved

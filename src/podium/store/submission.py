@@ -17,7 +17,7 @@ from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
 from podium.store.players import names_of, numbers_of
 from podium.store.pools import LONGEST, Key, Pool
-from podium.store.rerating import SUPERSEDED, VOIDED, Rerated, rerate
+from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.schema import change, event, log
 
 KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
@@ -31,7 +31,6 @@ SAME = sa.and_(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bin
 CORRECTED = sa.update(event).where(SAME).values(
     content_seq=sa.bindparam("newest"), started_at=sa.bindparam("at"), present=sa.bindparam("here")
 )  # fmt: skip
-MARKED = sa.update(event).where(SAME).values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
 CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
     .where(

@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from podium.compiled import IN_KERNELS
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.normal import distribution
+from podium.normal import distribution, grown
 from podium.odds import logistic
 from podium.ranks import GumbelPerformances, NormalPerformances, Performances
 from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
@@ -153,13 +153,10 @@ def _(params, lines, teams):  # type: ignore[no-untyped-def]
 
 
 @enter.register
-def widened(params: Params, me: State, entrant: Entrant) -> State:
+def with_doubt(params: Params, me: State, entrant: Entrant) -> State:
     """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    variance = me.deviation * me.deviation
-    if entrant.idle > 0.0:
-        ceiling = params.max_deviation * params.max_deviation
-        variance = max(variance, min(variance + entrant.idle * params.idle_variance, ceiling))
-    return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
+    deviation = grown(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
+    return State(me.rating, deviation, me.events)
 
 
 rate_event.register(Params, rate_heats)

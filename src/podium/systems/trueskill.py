@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.normal import distribution, draw_shift, draw_shrink, win_shift, win_shrink
+from podium.normal import distribution, draw_shift, draw_shrink, grown, win_shift, win_shrink
 from podium.ranks import NormalPerformances, Performances
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
@@ -113,13 +113,10 @@ class TrueSkill(System):
 
 
 @enter.register
-def widened(params: Params, me: State, entrant: Entrant) -> State:
+def with_doubt(params: Params, me: State, entrant: Entrant) -> State:
     """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    variance = me.deviation * me.deviation
-    if entrant.idle > 0.0:
-        ceiling = params.max_deviation * params.max_deviation
-        variance = max(variance, min(variance + entrant.idle * params.idle_variance, ceiling))
-    return State(me.rating, math.sqrt(variance + params.tau_squared), me.events)
+    deviation = grown(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
+    return State(me.rating, deviation, me.events)
 
 
 rate_event.register(Params, rate_heats)

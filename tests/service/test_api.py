@@ -4,6 +4,7 @@ import logging
 from datetime import UTC, datetime
 
 import pytest
+from races import event as race
 from starlette.testclient import TestClient
 
 from podium.service import create_app
@@ -12,11 +13,6 @@ from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
 
 BASE = "/api/v1/pools"
-
-
-def race(number=1, order="abc", **more):
-    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
-    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries} | more
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import httpx2
 import pytest
+from races import event
 from starlette.testclient import TestClient
 
 import podium
@@ -30,11 +31,6 @@ class Bridge(httpx2.BaseTransport):
         if isinstance(failure, int):
             return httpx2.Response(failure, text="busy")
         return httpx2.Response(answer.status_code, content=answer.content, headers={"content-type": "application/json"})
-
-
-def event(number, order="ab"):
-    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
-    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries}
 
 
 @pytest.fixture
@@ -72,7 +68,7 @@ def test_everything_the_service_does(bridge):
 
 def test_it_sends_again_and_is_counted_once(bridge):
     client, transport, store = bridge("lost", "answer lost", 503)
-    (receipt,) = client.submit("main", event(1))
+    (receipt,) = client.submit("main", event(1, "ab"))
     assert transport.sent == 4
     assert receipt["duplicate"]
     assert store.results("main").frame["event_id"].n_unique() == 1
@@ -105,7 +101,7 @@ def test_what_is_new_in_the_service(bridge):
 def test_what_is_refused_is_not_sent_again(bridge):
     client, transport, _ = bridge()
     with pytest.raises(ClientError) as error:
-        client.submit("main", event(1) | {"colour": "red"})
+        client.submit("main", event(1, "ab") | {"colour": "red"})
     assert (error.value.status, error.value.field, transport.sent) == (422, "colour", 1)
     with pytest.raises(ClientError) as error:
         client.player("main", "nobody")

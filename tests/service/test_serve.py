@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 from conftest import times
+from races import event
 
 from podium.store import Store
 from podium.store.keys import create_key
@@ -40,11 +41,6 @@ def serving(folder, *options):
             yield server, base, first
         finally:
             server.kill()
-
-
-def event(number, order="ab", minute=0):
-    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
-    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{minute:02}:00Z", "entries": entries}
 
 
 def in_threads(count, act):

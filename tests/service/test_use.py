@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
+from races import event as race
 from starlette.testclient import TestClient
 
 import podium
@@ -17,11 +18,6 @@ from podium.store.keys import create_key
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"
-
-
-def race(number=1, order="abc", **more):
-    entries = [{"player": name, "position": place} for place, name in enumerate(order, start=1)]
-    return {"event_id": f"e{number}", "started_at": f"2025-01-01T00:{number:02}:00Z", "entries": entries} | more
 
 
 @pytest.fixture

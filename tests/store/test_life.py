@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
+from races import START, ratings
+from races import rows as race
 
 import podium
 from podium.columns import ALL
@@ -16,20 +18,6 @@ from podium.store.keys import create_key, found_key, list_keys, rotate_key
 from podium.store.schema import log
 from podium.store.snapshots import day_of
 from podium.systems import find, names
-
-START = datetime(2025, 1, 1, tzinfo=UTC)
-
-
-def race(number, order, minute=None, **more):
-    when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
-    return [
-        {"event_id": f"e{number}", "started_at": when, "player": name, "position": place} | more
-        for place, name in enumerate(order, start=1)
-    ]
-
-
-def ratings(store, pool="main"):
-    return {row["player"]: row["rating"] for row in store.leaderboard(pool)}
 
 
 @pytest.fixture

@@ -3,13 +3,14 @@
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from races import ratings
+from races import rows as race
 
 import podium
 from podium.store import Store
@@ -17,21 +18,6 @@ from podium.store.database import StoreError, opened, upgrade
 from podium.store.schema import change, metadata
 from podium.store.submission import ConflictError
 from podium.systems import find
-
-START = datetime(2025, 1, 1, tzinfo=UTC)
-
-
-def race(number, order, minute=None, **more):
-    """An event: who came first, second, …"""
-    when = (START + timedelta(minutes=number if minute is None else minute)).isoformat()
-    return [
-        {"event_id": f"e{number}", "started_at": when, "player": name, "position": place} | more
-        for place, name in enumerate(order, start=1)
-    ]
-
-
-def ratings(store, pool="main"):
-    return {row["player"]: row["rating"] for row in store.leaderboard(pool)}
 
 
 def replayed(*races, system="folyami"):

@@ -141,7 +141,8 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed(tmp_
             before = len(answered)
 
             def kill_in_the_midst(server=server, before=before):
-                while len(answered) == before and server.poll() is None:
+                end = time.monotonic() + 30.0
+                while len(answered) == before and server.poll() is None and time.monotonic() < end:
                     time.sleep(0.001)
                 time.sleep(rng.uniform(0.0, 0.3))
                 server.kill()

@@ -47,7 +47,8 @@ class Before(NamedTuple):
 FOREVER = Key(2**62, 0)  # after every event
 POOL: sa.BindParameter[int] = sa.bindparam("of")
 FROM = sa.tuple_(change.c.started_at, change.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
-LEDGER = sa.select(change).where(change.c.pool_id == POOL, FROM)
+UNTIL = sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(sa.bindparam("end_at"), sa.bindparam("end_number"))
+LEDGER = sa.select(change).where(change.c.pool_id == POOL, FROM, UNTIL)
 
 
 def newest_changes(*of_players: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
@@ -99,9 +100,10 @@ GRAINS = (1, FINE)
 DOUBLE = struct.Struct("<d")
 
 
-def kept_ledger(connection: sa.Connection, of: Pool, first: Key) -> Ledger:
-    """The ledger as it is written, from a key on."""
-    rows = connection.execute(LEDGER, {"of": of.id, "at": first.started_at, "number": first.seq}).all()
+def kept_ledger(connection: sa.Connection, of: Pool, first: Key, end: Key = FOREVER) -> Ledger:
+    """The ledger as it is written, from a key on, up to another."""
+    asked = {"of": of.id, "at": first.started_at, "number": first.seq}
+    rows = connection.execute(LEDGER, asked | {"end_at": end.started_at, "end_number": end.seq}).all()
     return {
         (at, seq, number): Row(place, before, rating, state)
         for _, at, seq, number, place, before, rating, state in rows

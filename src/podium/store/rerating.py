@@ -21,6 +21,7 @@ from podium.store import snapshots
 from podium.store.content import unpacked
 from podium.store.kept import (
     EVERYONE,
+    FOREVER,
     Before,
     Ledger,
     Row,
@@ -35,6 +36,7 @@ from podium.store.pools import Key, Pool
 from podium.store.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
+ALL_EVENTS = 2**62
 COUNTING = event.c.status.not_in([VOIDED, SUPERSEDED])
 FROM = sa.tuple_(event.c.started_at, event.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
 SUFFIX = (
@@ -42,6 +44,7 @@ SUFFIX = (
     .join(log, log.c.seq == event.c.content_seq)
     .where(event.c.pool_id == sa.bindparam("of"), COUNTING, FROM)
     .order_by(event.c.started_at, event.c.seq)
+    .limit(sa.bindparam("most", ALL_EVENTS))
 )
 RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
@@ -88,7 +91,7 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
     Raises:
         ResultsError: an event lacks what the system needs, or a merged player would stand twice in one heat.
     """
-    stretches = suffix(connection, of, first)
+    stretches, _ = suffix(connection, of, first)
     old = kept_ledger(connection, of, first)
     players = {number for _, _, number in old}
     for each in stretches:
@@ -107,11 +110,13 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
     return Rerated(old, new, written, marks)
 
 
-def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
-    """The events from a key on that count, in the order of rating, with their rows."""
+def suffix(connection: sa.Connection, of: Pool, first: Key, most: int = ALL_EVENTS) -> tuple[list[Stretch], Key]:
+    """The events from a key on that count, in the order of rating, with their rows; and where the rest begins."""
     asked = {"of": of.id, "at": first.started_at, "number": first.seq}
-    found = connection.execute(SUFFIX, asked).all()
-    resets = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked).all()]
+    found = connection.execute(SUFFIX, asked | {"most": most}).all()
+    end = FOREVER if len(found) < most else Key(found[-1].started_at, found[-1].seq + 1)
+    told = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked).all()]
+    resets = [each for each in told if each.key < end]
     merged = merges(connection, of)
     stretches, start = [], 0
     for reset in [*resets, None]:
@@ -124,7 +129,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key) -> list[Stretch]:
             refuse_twice(connection, of, table)
         stretches.append(Stretch(found[start:stop], table, reset))
         start = stop
-    return stretches
+    return stretches, end
 
 
 def counting_results(connection: sa.Connection, of: Pool) -> Results:
@@ -166,6 +171,11 @@ def rated(of: Pool, stretches: Sequence[Stretch], before: dict[int, Before]) -> 
     """The ledger of the events, rated from where the players stand."""
     live = Live(of.system)
     live.resume({(of.name, str(number)): each for number, each in before.items()})
+    return rated_on(of, live, stretches)
+
+
+def rated_on(of: Pool, live: Live, stretches: Sequence[Stretch]) -> Ledger:
+    """The ledger of the events, rated from where `live` stands, which moves."""
     told: Ledger = {}
     for each in stretches:
         if each.table.height:

@@ -1,21 +1,23 @@
 """The log rated anew, from nothing, against everything that is kept: bit for bit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
+from podium.live import Live
 from podium.store import snapshots
 from podium.store.derived import as_kept, from_log
-from podium.store.kept import Ledger, Row, buckets, kept_ledger
+from podium.store.kept import FOREVER, Last, Ledger, Row, buckets, kept_ledger
 from podium.store.players import names_of
-from podium.store.pools import START, Key, Pool
-from podium.store.rerating import rated, reasons, suffix
+from podium.store.pools import START, Pool
+from podium.store.rerating import Stretch, rated_on, reasons, suffix
 from podium.store.schema import rank_count, standing
 
 MOST = 20  # differences that are told
+AT_ONCE = 20_000  # events that are rated and compared before the next
 
 
 def differences(connection: sa.Connection, of: Pool) -> list[str]:
@@ -29,10 +31,23 @@ def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
     yield from facts
     if facts:
         return
-    stretches = suffix(connection, of, START)
-    truth = rated(of, stretches, {})
-    names = names_of(connection, of)
-    yield from ledger_differences(names, kept_ledger(connection, of, START), truth)
+    names, live, first = names_of(connection, of), Live(of.system), START
+    newest: dict[int, Last] = {}
+    while first != FOREVER:
+        stretches, end = suffix(connection, of, first, AT_ONCE)
+        truth = rated_on(of, live, stretches)
+        yield from ledger_differences(names, kept_ledger(connection, of, first, end), truth)
+        yield from mark_differences(of, stretches, truth)
+        for (at, seq, number), row in truth.items():  # in the order of rating
+            played_at = at if row.place else newest[number].played_at
+            newest[number] = Last(row.rating, at, seq, played_at, row.state)
+        first = end
+    yield from standing_differences(connection, of, names, newest)
+    yield from snapshot_differences(connection, of)
+
+
+def mark_differences(of: Pool, stretches: Sequence[Stretch], truth: Ledger) -> Iterator[str]:
+    """What is said of events: rated, or why not."""
     in_ledger = {(at, seq) for at, seq, _ in truth}
     for each in stretches:
         rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
@@ -41,8 +56,6 @@ def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
             reason = why.get(row.event_id, "")
             if (row.status, row.reason) != ("unrated" if reason else "rated", reason):
                 yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {reason or 'rated'}"
-    yield from standing_differences(connection, of, names, truth)
-    yield from snapshot_differences(connection, of)
 
 
 def fact_differences(connection: sa.Connection, of: Pool) -> Iterator[str]:
@@ -68,14 +81,10 @@ def same(one: Row, two: Row) -> bool:
     return bits[0] == bits[1] and one.state == two.state and one.place == two.place
 
 
-def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, str], truth: Ledger) -> Iterator[str]:
+def standing_differences(
+    connection: sa.Connection, of: Pool, names: dict[int, str], newest: dict[int, Last]
+) -> Iterator[str]:
     """States, and counts of ranks."""
-    newest: dict[int, tuple[Key, Row]] = {}
-    played: dict[int, int] = {}
-    for at, seq, number in sorted(truth):
-        row = truth[at, seq, number]
-        newest[number] = Key(at, seq), row
-        played[number] = at if row.place else played[number]
     rating, events = (of.system.state_type._fields.index(name) for name in ("rating", "events"))
     kept: dict[int, Any] = {
         row.player_id: row for row in connection.execute(sa.select(standing).where(standing.c.pool_id == of.id))
@@ -84,14 +93,14 @@ def standing_differences(connection: sa.Connection, of: Pool, names: dict[int, s
         if number not in newest:
             yield f"the state of {names.get(number)!r} is kept and should not be"
             continue
-        key, row = newest[number]
-        state = np.frombuffer(row.state, "<f8")
-        told = (row.state, *key, played[number], float(state[rating]), int(state[events]))
+        last = newest[number]
+        state = np.frombuffer(last.state, "<f8")
+        told = (last.state, last.started_at, last.seq, last.played_at, float(state[rating]), int(state[events]))
         held = kept.get(number)
         if held is None or told != (held.state, held.started_at, held.seq, held.played_at, held.rating, held.events):
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
     counted = sa.select(rank_count).where(rank_count.c.pool_id == of.id)
-    counts = buckets(row.rating for _, row in newest.values())
+    counts = buckets(each.rating for each in newest.values())
     kept_counts = {(row.per_point, row.bucket): row.players for row in connection.execute(counted)}
     for fine, at in sorted(counts.keys() | kept_counts.keys()):
         was, is_ = kept_counts.get((fine, at), 0), counts[fine, at]

@@ -9,7 +9,7 @@ DEEPEST = 32
 LARGEST = 2**63 - 1
 # What makes it worth a look at each value: escapes of no text, long numbers, and depth.
 SUSPICIOUS = re.compile(
-    r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
+    r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
 )  # worth a look at each value
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 

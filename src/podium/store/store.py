@@ -96,7 +96,9 @@ class Store(Reader):
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, of):
             told, done = submission.submit(connection, of, sent_events(rows, of, actor, match_ids or {}))
-            effects = submission.effects(connection, of, done) if dry_run and done else ()
+            if not dry_run or done is None:
+                return list(told.values())
+            effects = submission.effects(connection, of, done)
             return [replace(each, effects=effects) for each in told.values()]
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:

@@ -183,19 +183,18 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
 
 def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
     """What became of events that are new, from what was written."""
-    wanted = {key: event_id for event_id, key in keys.items()}
-    own: dict[str, list[tuple[int, int, Any]]] = {}
+    wanted = {tuple(key): event_id for event_id, key in keys.items()}
+    own: dict[str, list[tuple[int, int, Any]]] = {event_id: [] for event_id in keys}
     for (at, seq, number), row in done.written.items():
-        event_id = wanted.get(Key(at, seq))
-        if event_id is not None:
-            own.setdefault(event_id, []).append((row.place, number, row))
+        if (at, seq) in wanted:
+            own[wanted[at, seq]].append((row.place, number, row))
     names = names_of(connection, of, {number for rows in own.values() for _, number, _ in rows})
     others = len(done.written) - sum(map(len, own.values()))
     told = {}
     for event_id, key in keys.items():
         changes = tuple(
             Change(names[number], row.rating_before, row.rating, row.rating - row.rating_before)
-            for _, number, row in sorted(own.get(event_id, ()))
+            for _, number, row in sorted(own[event_id])
         )
         status, reason = done.marks.get(event_id, (SUPERSEDED, SUPERSEDED))
         told[event_id] = Receipt(event_id, key.seq, status, reason, False, changes, others)

@@ -1,6 +1,6 @@
 """How much a Podium server takes: results one by one, at a steady rate, in batches, and pages read.
 
-    python bench/load.py [--seconds 10] [--connections 16] [--history 20000]
+    python bench/load.py [--seconds 10] [--connections 16] [--history 20000] [--batch 1000]
 
 It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, and
 never talks to anything else. Every phase is bounded in time and in requests. Prints JSON.
@@ -138,7 +138,7 @@ async def measure(port, key, args):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    results["batches"] = told(*await closed_loop(connections[:2], args.seconds, batch), per=args.batch)
+    results["batches"] = told(*await closed_loop(connections[: args.senders], args.seconds, batch), per=args.batch)
     await closed_loop(connections, 1.0, post)
     results["single posts"] = told(*await closed_loop(connections, args.seconds, post))
     results["posts at 100 a second"] = told(await steady(connections, args.seconds, 100, post), args.seconds)
@@ -154,7 +154,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--history", type=int, default=20_000, help="events in the pool before anything is measured")
-    parser.add_argument("--batch", type=int, default=500)
+    parser.add_argument("--batch", type=int, default=1000, help="events of a batch")
+    parser.add_argument("--senders", type=int, default=1, help="connections that send batches")
     parser.add_argument("--system", default="stk")
     args = parser.parse_args()
     args.seconds = min(args.seconds, 60.0)

@@ -22,6 +22,8 @@ def readable(name: str) -> str:
     Raises:
         ValueError: it is not.
     """
+    if name.isalnum():
+        return name
     if not name.strip():
         raise ValueError("is blank")
     if UNSEEN.search(name):

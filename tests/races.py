@@ -1,6 +1,12 @@
-"""Events for tests: who came first, second, …"""
+"""Events for tests, who came first, second, …; and the service to send them to."""
 
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+
+from starlette.testclient import TestClient
+
+from podium.service import create_app
+from podium.store.keys import create_key
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -24,3 +30,11 @@ def event(number=1, order="abc", minute=None, **more):
 def ratings(store, pool="main"):
     """The rating of everyone on a board."""
     return {row["player"]: row["rating"] for row in store.leaderboard(pool, top=1000)}
+
+
+@contextmanager
+def calling(store, role="admin", per_second=None, **options):
+    """A client of the service over a store, with a key of its own."""
+    key = create_key(store.engine, role, role, None, per_second)
+    with TestClient(create_app(store, **options), headers={"Authorization": f"Bearer {key}"}) as client:
+        yield client

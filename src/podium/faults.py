@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from podium.distinct import runs, surely_distinct
@@ -93,10 +94,16 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
         yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
 
 
+def who_counts(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which rows are of those who finished and are ranked."""
+    finished = (table["status"] == "finished").to_numpy()
+    return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
+
+
 def counted(table: pl.DataFrame) -> pl.DataFrame:
     """The rows of those who finished and are ranked."""
-    rows = table.filter(pl.col("status") == "finished") if (table["status"] != "finished").any() else table
-    return rows.filter(pl.col("ranked")) if "ranked" in rows.columns else rows
+    here = who_counts(table)
+    return table if here.all() else table.filter(pl.Series(here))
 
 
 def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
@@ -120,9 +127,7 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
 
 def may_contradict(table: pl.DataFrame) -> bool:
     """Whether anyone who is counted has a better position and a longer time than the next in the heat."""
-    here = (table["status"] == "finished").to_numpy()
-    if "ranked" in table.columns:
-        here = here & table["ranked"].to_numpy()
+    here = who_counts(table)
     unit, position, time_s = (table[name].to_numpy()[here] for name in ("unit", "position", "time_s"))
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))

@@ -21,6 +21,16 @@ Seat = tuple[str, str]  # pool and player
 Seats = npt.NDArray[np.int64]
 
 
+def refuse_share(keep: float) -> None:
+    """Refuse what a season cannot keep of a lead.
+
+    Raises:
+        ParameterError: it is not from 0 to 1.
+    """
+    if not 0.0 <= keep <= 1.0:
+        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+
+
 class Live:
     """Ratings that move with each event as it comes.
 
@@ -75,8 +85,7 @@ class Live:
         Raises:
             ParameterError: the share is not from 0 to 1.
         """
-        if not 0.0 <= keep <= 1.0:
-            raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+        refuse_share(keep)
         before = self._states
         self._states = self.system.season_begins(before, keep)
         return list(self._seats), before, self._states.copy()

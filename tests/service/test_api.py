@@ -4,6 +4,7 @@ import logging
 from datetime import UTC, datetime
 
 import pytest
+from races import calling
 from races import event as race
 from starlette.testclient import TestClient
 
@@ -26,8 +27,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def client(store):
-    key = create_key(store.engine, "admin", "admin")
-    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+    with calling(store) as opened:
         yield opened
 
 

@@ -3,12 +3,10 @@
 import json
 
 import pytest
-from starlette.testclient import TestClient
+from races import calling
 
-from podium.service import create_app
 from podium.service.bodies import LARGEST
 from podium.store import Store
-from podium.store.keys import create_key
 from podium.systems import find
 
 ADDRESS = "/api/v1/pools/main/events"
@@ -155,8 +153,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(store):
-    key = create_key(store.engine, "server", "write")
-    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+    with calling(store, "write") as opened:
         yield opened
 
 

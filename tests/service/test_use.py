@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
+from races import calling
 from races import event as race
-from starlette.testclient import TestClient
 
 import podium
-from podium.service import create_app, intake, streams
+from podium.service import intake, streams
 from podium.store import Store
-from podium.store.keys import create_key
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"
@@ -30,8 +29,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def client(store):
-    key = create_key(store.engine, "admin", "admin")
-    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as opened:
+    with calling(store) as opened:
         opened.post(
             f"{POOL}/events", json={"events": [race(number, "abc" if number % 3 else "cab") for number in range(9)]}
         )
@@ -152,8 +150,7 @@ def test_seasons_days_and_names(client, store):
 def test_ranks_are_kept_every_day(store):
     store.submit("main", [{"event_id": "e", "started_at": "2025-01-01", "player": name, "position": place}
                           for place, name in enumerate("ab", start=1)])  # fmt: skip
-    key = create_key(store.engine, "page", "read")
-    with TestClient(create_app(store, daily=True), headers={"Authorization": f"Bearer {key}"}) as client:
+    with calling(store, "read", daily=True) as client:
         for _ in range(200):
             if told(client.get(f"{POOL}/snapshots")):
                 break
@@ -213,8 +210,7 @@ def test_counters_are_there_for_prometheus(client):
 
 
 def test_a_key_that_asks_too_often_waits(store):
-    key = create_key(store.engine, "bot", "read", "main", 1.0)
-    with TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"}) as client:
+    with calling(store, "read", 1.0) as client:
         answers = [client.get(f"{POOL}/leaderboard") for _ in range(5)]
     assert [each.status_code for each in answers[:2]] == [200, 200]
     assert answers[-1].status_code == 429

@@ -257,16 +257,6 @@ class PoolTold(BaseModel):
     parameters: dict[str, Any] = {}
 
 
-class Ranked(BaseModel):
-    """A line of the leaderboard."""
-
-    rank: int
-    player: str
-    rating: float
-    events: int
-    last_played_at: datetime
-
-
 class Page(BaseModel):
     """A page of the leaderboard."""
 

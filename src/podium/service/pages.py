@@ -52,12 +52,16 @@ class Pages:
         else:
             board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
             following = board[-1]["cursor"] if len(board) == top else None
-            rows = [{key: row[key] for key in row if key != "cursor"} for row in board]
-            body = encoded({"players": rows, "next": following})
+            body = encoded({"players": listed(board), "next": following})
         if len(self._kept) >= self.MOST:
             self._kept.clear()
         told = self._kept[asked] = Kept(version, body, writes, now)
         return told
+
+
+def listed(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the board without their cursors."""
+    return [{key: row[key] for key in row if key != "cursor"} for row in board]
 
 
 def encoded(value: Any) -> bytes:

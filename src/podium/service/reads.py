@@ -11,7 +11,7 @@ from podium.service.access import needs
 from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes
 from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
-from podium.service.pages import Pages, encoded
+from podium.service.pages import Pages, encoded, listed
 from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
 from podium.service.writes import BASE
@@ -107,15 +107,14 @@ def add_players(app: FastAPI, store: Store) -> None:
         _key: str = needs("read"),
     ) -> dict[str, Any]:
         """A player's rank and history, newest first."""
-        return store.rank(pool, player) | {"history": store.career(pool, player, most)}
+        return store.player(pool, player, most)
 
     @app.get(f"{BASE}/{{pool}}/players/{{player}}/neighbours", responses=REFUSALS, tags=["players"])
     def neighbours(
         pool: Pool, player: Player, each: Annotated[int, Query(ge=1, le=100)] = 5, _key: str = needs("read")
     ) -> list[dict[str, Any]]:
         """A player among those ranked next, best first."""
-        rows = store.neighbours(pool, player, each)
-        return [{key: row[key] for key in row if key != "cursor"} for row in rows]
+        return listed(store.neighbours(pool, player, each))
 
     @app.get(f"{BASE}/{{pool}}/players/{{player}}/ranks", responses=REFUSALS, tags=["daily ranks"])
     def ranks(pool: Pool, player: Player, _key: str = needs("read")) -> list[dict[str, Any]]:
@@ -134,15 +133,7 @@ def add_chances(app: FastAPI, store: Store) -> None:
         _key: str = needs("read"),
     ) -> dict[str, Any]:
         """Two players: where they stand, what is expected of a heat, and every event in which they met."""
-        meetings = store.head_to_head(pool, player, other)
-        chances = store.predict(pool, [player, other], top=1)
-        expected = {one: score for one, _, score in chances.pairs.iter_rows()}
-        totals = {name: sum(each[name] for each in meetings) for name in ("wins", "draws", "losses")}
-        return {
-            "players": [store.rank(pool, name) | {"expected": expected[name]} for name in (player, other)],
-            **totals,
-            "meetings": meetings,
-        }
+        return store.compare(pool, player, other)
 
     @app.post(f"{BASE}/{{pool}}/predict", responses=ASKED, tags=["chances"], openapi_extra=takes(Asked))
     async def predict(request: Request, pool: Pool, _key: str = needs("read")) -> dict[str, Any]:

@@ -17,6 +17,12 @@ from podium.store.players import names_of, not_rated, number_of
 from podium.store.pools import Key, Pool
 from podium.store.schema import change, event, player, rank_count, standing
 
+
+def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Whether rows of two tables are about one event."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
+
+
 HERE = standing.c.pool_id == sa.bindparam("of")
 LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
 PLACE = sa.tuple_(standing.c.rating, standing.c.player_id)
@@ -54,14 +60,7 @@ COUNTS = (
 )
 CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(
-        event,
-        sa.and_(
-            event.c.pool_id == change.c.pool_id,
-            event.c.started_at == change.c.started_at,
-            event.c.seq == change.c.seq,
-        ),
-    )
+    .outerjoin(event, same_event(event, change))
     .where(change.c.pool_id == sa.bindparam("of"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at.desc(), change.c.seq.desc())
     .limit(sa.bindparam("top"))

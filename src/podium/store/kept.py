@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from podium.store.among import among, values
 from podium.store.many import put
-from podium.store.pools import Key, Pool
+from podium.store.pools import FOREVER, KEY, Key, Pool, asked, key_of
 from podium.store.schema import change, player, rank_count, standing
 
 
@@ -37,35 +37,25 @@ class Last(NamedTuple):
     state: bytes
 
 
-class Before(NamedTuple):
-    """A player before some event."""
-
-    state: bytes
-    played_at: int
-
-
-FOREVER = Key(2**62, 0)  # after every event
 POOL: sa.BindParameter[int] = sa.bindparam("of")
-FROM = sa.tuple_(change.c.started_at, change.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
-UNTIL = sa.tuple_(change.c.started_at, change.c.seq) < sa.tuple_(sa.bindparam("end_at"), sa.bindparam("end_number"))
-LEDGER = sa.select(change).where(change.c.pool_id == POOL, FROM, UNTIL)
+UNTIL = key_of(change) < sa.tuple_(sa.bindparam("end_at"), sa.bindparam("end_number"))
+LEDGER = sa.select(change).where(change.c.pool_id == POOL, key_of(change) >= KEY, UNTIL)
 
 
 def newest_changes(*of_players: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
     """The newest change of each of these players before a key, by one walk of the index for each."""
     earlier = change.alias("earlier")
-    moment = sa.tuple_(earlier.c.started_at, earlier.c.seq)
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
         .where(earlier.c.pool_id == POOL, earlier.c.player_id == player.c.id)
-        .where(moment < sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
+        .where(key_of(earlier) < KEY)
         .where(*([earlier.c.place > 0] if events_only else []))
         .order_by(earlier.c.started_at.desc(), earlier.c.seq.desc())
         .limit(1)
         .correlate(player)
         .scalar_subquery()
     )
-    same = sa.tuple_(change.c.started_at, change.c.seq) == last
+    same = key_of(change) == last
     return (
         sa.select(*(change.c[name] for name in ("player_id", "rating", "started_at", "seq", "state", "place")))
         .select_from(player)
@@ -102,8 +92,8 @@ DOUBLE = struct.Struct("<d")
 
 def kept_ledger(connection: sa.Connection, of: Pool, first: Key, end: Key = FOREVER) -> Ledger:
     """The ledger as it is written, from a key on, up to another."""
-    asked = {"of": of.id, "at": first.started_at, "number": first.seq}
-    rows = connection.execute(LEDGER, asked | {"end_at": end.started_at, "end_number": end.seq}).all()
+    until = {"end_at": end.started_at, "end_number": end.seq}
+    rows = connection.execute(LEDGER, asked(of, first) | until).all()
     return {
         (at, seq, number): Row(place, before, rating, state)
         for _, at, seq, number, place, before, rating, state in rows
@@ -116,11 +106,10 @@ def kept_standings(connection: sa.Connection, of: Pool, players: Iterable[int]) 
     return {who: Last(rating, at, seq, played, state) for who, rating, at, seq, played, state in rows}
 
 
-def states_before(connection: sa.Connection, of: Pool, now: Mapping[int, Last], first: Key) -> dict[int, Before]:
-    """The state and newest event before a key of each player who stands somewhere; nobody who had none."""
+def stood_before(connection: sa.Connection, of: Pool, now: Mapping[int, Last], first: Key) -> dict[int, Last]:
+    """Where those who stand somewhere stood before a key; nobody who had no rating then."""
     then = {number: each for number, each in now.items() if (each.started_at, each.seq) < first}
-    then |= newest(connection, of, now.keys() - then.keys(), first)
-    return {number: Before(each.state, each.played_at) for number, each in then.items()}
+    return then | newest(connection, of, now.keys() - then.keys(), first)
 
 
 def newest(
@@ -129,14 +118,12 @@ def newest(
     """The newest change before a key of these players, or of everyone; nobody who had none."""
     if players is not None and not players:
         return {}
-    asked: dict[str, Any] = {"of": of.id, "at": before.started_at, "number": before.seq}
-    if players is not None:
-        asked["among"] = values(players)
     changes, events = (NEWEST_OF_ALL, PLAYED_OF_ALL) if players is None else (NEWEST, PLAYED)
-    rows = connection.execute(changes, asked).all()
+    these: dict[str, Any] = {} if players is None else {"among": values(players)}
+    rows = connection.execute(changes, asked(of, before) | these).all()
     played = {who: at for who, _, at, _, _, place in rows if place}
     if len(played) < len(rows):  # a season has begun since
-        played |= {who: at for who, _, at, _, _, _ in connection.execute(events, asked)}
+        played |= {who: at for who, _, at, _, _, _ in connection.execute(events, asked(of, before) | these)}
     return {who: Last(rating, at, seq, played[who], state) for who, rating, at, seq, state, _ in rows}
 
 
@@ -150,17 +137,8 @@ def write_changes(connection: sa.Connection, of: Pool, old: Ledger, new: Ledger)
     return written
 
 
-def refresh_standings(
-    connection: sa.Connection, of: Pool, old: Mapping[int, Last], new: Ledger, before: Mapping[int, Before]
-) -> None:
-    """The newest state of everyone who is in either, and the counts of ranks.
-
-    Args:
-        old: where those stood who the correction touches.
-        new: the ledger from some event on to its end.
-        before: who had a state before it, and when they played.
-    """
-    last = last_states(connection, of, old, new, before)
+def refresh_standings(connection: sa.Connection, of: Pool, old: Mapping[int, Last], last: Mapping[int, Last]) -> None:
+    """Write where players stand now instead of where they stood, and the counts of ranks."""
     at = 8 * of.system.state_type._fields.index("events")
     gone = [{"of": of.id, "who": number} for number in old if number not in last]
     if gone:
@@ -176,16 +154,11 @@ def refresh_standings(
     count_ranks(connection, of, counts)
 
 
-def last_states(
-    connection: sa.Connection, of: Pool, old: Mapping[int, Last], new: Ledger, before: Mapping[int, Before]
-) -> dict[int, Last]:
-    """The newest of each player, who may be without: from the new ledger, else from what is kept before it."""
-    found: dict[int, Last] = {}
-    played = {number: each.played_at for number, each in before.items()}
-    for (at, seq, number), row in new.items():  # in the order of rating
-        played[number] = at if row.place else played[number]
-        found[number] = Last(row.rating, at, seq, played[number], row.state)
-    return found | newest(connection, of, old.keys() - found.keys())
+def follow(last: dict[int, Last], ledger: Ledger) -> None:
+    """Let where players stand follow a part of the ledger, in the order of rating."""
+    for (at, seq, number), row in ledger.items():
+        played_at = at if row.place else last[number].played_at
+        last[number] = Last(row.rating, at, seq, played_at, row.state)
 
 
 def bucket(rating: float, per_point: int = 1) -> int:

@@ -10,13 +10,14 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.events import encode
 from podium.explanation import Explanation
+from podium.forecast import forecast
 from podium.leaderboard import Eligibility
 from podium.live import Live
 from podium.results import Results
-from podium.store.boards import filtered, states_of
+from podium.store.boards import filtered, rank, same_event, states_of
 from podium.store.content import UTC, unpacked
 from podium.store.instants import instant
-from podium.store.kept import kept_standings, states_before
+from podium.store.kept import kept_standings, stood_before
 from podium.store.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.players import known_numbers, merges, names_of, number_of
 from podium.store.pools import Key, Pool
@@ -88,9 +89,10 @@ def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> 
     results = content(connection, of, row)
     numbers = known_numbers(connection, of, results.frame["player"].unique().to_list())
     stood = kept_standings(connection, of, numbers.values())
-    before = states_before(connection, of, stood, Key(row.started_at, row.seq))
+    before = stood_before(connection, of, stood, Key(row.started_at, row.seq))
+    known = {(of.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(of.system)
-    live.resume({(of.name, each): before[number] for each, number in numbers.items() if number in before})
+    live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
     (called,) = names_of(connection, of, [number_of(connection, of, name)]).values()
     return live.explain(results, event_id, called)
 
@@ -129,8 +131,8 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
             (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
         )
         .select_from(mine)
-        .join(theirs, sa.and_(*(mine.c[each] == theirs.c[each] for each in ("pool_id", "started_at", "seq"))))
-        .join(event, sa.and_(*(event.c[each] == mine.c[each] for each in ("pool_id", "started_at", "seq"))))
+        .join(theirs, same_event(mine, theirs))
+        .join(event, same_event(event, mine))
         .join(log, log.c.seq == event.c.content_seq)
         .where(mine.c.pool_id == of.id, mine.c.player_id == one, theirs.c.player_id == two)
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
@@ -144,6 +146,22 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
         | {"delta": row.delta, "other_delta": row.other_delta}
         for row in rows
     ]
+
+
+def compared(connection: sa.Connection, of: Pool, name: str, other: str) -> dict[str, Any]:
+    """`players`, each with rank and expected score against the other; `wins, draws, losses`; and the `meetings`.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
+    met = meetings(connection, of, name, other)
+    both = (name, other)
+    chances = forecast(of.system, both, states(connection, of, both), top=1)
+    expected = {one: score for one, _, score in chances.pairs.iter_rows()}
+    totals = {what: sum(each[what] for each in met) for what in ("wins", "draws", "losses")}
+    players = [rank(connection, of, each) | {"expected": expected[each]} for each in both]
+    return {"players": players, **totals, "meetings": met}
 
 
 def results_against(
@@ -188,7 +206,7 @@ def history(connection: sa.Connection, of: Pool) -> pl.DataFrame:
             event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
             change.c.rating, change.c.state,
         )
-        .outerjoin(event, sa.and_(*(event.c[each] == change.c[each] for each in ("pool_id", "started_at", "seq"))))
+        .outerjoin(event, same_event(event, change))
         .where(change.c.pool_id == of.id)
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip

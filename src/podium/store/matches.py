@@ -12,7 +12,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.store.content import Absent, Content
 from podium.store.database import StoreError
 from podium.store.instants import instant, now
-from podium.store.log import REGISTER, append, digest, entry
+from podium.store.log import REGISTER, append, entry
 from podium.store.players import merges, names_of, numbers_of
 from podium.store.pools import LONGEST, Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED
@@ -22,7 +22,7 @@ OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
 HELD = 86_400.0  # seconds that a match waits for its result, if not told otherwise
 MOST_HELD = 31 * HELD
 NAMED = (
-    sa.select(registration.c.seq, registration.c.expires_at, log.c.body, log.c.digest)
+    sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
     .join(log, log.c.seq == registration.c.seq)
     .where(registration.c.pool_id == sa.bindparam("of"), registration.c.match_id == sa.bindparam("match"))
 )
@@ -46,8 +46,8 @@ class Registered:
 
 def register(
     connection: sa.Connection, of: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
-) -> bool:
-    """Register a match; whether it was known, with these very entrants.
+) -> None:
+    """Register a match, once.
 
     Args:
         entrants: names, or a `player` and a `team` each.
@@ -57,8 +57,8 @@ def register(
         ParameterError: no entrants, one twice, or a time that is not above 0 and up to 31 days.
         StoreError: a match of that id has other entrants.
     """
-    told = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = [str(each["player"]) for each in told]
+    each_one = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    names = [str(each["player"]) for each in each_one]
     if not match_id.strip() or len(match_id) > LONGEST:
         raise ParameterError(f"a match's id has 1 to {LONGEST} letters")
     if not names or len(set(names)) < len(names):
@@ -66,19 +66,17 @@ def register(
     if not 0.0 < held_s <= MOST_HELD:
         raise ParameterError(f"a match waits for its result above 0 and up to {MOST_HELD:.0f} seconds, not {held_s}")
     numbers = numbers_of(connection, of, names)
-    kept = [{"player": numbers[name], "team": each.get("team")} for name, each in zip(names, told, strict=True)]
-    logged = entry(match_id, {"entrants": kept}, actor)
+    kept = [{"player": numbers[name], "team": each.get("team")} for name, each in zip(names, each_one, strict=True)]
     known = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
     if known is not None:
         if json.loads(known.body)["entrants"] != kept:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
-        return True
+        return
     expires_at = now() + round(held_s * 1e6)
-    body = json.dumps({"entrants": kept, "expires_at": expires_at}).encode()
-    (seq,) = append(connection, of, REGISTER, [logged._replace(body=body, digest=digest(body))])
+    told = {"entrants": kept, "expires_at": expires_at}
+    (seq,) = append(connection, of, REGISTER, [entry(match_id, told, actor)])
     row = {"pool_id": of.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), row)
-    return False
 
 
 def wanted_match(connection: sa.Connection, of: Pool, match_id: str) -> Any:

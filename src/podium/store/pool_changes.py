@@ -6,6 +6,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
+from podium.live import refuse_share
 from podium.store.boards import mine
 from podium.store.database import StoreError
 from podium.store.instants import microseconds, now
@@ -75,8 +76,7 @@ def begin_season(
     """
     if not name.strip() or len(name) > LONGEST:
         raise ParameterError(f"a season's name has 1 to {LONGEST} letters")
-    if not 0.0 <= keep <= 1.0:
-        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+    refuse_share(keep)
     at = microseconds(starts)
     if at > now():
         raise ParameterError(f"{starts} is to come; a season is begun when it begins")

@@ -22,7 +22,18 @@ class Key(NamedTuple):
     seq: int  # of the log entry that submitted it
 
 
-START = Key(-(2**62), 0)  # before every event
+START, FOREVER = Key(-(2**62), 0), Key(2**62, 0)  # before and after every event
+KEY = sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))  # as `asked` gives it
+
+
+def key_of(table: "sa.FromClause") -> "sa.Tuple":
+    """Where the rows of a table stand in the order of rating."""
+    return sa.tuple_(table.c.started_at, table.c.seq)
+
+
+def asked(of: "Pool", key: Key) -> dict[str, int]:
+    """The parameters of statements about a pool, from a key or before it."""
+    return {"of": of.id, "at": key.started_at, "number": key.seq}
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,15 @@ class Reader:
         with self.reading(pool_name) as (connection, of):
             return boards.career(connection, of, name, top)
 
+    def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
+        """A player's rank, and the newest changes as `history`.
+
+        Raises:
+            UnknownError: no such pool or player.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return boards.rank(connection, of, name) | {"history": boards.career(connection, of, name, top)}
+
     def distribution(self, pool_name: str) -> list[tuple[int, int]]:
         """Players per whole rating, lowest first."""
         with self.reading(pool_name) as (connection, of):
@@ -136,6 +145,16 @@ class Reader:
         """
         with self.reading(pool_name) as (connection, of):
             return lookup.meetings(connection, of, name, other)
+
+    def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
+        """Two players beside each other; see `podium.store.lookup.compared`.
+
+        Raises:
+            UnknownError: no such pool or player.
+            ParameterError: the two are one.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.compared(connection, of, name, other)
 
     def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
         """The chances of players, as they stand; whoever has not played is a newcomer.

@@ -4,7 +4,7 @@ Events are rated in order of (start, log sequence). What is to be rated again st
 which the ledger holds; only what changed is written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,35 +21,33 @@ from podium.store import snapshots
 from podium.store.content import unpacked
 from podium.store.kept import (
     EVERYONE,
-    FOREVER,
-    Before,
+    Last,
     Ledger,
     Row,
+    follow,
     kept_ledger,
     kept_standings,
     refresh_standings,
-    states_before,
+    stood_before,
     write_changes,
 )
 from podium.store.players import merges, names_of
-from podium.store.pools import Key, Pool
+from podium.store.pools import FOREVER, KEY, START, Key, Pool, asked, key_of
 from podium.store.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
 ALL_EVENTS = 2**62
 COUNTING = event.c.status.not_in([VOIDED, SUPERSEDED])
-FROM = sa.tuple_(event.c.started_at, event.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number"))
 SUFFIX = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
     .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("of"), COUNTING, FROM)
+    .where(event.c.pool_id == sa.bindparam("of"), COUNTING, key_of(event) >= KEY)
     .order_by(event.c.started_at, event.c.seq)
     .limit(sa.bindparam("most", ALL_EVENTS))
 )
 RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
-    .where(season.c.pool_id == sa.bindparam("of"))
-    .where(sa.tuple_(season.c.started_at, season.c.seq) >= sa.tuple_(sa.bindparam("at"), sa.bindparam("number")))
+    .where(season.c.pool_id == sa.bindparam("of"), key_of(season) >= KEY)
     .order_by(season.c.started_at, season.c.seq)
 )
 MARKED = (
@@ -99,11 +97,12 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
     if any(each.reset for each in stretches):
         players.update(connection.execute(EVERYONE, {"of": of.id}).scalars())
     stood = kept_standings(connection, of, sorted(players))
-    before = states_before(connection, of, stood, first)
-    new = rated(of, stretches, before)
+    last = stood_before(connection, of, stood, first)
+    new = rated_on(of, resumed(of, last), stretches)
     written = write_changes(connection, of, old, new)
     marks = mark_events(connection, of, stretches, new)
-    refresh_standings(connection, of, stood, new, before)
+    follow(last, new)
+    refresh_standings(connection, of, stood, last)
     moved = [at for at, _, _ in (*written, *(old.keys() - new.keys()))]
     if moved:
         snapshots.spoil(connection, of, min(moved))
@@ -112,10 +111,9 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
 
 def suffix(connection: sa.Connection, of: Pool, first: Key, most: int = ALL_EVENTS) -> tuple[list[Stretch], Key]:
     """The events from a key on that count, in the order of rating, with their rows; and where the rest begins."""
-    asked = {"of": of.id, "at": first.started_at, "number": first.seq}
-    found = connection.execute(SUFFIX, asked | {"most": most}).all()
+    found = connection.execute(SUFFIX, asked(of, first) | {"most": most}).all()
     end = FOREVER if len(found) < most else Key(found[-1].started_at, found[-1].seq + 1)
-    told = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked).all()]
+    told = [Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, asked(of, first))]
     resets = [each for each in told if each.key < end]
     merged = merges(connection, of)
     stretches, start = [], 0
@@ -134,7 +132,7 @@ def suffix(connection: sa.Connection, of: Pool, first: Key, most: int = ALL_EVEN
 
 def counting_results(connection: sa.Connection, of: Pool) -> Results:
     """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
-    rows = connection.execute(SUFFIX, {"of": of.id, "at": -(2**62), "number": 0})
+    rows = connection.execute(SUFFIX, asked(of, START))
     return Results(tabled(of, named(connection, of, unpacked((row.body, row.started_at) for row in rows))), of.name)
 
 
@@ -167,11 +165,11 @@ def refuse_twice(connection: sa.Connection, of: Pool, table: pl.DataFrame) -> No
         raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
 
 
-def rated(of: Pool, stretches: Sequence[Stretch], before: dict[int, Before]) -> Ledger:
-    """The ledger of the events, rated from where the players stand."""
+def resumed(of: Pool, last: Mapping[int, Last]) -> Live:
+    """Live rating that goes on from where players stand."""
     live = Live(of.system)
-    live.resume({(of.name, str(number)): each for number, each in before.items()})
-    return rated_on(of, live, stretches)
+    live.resume({(of.name, str(number)): (each.state, each.played_at) for number, each in last.items()})
+    return live
 
 
 def rated_on(of: Pool, live: Live, stretches: Sequence[Stretch]) -> Ledger:
@@ -220,20 +218,25 @@ def mark_events(
     connection: sa.Connection, of: Pool, stretches: Sequence[Stretch], new: Ledger
 ) -> dict[str, tuple[str, str]]:
     """Say of each event whether it is rated, and if not, why; only what was said otherwise is written."""
-    in_ledger = {(at, seq) for at, seq, _ in new}
     marks: dict[str, tuple[str, str]] = {}
     other = []
+    for row, mark in marks_of(of, stretches, new):
+        marks[row.event_id] = mark
+        if mark != (row.status, row.reason):
+            other.append({"of": of.id, "event": row.event_id, "status": mark[0], "reason": mark[1]})
+    if other:
+        connection.execute(MARKED, other)
+    return marks
+
+
+def marks_of(of: Pool, stretches: Sequence[Stretch], ledger: Ledger) -> Iterator[tuple[Any, tuple[str, str]]]:
+    """Each event's row, and its status and reason by the ledger."""
+    in_ledger = {(at, seq) for at, seq, _ in ledger}
     for each in stretches:
         rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
         why = reasons(of, each.table, rest) if rest else {}
         for row in each.events:
-            mark = (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
-            marks[row.event_id] = mark
-            if mark != (row.status, row.reason):
-                other.append({"of": of.id, "event": row.event_id, "status": mark[0], "reason": mark[1]})
-    if other:
-        connection.execute(MARKED, other)
-    return marks
+            yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
 
 
 def reasons(of: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -75,7 +75,7 @@ class Receipt:
     duplicate: bool  # it was known, with this very content
     changes: tuple[Change, ...]  # of this event
     rerated: int  # ledger rows of other events that changed with it
-    effects: tuple[Effect, ...] = field(default=())  # those rows, where nothing was to be stored
+    effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
 
 
 class Sent(NamedTuple):

@@ -1,6 +1,6 @@
 """The log rated anew, from nothing, against everything that is kept: bit for bit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from podium.live import Live
 from podium.store import snapshots
 from podium.store.derived import as_kept, from_log
-from podium.store.kept import FOREVER, Last, Ledger, Row, buckets, kept_ledger
+from podium.store.kept import Last, Ledger, Row, buckets, follow, kept_ledger
 from podium.store.players import names_of
-from podium.store.pools import START, Pool
-from podium.store.rerating import Stretch, rated_on, reasons, suffix
+from podium.store.pools import FOREVER, START, Pool
+from podium.store.rerating import marks_of, rated_on, suffix
 from podium.store.schema import rank_count, standing
 
 MOST = 20  # differences that are told
@@ -37,25 +37,13 @@ def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
         stretches, end = suffix(connection, of, first, AT_ONCE)
         truth = rated_on(of, live, stretches)
         yield from ledger_differences(names, kept_ledger(connection, of, first, end), truth)
-        yield from mark_differences(of, stretches, truth)
-        for (at, seq, number), row in truth.items():  # in the order of rating
-            played_at = at if row.place else newest[number].played_at
-            newest[number] = Last(row.rating, at, seq, played_at, row.state)
+        for row, mark in marks_of(of, stretches, truth):
+            if mark != (row.status, row.reason):
+                yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(mark)}"
+        follow(newest, truth)
         first = end
     yield from standing_differences(connection, of, names, newest)
     yield from snapshot_differences(connection, of)
-
-
-def mark_differences(of: Pool, stretches: Sequence[Stretch], truth: Ledger) -> Iterator[str]:
-    """What is said of events: rated, or why not."""
-    in_ledger = {(at, seq) for at, seq, _ in truth}
-    for each in stretches:
-        rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
-        why = reasons(of, each.table, rest) if rest else {}
-        for row in each.events:
-            reason = why.get(row.event_id, "")
-            if (row.status, row.reason) != ("unrated" if reason else "rated", reason):
-                yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {reason or 'rated'}"
 
 
 def fact_differences(connection: sa.Connection, of: Pool) -> Iterator[str]:

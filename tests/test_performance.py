@@ -16,6 +16,7 @@ from podium.ranks import GumbelPerformances, NormalPerformances
 from podium.ranks import rank_distribution as of_field
 from podium.rules import enter, expect
 from podium.systems import find, names
+from podium.uncertain import UncertainPerformances, uncertain_performances
 
 RATINGS = st.floats(0.0, 4000.0)
 FIELDS = st.lists(RATINGS, min_size=2, max_size=12)
@@ -141,6 +142,105 @@ def test_every_system_predicts_a_pair_as_it_expects_it(name):
         assert np.allclose(told.sum(axis=0), 1.0, atol=1e-9)
         pair = of_field(system.performances([a, b]))
         assert pair[0, 0] == pytest.approx(expect(params, a, b), abs=1e-9)
+
+
+# System, scale of the lead between settled players, and the normal skill that a deviation of 1 stands for.
+LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
+MODELS = [
+    ("glicko", 400.0 / np.log(10.0), 1.0),
+    ("glicko2", 400.0 / np.log(10.0), 1.0),
+    ("elo-mmr", np.sqrt(2.0 * 6.0) * 80.0 / LOGISTIC_DEVIATION, 1.0),
+    ("openskill-bt", np.sqrt(2.0) * 25.0 / 6.0, LOGISTIC_DEVIATION),
+    ("openskill-bt-part", np.sqrt(2.0) * 25.0 / 6.0, LOGISTIC_DEVIATION),
+    ("openskill-pl", np.sqrt(2.0) * 25.0 / 6.0, LOGISTIC_DEVIATION),
+]
+
+
+def entering(system, leads, widths):
+    """What players bring whose lead over a newcomer is a multiple of a newcomer's deviation, as is their own."""
+    params, newcomer = system.params(), system.newcomer()
+    unit = newcomer.deviation
+    states = (
+        newcomer._replace(rating=newcomer.rating + lead * unit, deviation=width * unit)
+        for lead, width in zip(leads, widths, strict=True)
+    )
+    return [enter(params, state, Entrant(1.0, 0.0, 0.0)) for state in states]
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in MODELS])
+def test_an_uncertain_player_is_not_the_favourite_of_a_duel(name):
+    """1500 with a deviation of 350 against 1500 with 30 is even; unequal pairs have their expected score."""
+    system = find(name)()
+    for lead in (0.0, 0.3, -0.8, 2.0):
+        a, b = entering(system, [lead, 0.0], [1.0, 30.0 / 350.0])
+        chance = of_field(system.performances([a, b]))[0, 0]
+        assert chance == pytest.approx(expect(system.params(), a, b), abs=1e-12)
+        assert lead != 0.0 or chance == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "noise", "share"), MODELS)
+def test_a_field_of_uncertain_players_finishes_as_drawn(name, noise, share):
+    """Normal skills and Gumbel noise drawn, against nine others: within four standard errors, equals or not."""
+    system, runs, rng = find(name)(), 250_000, np.random.default_rng(5)
+    for leads, widths in (
+        ([0.0] * 10, [1.0] + [30.0 / 350.0] * 9),
+        (np.linspace(1.2, -1.2, 10), [0.1, 1.0, 0.3, 0.1, 0.6, 0.2, 1.0, 0.1, 0.4, 0.8]),
+    ):
+        forms = entering(system, leads, widths)
+        chances = of_field(system.performances(forms))
+        mean = np.array([getattr(form, "mu", form.rating) for form in forms])
+        spread = share * np.array([getattr(form, "phi", getattr(form, "deviation", 0.0)) for form in forms])
+        unit = noise / 173.7178 if name == "glicko2" else noise  # its forms stand on its own scale
+        drawn = rng.normal(mean, spread, (runs, 10)) + unit * rng.gumbel(size=(runs, 10))
+        places = np.argsort(np.argsort(-drawn, axis=1), axis=1)
+        for i in range(10):
+            seen = np.bincount(places[:, i], minlength=10) / runs
+            assert (np.abs(seen - chances[i]) <= 4.0 * np.sqrt(chances[i] * (1.0 - chances[i]) / runs) + 1e-12).all()
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-6, 0.3, 1.0, 1.0001, 2.0, 40.0])
+def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
+    """By another library's adaptive quadrature, on either side of where the sum changes its nodes."""
+    field = UncertainPerformances(np.zeros(1), np.array([spread]), 1.0)
+    for t in (-4.0 - 4.0 * spread, -1.0, 0.0, 0.7, 1.5 + 2.0 * spread):
+
+        def below(z, t=t):
+            return -np.expm1(-np.exp(min(t - spread * z, 700.0))) * stats.norm.pdf(z)
+
+        def beside(v, t=t):
+            return np.exp(v - np.exp(v)) * stats.norm.cdf((t - v) / spread)
+
+        ends = {"epsabs": 1e-14, "epsrel": 1e-12, "limit": 400}
+        value, _ = (
+            integrate.quad(below, -9.0, 9.0, **ends) if spread < 1.5 else integrate.quad(beside, -40.0, 4.0, **ends)
+        )
+        assert field.ahead(np.array([t]))[0, 0] == pytest.approx(value, abs=2e-12)
+    edges = field.span()
+    u = np.linspace(edges[0][0], edges[1][0], 20_001)
+    densities = field.density(u)[:, 0]
+    assert np.trapezoid(densities, u) == pytest.approx(1.0, abs=1e-9)
+    below_u = integrate.cumulative_simpson(densities, x=u, initial=0.0)
+    assert np.allclose(below_u, field.ahead(u)[:, 0], atol=1e-6)
+
+
+def test_a_large_field_of_uncertain_players_adds_up():
+    rng = np.random.default_rng(6)
+    field = uncertain_performances(rng.normal(1500.0, 300.0, 200), rng.uniform(0.0, 700.0, 200), 173.7)
+    chances = of_field(field)
+    assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-11)
+    assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-11)
+
+
+def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
+    """A duel is the system's own curve, a larger field the integral: the two differ by 0.023 at most."""
+    system = find("glicko")()
+    worst = 0.0
+    for lead in np.linspace(0.0, 6.0, 13):
+        for width in (0.1, 0.5, 1.0):
+            a, b, hopeless = entering(system, [lead, 0.0, -60.0], [1.0, width, 0.1])
+            pair = of_field(system.performances([a, b, hopeless]))[0, 0]
+            worst = max(worst, abs(pair - expect(system.params(), a, b)))
+    assert 0.015 < worst < 0.023
 
 
 @pytest.mark.parametrize(

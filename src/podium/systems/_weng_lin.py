@@ -18,11 +18,12 @@ from podium.compiled import IN_KERNELS
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.normal import distribution, grown
 from podium.odds import logistic
-from podium.ranks import GumbelPerformances, NormalPerformances, Performances
+from podium.ranks import NormalPerformances, Performances
 from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.tuples import add, read
+from podium.uncertain import MATCHED_SPREAD, uncertain_performances
 
 
 class Params(NamedTuple):
@@ -100,10 +101,16 @@ class WengLin(System):
         )
 
     def performances(self, forms: Sequence[Any]) -> Performances:
-        """Normal performances, or logistic leads as wide."""
-        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in forms])
-        lead = -np.array([me.rating for me in forms])
-        return GumbelPerformances(lead, math.sqrt(2.0) * scale) if self.logistic else NormalPerformances(lead, scale)
+        """Normal performances around uncertain skills; or noise whose leads are logistic.
+
+        The logistic models add variances to c^2, the square of a logistic scale: a skill's deviation counts there as
+        the logistic law's own, pi / sqrt(3) times the scale.
+        """
+        ratings = [me.rating for me in forms]
+        if self.logistic:
+            spread = [MATCHED_SPREAD * me.deviation for me in forms]
+            return uncertain_performances(ratings, spread, math.sqrt(2.0) * self.beta)
+        return NormalPerformances(-np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in forms]))
 
     def newcomer(self) -> State:
         """A player who has not played."""

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
 from podium.odds import logistic
-from podium.ranks import GumbelPerformances, Performances
+from podium.ranks import Performances
 from podium.rules import enter, expect, kernel, rate_event
 from podium.systems.base import System, parameter
 from podium.tuples import read, write
+from podium.uncertain import uncertain_performances
 
 SLOTS = 16  # logistic factors that a state has room for
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
@@ -123,10 +124,9 @@ class EloMmr(System):
         )
 
     def performances(self, forms: Sequence[Any]) -> Performances:
-        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
-        variance = self.params().variance
-        scale = np.sqrt([2.0 * (me.deviation**2 + variance) / LOGISTIC**2 for me in forms])
-        return GumbelPerformances(-np.array([me.rating for me in forms]), scale)
+        """Performances around uncertain skills, whose leads are logistic."""
+        noise = math.sqrt(2.0 * self.params().variance) / LOGISTIC
+        return uncertain_performances([me.rating for me in forms], [me.deviation for me in forms], noise)
 
     def newcomer(self) -> Any:
         """A player who has not taken part."""

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
-from podium.ranks import GumbelPerformances, Performances
+from podium.ranks import Performances
 from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
+from podium.uncertain import uncertain_performances
 
 Q = math.log(10.0) / 400.0
 
@@ -86,9 +85,8 @@ class Glicko(System):
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
 
     def performances(self, forms: Sequence[Any]) -> Performances:
-        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
-        scale = np.sqrt([1.0 / (Q * Q) + 6.0 * me.deviation**2 / math.pi**2 for me in forms])
-        return GumbelPerformances(-np.array([me.rating for me in forms]), scale)
+        """Elo's performances around uncertain skills."""
+        return uncertain_performances([me.rating for me in forms], [me.deviation for me in forms], 1.0 / Q)
 
     def newcomer(self) -> State:
         """A player who has not played."""

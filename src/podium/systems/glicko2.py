@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import logistic, outcome
-from podium.ranks import GumbelPerformances, Performances
+from podium.ranks import Performances
 from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
+from podium.uncertain import uncertain_performances
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square
@@ -105,9 +104,8 @@ class Glicko2(System):
         )
 
     def performances(self, forms: Sequence[Any]) -> Performances:
-        """Logistic leads, wider by the deviations of both: two Gumbel performances, each with its own."""
-        scale = np.sqrt([1.0 + 6.0 * me.phi**2 / math.pi**2 for me in forms])
-        return GumbelPerformances(-np.array([me.mu for me in forms]), scale)
+        """Elo's performances around uncertain skills."""
+        return uncertain_performances([me.mu for me in forms], [me.phi for me in forms], 1.0)
 
     def newcomer(self) -> State:
         """A player who has not played."""

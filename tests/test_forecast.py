@@ -9,7 +9,10 @@ import podium
 from podium.cli import app as command_line
 from podium.cli import forecasting
 from podium.cli.demo import season_path
+from podium.entries import PRESENT
 from podium.performance import race_strength
+from podium.ranks import newcomers_odds
+from podium.rules import enter
 from podium.systems import names
 
 ROWS = [
@@ -76,6 +79,53 @@ def test_the_commands(tmp_path, capsys):
     assert chart.read_text().startswith("<svg")
     with pytest.raises(podium.ParameterError, match="name the field"):
         forecasting.predict(str(table), "elo")
+
+
+def predicted(capsys, *arguments):
+    """What the command prints, and what it says on stderr."""
+    command_line.app(["predict", *arguments, "--system", "elo", "--format", "json"], standalone_mode=False)
+    printed = capsys.readouterr()
+    return [row["player"] for row in json.loads(printed.out)["entrants"]], printed.err
+
+
+def test_a_name_that_is_nobodys_is_reported_with_the_near_one(tmp_path, capsys):
+    table = tmp_path / "results.json"
+    table.write_text(json.dumps([row | {"pool": "a"} for row in ROWS] + [row | {"pool": "b", "event_id": "b"} for row in ROWS[:3]]))
+    file = str(table)
+    players, warning = predicted(capsys, file, "--entrants", "ana,CLEO,nobody at all", "--pool", "a")
+    assert players[0] == "ana"
+    assert warning.splitlines() == [
+        f"podium: CLEO is not in pool a of {file} (did you mean cleo?); predicted as a newcomer",
+        f"podium: nobody at all is not in pool a of {file}; predicted as a newcomer",
+    ]
+    assert predicted(capsys, file, "--entrants", "ana,dov", "--pool", "a") == (["ana", "dov"], "")
+    _, warning = predicted(capsys, file, "--entrants", "ana,dov", "--pool", "b")
+    assert warning == f"podium: dov is not in pool b of {file}; predicted as a newcomer\n"
+
+
+def test_an_entrant_is_one_name_commas_and_all(tmp_path, capsys):
+    table = tmp_path / "results.json"
+    table.write_text(json.dumps(ROWS))
+    both = ["--entrant", " Sö, Jr ", "--entrants", "cleo,dov", "--entrant", "ana"]
+    assert predicted(capsys, str(table), *both) == (["ana", "Sö, Jr", "cleo", "dov"], "")
+
+
+def test_newcomers_are_known_by_name():
+    rated = podium.rate(ROWS, "elo")
+    assert rated.newcomers(["ana", "Cléo", "Zed"]) == {"Cléo": "cleo", "Zed": None}
+
+
+def test_the_strength_of_uncertain_fields_is_one_over_the_chance():
+    """A newcomer against nine settled equals wins 0.2030 of the races drawn from the same skills and noise."""
+    rated = podium.rate(
+        [{"event_id": "e", "player": f"p{k}", "position": 1} for k in range(9)], "glicko", deviation=30.0
+    )
+    settled, newcomer = rated.system, podium.rate(ROWS, "glicko").system.newcomer()
+    params = settled.params()
+    nine = [enter(params, settled.newcomer(), PRESENT)] * 9
+    field = settled.performances([*nine, enter(params, newcomer, PRESENT)])
+    assert newcomers_odds(field, 1) == pytest.approx(1.0 / 0.2030, rel=2e-3)
+    assert newcomers_odds(settled.performances(nine + nine[:1]), 1) == pytest.approx(10.0, rel=1e-9)
 
 
 def test_every_event_of_the_season_has_a_strength():

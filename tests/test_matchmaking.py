@@ -1,5 +1,6 @@
 """Matches: nobody twice, nobody late, the even ones first; and what a policy does to a crowd."""
 
+import itertools
 import json
 
 import numpy as np
@@ -7,11 +8,16 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import podium
 from podium.cli import app as command_line
 from podium.lab import Crowd, compared, replayed_arrivals, try_arrivals, try_crowd
+from podium.entries import PRESENT
 from podium.matchmaking import Policy, Ticket, match
+from podium.pairing import match_quality, odds_scale
+from podium.rules import enter, expect
+from podium.systems import find, names
 
 POLICIES = [Policy(), Policy(size=2), Policy(size=6, teams=2, least=2), Policy(size=9, teams=3, least=3)]
 
@@ -91,6 +97,140 @@ def test_teams_are_balanced_and_the_sure_result_has_no_quality():
     assert one_sided.quality < 1e-6
     (unsure,) = match([Ticket("a", 0.0, 0.0, 350.0), Ticket("b", 4000.0, 0.0, 350.0)], 40.0, Policy(size=2))
     assert unsure.quality > one_sided.quality
+
+
+def waiting(*parties):
+    """Tickets of parties, each a tuple of ratings."""
+    return [
+        Ticket(f"p{number}.{k}", rating, 0.0, party=f"party {number}" if len(ratings) > 1 else None)
+        for number, ratings in enumerate(parties)
+        for k, rating in enumerate(ratings)
+    ]
+
+
+def sums(tickets, told):
+    """The sides' sums of ratings."""
+    rating = {ticket.player: ticket.rating for ticket in tickets}
+    return [sum(rating[player] for player in team) for team in told.teams]
+
+
+def least_range(parties, teams):
+    """The least range of the sides' sums, over every way of giving parties to sides of equal numbers."""
+    room = sum(map(len, parties)) // teams
+    least = np.inf
+    for sides in itertools.product(range(teams), repeat=len(parties) - 1):
+        players, totals = [0] * teams, [0.0] * teams
+        for party, side in zip(parties, (0, *sides), strict=True):
+            players[side] += len(party)
+            totals[side] += sum(party)
+        if set(players) == {room}:
+            least = min(least, max(totals) - min(totals))
+    return least
+
+
+def test_duos_are_divided_as_evenly_as_can_be():
+    tickets = waiting((1900.0, 1100.0), (1800.0, 1800.0), (1700.0, 1100.0), (1600.0, 1600.0))
+    (told,) = match(tickets, 40.0, Policy(size=8, teams=2))
+    assert sorted(sums(tickets, told)) == [6200.0, 6400.0]
+
+
+@pytest.mark.parametrize(("size", "teams"), [(4, 2), (6, 2), (6, 3), (8, 2), (8, 4), (9, 3), (10, 2), (10, 5)])
+def test_small_matches_are_as_even_as_can_be(size, teams):
+    """Every mix of parties that fits, against every division."""
+    rng = np.random.default_rng(size * teams)
+    tried = 0
+    while tried < 20:
+        shape = [int(rng.integers(1, size // teams + 1)) for _ in range(size)]
+        cut = np.searchsorted(np.cumsum(shape), size)
+        if sum(shape[: cut + 1]) != size or teams ** int(cut) > 50_000:
+            continue
+        parties = [tuple(rng.normal(1500.0, 300.0, count)) for count in shape[: cut + 1]]
+        found = match(waiting(*parties), 40.0, Policy(size=size, teams=teams, least=teams))
+        best = least_range(parties, teams)
+        if best == np.inf:
+            continue
+        (told,) = found
+        totals = sums(waiting(*parties), told)
+        assert max(totals) - min(totals) == pytest.approx(best, abs=1e-6)
+        tried += 1
+
+
+def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
+    """Eleven to fourteen parties in two sides of ten: nine in ten are optimal, none is 15 points off it."""
+    rng = np.random.default_rng(8)
+    misses = []
+    while len(misses) < 60:
+        shape = rng.choice([1, 1, 2, 2, 3, 4], 14)
+        cut = np.searchsorted(np.cumsum(shape), 20)
+        if not 11 <= cut + 1 <= 14 or shape[: cut + 1].sum() != 20:
+            continue
+        parties = [tuple(rng.normal(1500.0, 300.0, count)) for count in shape[: cut + 1]]
+        tickets = waiting(*parties)
+        (told,) = match(tickets, 40.0, Policy(size=20, teams=2))
+        totals = np.array([sum(party) for party in parties])
+        sides = np.array(list(itertools.product((-1, 1), repeat=cut)))
+        sides = np.hstack([np.ones((len(sides), 1), np.int64), sides])
+        best = np.abs((sides @ totals)[sides @ shape[: cut + 1] == 0]).min()
+        first, second = sums(tickets, told)
+        misses.append(abs(first - second) - best)
+    assert min(misses) >= -1e-6
+    assert max(misses) <= 15.0
+    assert sum(miss < 1e-6 for miss in misses) >= 54
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "stk-rd"])
+def test_the_scale_is_the_systems_own(name):
+    """At the scale the odds are 10 to 1, whatever the system's unit: 400, 2000 or a few."""
+    system = find(name)()
+    scale = odds_scale(system)
+    wide = find(name)(**{"scale": 3.0 * system.scale}) if hasattr(system, "scale") else None
+    published = {"elo": 400.0, "glicko": 400.0, "xonstat": 400.0, "codeforces": 400.0, "stk": 2000.0}
+    both = np.sqrt(2.0) * np.hypot(25.0 / 6.0, 25.0 / 300.0)  # spread of a lead, with an event's own doubt
+    published |= {"trueskill": both * stats.norm.ppf(10.0 / 11.0), "openskill-pl": both * np.log(10.0)}
+    if name in published:
+        assert scale == pytest.approx(published[name], rel=1e-5)
+    if wide is not None:
+        assert odds_scale(wide) == pytest.approx(3.0 * scale, rel=1e-9)
+    sides = [[state] for state in settled_pair(system, scale)]
+    share = 10.0 / 11.0
+    entropy = -(share * np.log(share) + (1.0 - share) * np.log(1.0 - share)) / np.log(2.0)
+    assert match_quality(system, sides) == pytest.approx(entropy, rel=1e-3)
+
+
+def settled_pair(system, gap):
+    """Two players with next to no deviation, a gap apart."""
+    newcomer = system.newcomer()
+    settled = newcomer._replace(events=1000.0)
+    if "deviation" in newcomer._fields:
+        settled = settled._replace(deviation=1e-3 * newcomer.deviation)
+    return settled._replace(**{key: getattr(settled, key) + gap for key in system.with_level}), settled
+
+
+def test_the_quality_of_a_duel_is_that_of_its_expected_score():
+    """For a pair 99.6 % to 0.4 % hardly any; the same from either side; and a team is the mean of its players."""
+    system = find("trueskill")()
+    ana, cy = (system.newcomer()._replace(rating=rating, deviation=3.0) for rating in (38.8, 15.0))
+    share = expect(system.params(), *(enter(system.params(), state, PRESENT) for state in (ana, cy)))
+    assert share > 0.99
+    entropy = -(share * np.log(share) + (1.0 - share) * np.log(1.0 - share)) / np.log(2.0)
+    assert match_quality(system, [[ana], [cy]]) == pytest.approx(entropy, rel=1e-9)
+    assert match_quality(system, [[cy], [ana]]) == pytest.approx(entropy, rel=1e-9)
+    assert match_quality(system, [[ana, cy], [cy, ana]]) == pytest.approx(1.0)
+    assert match_quality(system, [[ana], [ana], [ana]]) == pytest.approx(1.0)
+    assert 0.3 < match_quality(system, [[ana], [ana], [cy]]) < np.log(2.0) / np.log(3.0) + 0.01
+
+
+def test_two_uncertain_sides_are_as_even_from_either():
+    """The deviation of the better side counts as much as that of the worse."""
+    told = [
+        match([Ticket("a", 1500.0, 0.0, one), Ticket("b", 1900.0, 0.0, two)], 40.0, Policy(size=2))[0].quality
+        for one, two in ((350.0, 30.0), (30.0, 350.0))
+    ]
+    assert told[0] == pytest.approx(told[1], rel=1e-12)
+    params, system = find("glicko")().params(), find("glicko")()
+    states = [system.newcomer()._replace(rating=1500.0), system.newcomer()._replace(rating=1900.0, deviation=30.0)]
+    assert told[0] == pytest.approx(match_quality(system, [[state] for state in states]), rel=1e-9)
+    assert params.max_deviation == 350.0
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,35 @@
 """The sides of a match: as even as can be, parties together, and how even that is."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from podium.compiled import compile_kernel, kernel
+
+SEARCHED = 10  # parties and players alone of a match whose sides are searched whole
+SAME = 1e-9  # rating points that make no difference
+PAIRED = 24  # parties and players alone of a match in which two of a side are exchanged together
+MAX_STEPS = 1024  # of the search for a group to exchange
+
+
+class Plan(NamedTuple):
+    """Room for the parties and players alone of one match, and where they go."""
+
+    unit: Any  # int64 (units)
+    size: Any  # int64 (units): players
+    total: Any  # float64 (units): sum of ratings
+    side: Any  # int64 (units)
+    best: Any  # int64 (units): sides, or those of a group
+    stack: Any  # int64 (units): a group being searched, or the sides in use before a unit
+    before: Any  # float64 (units): the sum of its side before a unit
+    unit_of: Any  # int64 (players)
+
+
+def empty_plan(size: int) -> Plan:
+    """Room for a match of so many players."""
+    unit, count, side, best, stack, unit_of = np.zeros((6, size), np.int64)
+    return Plan(unit, count, np.zeros(size), side, best, stack, np.zeros(size), unit_of)
 
 
 def _divide_matches(
@@ -15,6 +41,7 @@ def _divide_matches(
     members: Any,
     filled: Any,
     lines: Any,
+    plan: Any,
     made: Any,
 ) -> None:
     """The sides of every match, its spread, quality and wait."""
@@ -32,41 +59,127 @@ def _divide_matches(
             longest = max(longest, now - waiting.since[ticket])
             made.side[ticket] = k
         if teams:
-            balance(waiting, units, members[number], here, teams, lines, made.side)
+            balance(waiting, units, members[number], here, teams, lines, plan, made.side)
         made.spread[number], made.waited_s[number] = high - low, longest
         sides = teams or here
         made.quality[number] = evenness(waiting, members[number], here, sides, slope, made.side, lines)
 
 
 @kernel
-def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines: Any, side: Any) -> None:
+def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal numbers and sums of ratings as near as can be, parties together.
 
-    Large parties first, the strongest first among them, each to the side with fewest players, of those the weakest;
-    then the exchange of two that helps most, until none does.
+    Up to `SEARCHED` parties and players alone are searched whole; more are placed and then exchanged.
     """
+    count = fill_plan(waiting, units, members, here, plan)
     room = here // teams
+    if count <= SEARCHED:
+        search(plan, count, teams, room, lines)
+    else:
+        place(plan, count, teams, room, lines)
+        exchange(plan, count, teams, lines)
+    for k in range(here):
+        side[members[k]] = plan.side[plan.unit_of[k]]
+
+
+@kernel
+def fill_plan(waiting: Any, units: Any, members: Any, here: int, plan: Any) -> int:
+    """Write down the parties and players alone of a match, the strongest member's first; how many they are."""
+    count = 0
+    for back in range(here):
+        k = here - 1 - back  # tickets stand in order of rating
+        unit = units.of_ticket[members[k]]
+        row = count
+        if units.size[unit] > 1:
+            row = 0
+            while row < count and plan.unit[row] != unit:
+                row += 1
+        if row == count:
+            plan.unit[row], plan.size[row], plan.total[row] = unit, units.size[unit], 0.0
+            count += 1
+        plan.unit_of[k] = row
+        plan.total[row] += waiting.rating[members[k]]
+    return count
+
+
+@kernel
+def search(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
+    """Try every division into sides of `room` players, each once: the least range of the sides' sums.
+
+    Of those of one range the least sum of squares, of these the first.
+    """
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
-    for k in range(here):
-        side[members[k]] = -1
-    for wanted in range(room, 0, -1):  # large parties first, while there is room for them
-        for back in range(here):
-            ticket = members[here - 1 - back]
-            unit = units.of_ticket[ticket]
-            if side[ticket] >= 0 or units.size[unit] != wanted:
+    mean = 0.0
+    for row in range(count):
+        mean += plan.total[row] / teams
+    least, least_squares = math.inf, math.inf
+    plan.side[0], plan.stack[0] = -1, 0
+    k = 0
+    while k >= 0:
+        team = plan.side[k]
+        if team >= 0:
+            lines[team, 0] -= plan.size[k]
+            lines[team, 1] = plan.before[k]
+        # Sides without players are all alike: only the first of them, after those in use, is tried.
+        last = min(plan.stack[k], teams - 1)
+        team += 1
+        while team <= last and lines[team, 0] + plan.size[k] > room:
+            team += 1
+        if team > last:
+            k -= 1
+            continue
+        plan.side[k], plan.before[k] = team, lines[team, 1]
+        lines[team, 0] += plan.size[k]
+        lines[team, 1] += plan.total[k]
+        if k + 1 < count:
+            if lines[team, 0] < room or full_range(lines, teams, room) <= least + SAME:
+                k += 1
+                plan.side[k], plan.stack[k] = -1, max(plan.stack[k - 1], team + 1)
+            continue
+        width, squares = full_range(lines, teams, room), 0.0
+        if width > least + SAME:
+            continue
+        for each in range(teams):
+            squares += (lines[each, 1] - mean) * (lines[each, 1] - mean)
+        if width < least - SAME or squares < least_squares - SAME:
+            least, least_squares = min(width, least), squares
+            for row in range(count):
+                plan.best[row] = plan.side[row]
+    for row in range(count):
+        plan.side[row] = plan.best[row]
+
+
+@kernel
+def full_range(lines: Any, teams: int, room: int) -> float:
+    """The range of the sums of the sides that are full."""
+    low, high = math.inf, -math.inf
+    for team in range(teams):
+        if lines[team, 0] == room:
+            low, high = min(low, lines[team, 1]), max(high, lines[team, 1])
+    return high - low
+
+
+@kernel
+def place(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
+    """Large parties first, the strongest first among them, each to the side with fewest players, of those the weakest.
+
+    `divisible` says that this fills the sides evenly.
+    """
+    for team in range(teams):
+        lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
+    for wanted in range(room, 0, -1):
+        for row in range(count):
+            if plan.size[row] != wanted:
                 continue
-            best = -1
-            for team in range(teams):
-                fewer = best < 0 or lines[team, 0] < lines[best, 0]
+            best = 0
+            for team in range(1, teams):
+                fewer = lines[team, 0] < lines[best, 0]
                 if fewer or (lines[team, 0] == lines[best, 0] and lines[team, 1] < lines[best, 1]):
                     best = team
-            for k in range(here):
-                if units.of_ticket[members[k]] == unit:
-                    side[members[k]] = best
-                    lines[best, 0] += 1.0
-                    lines[best, 1] += waiting.rating[members[k]]
-    exchange(waiting, units, members, here, lines, side)
+            plan.side[row] = best
+            lines[best, 0] += wanted
+            lines[best, 1] += plan.total[row]
 
 
 @kernel
@@ -91,35 +204,114 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
 
 
 @kernel
-def exchange(waiting: Any, units: Any, members: Any, here: int, lines: Any, side: Any) -> None:
-    """Exchange players alone between sides as long as the sides' sums come nearer."""
-    for _ in range(here * here):
-        best, one, two = 1e-9, -1, -1
-        for i in range(here):
-            a = members[i]
-            for j in range(i + 1, here):
-                b = members[j]
-                alone = units.size[units.of_ticket[a]] == 1 and units.size[units.of_ticket[b]] == 1
-                if side[a] == side[b] or not alone:
-                    continue
-                gap = lines[side[a], 1] - lines[side[b], 1]
-                moved = 2.0 * (waiting.rating[a] - waiting.rating[b])
-                gain = abs(gap) - abs(gap - moved)
-                if gain > best:
-                    best, one, two = gain, a, b
-        if one < 0:
+def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
+    """Exchange between sides what brings their sums nearest, as long as anything does.
+
+    First two of one size; then a party, alone or with another of its side, for whoever are as many together.
+    """
+    for _ in range(count * count):
+        if not exchange_equals(plan, count, lines) and not exchange_groups(plan, count, teams, lines):
             return
-        moved = waiting.rating[one] - waiting.rating[two]
-        lines[side[one], 1] -= moved
-        lines[side[two], 1] += moved
-        side[one], side[two] = side[two], side[one]
+
+
+@kernel
+def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
+    """Exchange the two of one size that help most, if any do."""
+    best, one, two = SAME, -1, -1
+    for a in range(count):
+        for b in range(a + 1, count):
+            if plan.side[a] == plan.side[b] or plan.size[a] != plan.size[b]:
+                continue
+            gap = lines[plan.side[a], 1] - lines[plan.side[b], 1]
+            gain = abs(gap) - abs(gap - 2.0 * (plan.total[a] - plan.total[b]))
+            if gain > best:
+                best, one, two = gain, a, b
+    if one < 0:
+        return False
+    to, back = plan.side[two], plan.side[one]
+    move(plan, one, to, lines)
+    move(plan, two, back, lines)
+    return True
+
+
+@kernel
+def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
+    """Exchange the one or two of a side and the group of another that help most, a party being among them."""
+    best, one, two, to = SAME, -1, -1, -1
+    for a in range(count):
+        for b in range(a, count if count <= PAIRED else a + 1):
+            if plan.side[a] != plan.side[b] or (plan.size[a] == 1 and plan.size[b] == 1):
+                continue
+            for team in range(teams):
+                if team == plan.side[a]:
+                    continue
+                gap = lines[plan.side[a], 1] - lines[team, 1]
+                miss, _ = find_group(plan, count, team, a, b, gap)
+                gain = abs(gap) - 2.0 * miss
+                if gain > best:
+                    best, one, two, to = gain, a, b, team
+    if one < 0:
+        return False
+    back = plan.side[one]
+    _, members = find_group(plan, count, to, one, two, lines[back, 1] - lines[to, 1])
+    for k in range(members):
+        move(plan, plan.best[k], back, lines)
+    move(plan, one, to, lines)
+    if two != one:
+        move(plan, two, to, lines)
+    return True
+
+
+@kernel
+def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float) -> tuple[float, int]:
+    """Find whom of a side to exchange for one or two of another whose sum of ratings is higher by a gap.
+
+    They are as many players together, and bring the sums nearest; after `MAX_STEPS` steps the nearest so far.
+
+    Returns:
+        Half the gap that is left, infinite where there are none; and how many are written to `plan.best`.
+    """
+    players, wanted = plan.size[one], plan.total[one] - 0.5 * gap
+    if two != one:
+        players, wanted = players + plan.size[two], wanted + plan.total[two]
+    nearest, found = math.inf, 0
+    depth, row, size, total = 0, 0, 0, 0.0
+    for _ in range(MAX_STEPS):
+        if row < count:
+            if plan.side[row] == team and size + plan.size[row] <= players:
+                plan.stack[depth] = row
+                depth += 1
+                size += plan.size[row]
+                total += plan.total[row]
+                if size == players and abs(wanted - total) < nearest:
+                    nearest, found = abs(wanted - total), depth
+                    for k in range(depth):
+                        plan.best[k] = plan.stack[k]
+            row += 1
+        if row == count or size == players:
+            if depth == 0:
+                break
+            depth -= 1
+            row = plan.stack[depth]
+            size -= plan.size[row]
+            total -= plan.total[row]
+            row += 1
+    return nearest, found
+
+
+@kernel
+def move(plan: Any, row: int, to: int, lines: Any) -> None:
+    """Put a party or a player alone on another side."""
+    lines[plan.side[row], 1] -= plan.total[row]
+    lines[to, 1] += plan.total[row]
+    plan.side[row] = to
 
 
 @kernel
 def evenness(waiting: Any, members: Any, here: int, sides: int, slope: float, side: Any, lines: Any) -> float:
-    """The entropy of who wins over its largest: by Plackett and Luce from the sides' mean ratings.
+    """The entropy of who wins over its largest: by Plackett and Luce from the sides' leads over the best.
 
-    Uncertain ratings tell less: the slope is attenuated as in Glicko.
+    Uncertain ratings tell less: each lead is attenuated by both sides' deviations, as in Glicko's expected score.
     """
     for team in range(sides):
         lines[team, 0] = lines[team, 1] = lines[team, 2] = 0.0
@@ -128,16 +320,17 @@ def evenness(waiting: Any, members: Any, here: int, sides: int, slope: float, si
         lines[side[ticket], 0] += 1.0
         lines[side[ticket], 1] += waiting.rating[ticket]
         lines[side[ticket], 2] += waiting.deviation[ticket] * waiting.deviation[ticket]
-    best = -math.inf
+    best = 0
     for team in range(sides):
         count = max(lines[team, 0], 1.0)
-        variance = lines[team, 2] / (count * count)
         lines[team, 1] /= count
-        lines[team, 2] = slope / math.sqrt(1.0 + 3.0 * slope * slope * variance / (math.pi * math.pi))
-        best = max(best, lines[team, 1])
+        lines[team, 2] /= count * count
+        best = team if lines[team, 1] > lines[best, 1] else best
     total, weighed = 0.0, 0.0
     for team in range(sides):
-        lead = lines[team, 2] * (lines[team, 1] - best)
+        variance = lines[team, 2] + lines[best, 2]
+        attenuated = slope / math.sqrt(1.0 + 3.0 * slope * slope * variance / (math.pi * math.pi))
+        lead = attenuated * (lines[team, 1] - lines[best, 1])
         strength = math.exp(lead)
         total += strength
         weighed += strength * lead

@@ -163,7 +163,7 @@ class Client:
         return self._told("GET", f"{at(pool)}/compare", None, {"player": player, "other": other})
 
     def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> dict[str, Any]:
-        """The chances of a field: `entrants, ranks, pairs`."""
+        """The chances of a field: `entrants, ranks, pairs`, and `newcomers`, the entrants who have not played."""
         return self._told("POST", f"{at(pool)}/predict", {"entrants": list(entrants), "top": top})
 
     def matchmaking(self, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> list[dict[str, Any]]:

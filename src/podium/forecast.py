@@ -1,7 +1,8 @@
 """What is expected of a field: each entrant's chances by the system's own model, and how strong a race is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from podium.replay import Replayed
 from podium.rules import enter, expect, form_of
 from podium.systems.base import System
 from podium.tuples import read
+
+NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,13 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         rows.append((group, last - first, float(replayed.before[first:last].mean()), strength))
     told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")
     return named_events(events).join(told, on="group", maintain_order="left").drop("group")
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one most likely means, whatever the case; None where none is near."""
+    by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
+    near = get_close_matches(name.casefold(), by_case, 1, NEAR)
+    return by_case[near[0]] if near else None
 
 
 def named_events(events: Events) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.balancing import divide, divisible
+from podium.balancing import divide, divisible, empty_plan
 from podium.compiled import compile_kernel, kernel
 from podium.errors import ParameterError
 
@@ -167,7 +167,8 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Made:
     made.match[:] = groups[units.of_ticket]
     slope = math.log(10.0) / policy.scale
     members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
-    divide(waiting, units, policy.teams, slope, now, members, filled, np.empty((policy.size, 3)), made)
+    room = np.empty((policy.size, 3)), empty_plan(policy.size)
+    divide(waiting, units, policy.teams, slope, now, members, filled, *room, made)
     return Made(made.match, made.side, made.spread[:count], made.quality[:count], made.waited_s[:count])
 
 

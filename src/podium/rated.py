@@ -15,7 +15,7 @@ from podium.entries import PRESENT
 from podium.errors import ParameterError, UnknownError
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
-from podium.forecast import Forecast, forecast, strengths
+from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.replay import Replayed, replay
 from podium.results import Results, read_results
 from podium.systems.base import System
@@ -162,6 +162,16 @@ class Rated:
         if pool is not None:
             self.pool(pool)
         return forecast(self.system, entrants, [self._state(name, pool) for name in entrants], top)
+
+    def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
+        """Those of the entrants who are nobody's name in the results, each with the nearest name where one is near.
+
+        Args:
+            pool: look for them in this pool only.
+        """
+        table = self.results.frame if pool is None else self.results.frame.filter(pool=pool)
+        known = set(table["player"].unique().to_list())
+        return {name: nearest_name(name, known) for name in entrants if name not in known}
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `podium.forecast.strengths`.

@@ -22,6 +22,10 @@ def predict(
         list[str] | None,
         typer.Option(metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."),
     ] = None,
+    entrant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="The chance to finish among so many.")] = 3,
     pool: Annotated[str | None, typer.Option(help="The pool whose ratings to use, where there are several.")] = None,
     period: Period = "event",
@@ -30,10 +34,17 @@ def predict(
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
     made = chosen_system(system, settings, system_file)
     names = [name.strip() for row in csv.reader(entrants or [], skipinitialspace=True) for name in row if name.strip()]
+    names += [name.strip() for name in entrant or [] if name.strip()]
     if not names:
-        raise ParameterError("name the field with --entrants A,B,...")
+        raise ParameterError("name the field with --entrants A,B,... or --entrant NAME for each")
     with show.progress("reading", "rating", "predicting") as steps:
-        told = rated_file(file, made, period, steps).predict(names, top=top, pool=pool)
+        rated = rated_file(file, made, period, steps)
+        told = rated.predict(names, top=top, pool=pool)
+        strangers = rated.newcomers(names, pool=pool)
+    place = file if pool is None else f"pool {pool} of {file}"
+    for name, near in strangers.items():
+        hint = f" (did you mean {near}?)" if near else ""
+        typer.echo(f"podium: {name} is not in {place}{hint}; predicted as a newcomer", err=True)
     if form is Format.json:
         tables = {"entrants": told.entrants, "ranks": told.ranks, "pairs": told.pairs}
         show.show_json({name: table.to_dicts() for name, table in tables.items()})

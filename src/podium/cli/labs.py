@@ -51,7 +51,10 @@ def matchmaking(
     match_s: Annotated[float, typer.Option("--match", help="Seconds that a match takes.")] = 240.0,
     rest_s: Annotated[float, typer.Option("--rest", help="Seconds that players rest, on average.")] = 60.0,
     deviation: Annotated[float, typer.Option(help="Of the players' ratings.")] = 250.0,
-    scale: Annotated[float, typer.Option(help="Gap in rating at which the odds are 10 to 1.")] = 400.0,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Gap in rating at which the odds are 10 to 1; the system's own, or 400 without FILE."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another crowd of the same kind.")] = 1,
     chart: Annotated[Path | None, typer.Option(help="Draw waits against spreads here: .svg, .png or .html.")] = None,
     form: Shape = Format.table,
@@ -60,12 +63,15 @@ def matchmaking(
     from podium import charts
     from podium.lab import Crowd, compared, replayed_arrivals
     from podium.matchmaking import Policy
+    from podium.pairing import odds_scale
 
     if chart is not None:
         charts.checked_path(chart)
+    made = None if file is None else chosen_system(system, settings, system_file)
+    if scale is None:
+        scale = Policy().scale if made is None else odds_scale(made)
     policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target")]
-    if file is not None:
-        made = chosen_system(system, settings, system_file)
+    if file is not None and made is not None:
         with show.progress("reading", "rating", "matching") as steps:
             rated = rated_file(file, made, "event", steps)
             told = replayed_arrivals(rated.events, rated.replayed, policies)

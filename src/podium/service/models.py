@@ -207,7 +207,9 @@ class Tickets(Strict):
     teams: Annotated[int, Field(ge=0, le=1000)] = 0
     least: Annotated[int, Field(ge=2, le=1000)] = 2
     target_s: Annotated[float, Field(gt=0.0, le=1e6)] = 40.0
-    scale: Annotated[float, Field(gt=0.0, le=1e9)] = 400.0
+    scale: Annotated[
+        float | None, Field(gt=0.0, le=1e9, description="Gap in rating at which the odds are 10 to 1; the pool's own.")
+    ] = None
 
 
 class Day(Strict):

@@ -1,5 +1,6 @@
 """The routes that read: each sees one moment of a pool."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
@@ -7,6 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.leaderboard import Eligibility, instant, span
 from podium.matchmaking import Policy, Ticket, match
+from podium.pairing import match_quality, odds_scale
 from podium.service.access import needs
 from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes
@@ -142,6 +144,7 @@ def add_chances(app: FastAPI, store: Store) -> None:
         chances = await run_in_threadpool(store.predict, pool, told.entrants, top=told.top)
         return {
             "entrants": chances.entrants.to_dicts(),
+            "newcomers": chances.entrants.filter(events=0)["player"].to_list(),
             "ranks": chances.ranks.to_dicts(),
             "pairs": chances.pairs.to_dicts(),
         }
@@ -154,9 +157,10 @@ def add_chances(app: FastAPI, store: Store) -> None:
 
 
 def made_matches(store: Store, pool: str, told: Tickets) -> list[MadeMatch]:
-    """Matches of tickets, by the ratings of a pool."""
-    policy = Policy(told.size, told.teams, told.least, told.target_s, told.scale)
-    states = store.states(pool, [each.player for each in told.tickets])
+    """Matches of tickets, by the ratings of a pool; without a scale, as even as the pool's system expects them."""
+    system, states = store.system_and_states(pool, [each.player for each in told.tickets])
+    scale = odds_scale(system) if told.scale is None else told.scale
+    policy = Policy(told.size, told.teams, told.least, told.target_s, scale)
     tickets = [
         Ticket(
             each.player,
@@ -168,7 +172,14 @@ def made_matches(store: Store, pool: str, told: Tickets) -> list[MadeMatch]:
         )
         for each, state in zip(told.tickets, states, strict=True)
     ]
-    return [MadeMatch.model_validate(each, from_attributes=True) for each in match(tickets, 0.0, policy)]
+    matches = match(tickets, 0.0, policy)
+    if told.scale is None:
+        state_of = {ticket.player: state for ticket, state in zip(tickets, states, strict=True)}
+        matches = [
+            replace(each, quality=match_quality(system, [[state_of[name] for name in team] for team in each.teams]))
+            for each in matches
+        ]
+    return [MadeMatch.model_validate(each, from_attributes=True) for each in matches]
 
 
 def add_events(app: FastAPI, store: Store) -> None:

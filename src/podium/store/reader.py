@@ -21,6 +21,7 @@ from podium.store.matches import Registered
 from podium.store.pools import Pool, every_pool, wanted_pool
 from podium.store.rerating import counting_results
 from podium.store.verification import differences
+from podium.systems.base import System
 
 
 class Reader:
@@ -86,10 +87,14 @@ class Reader:
         with self.reading(pool_name) as (connection, of):
             return newest_seq(connection, of)
 
+    def system_and_states(self, pool_name: str, names: Sequence[str]) -> tuple[System, list[Any]]:
+        """A pool's system with each player's state, both of one moment; see `states`."""
+        with self.reading(pool_name) as (connection, of):
+            return of.system, lookup.states(connection, of, names)
+
     def states(self, pool_name: str, names: Sequence[str]) -> list[Any]:
         """Each player's state, as the system's NamedTuple; a newcomer's for whoever has none."""
-        with self.reading(pool_name) as (connection, of):
-            return lookup.states(connection, of, names)
+        return self.system_and_states(pool_name, names)[1]
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
         """What happened since an entry of the log, oldest first; see `podium.store.lookup.news`."""

@@ -1,0 +1,82 @@
+"""What a system makes of a match: how far apart its ratings stand for some odds, and how even its sides are."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from podium.entries import PRESENT
+from podium.errors import ParameterError
+from podium.rules import enter, expect
+from podium.systems.base import System, log_odds
+
+TEN_TO_ONE = 10.0 / 11.0
+SETTLED_EVENTS = 1000.0
+SETTLED_SHARE = 1e-3  # of a newcomer's deviation: as good as none
+MAX_DOUBLINGS, HALVINGS = 1000, 60
+
+
+def odds_scale(system: System) -> float:
+    """The gap in rating at which the system expects odds of 10 to 1 between settled players.
+
+    Raises:
+        ParameterError: it expects no such odds of any gap.
+    """
+    params, newcomer = system.params(), system.newcomer()
+    known = {"events": SETTLED_EVENTS, "deviation": SETTLED_SHARE * getattr(newcomer, "deviation", 0.0)}
+    settled = newcomer._replace(**{name: value for name, value in known.items() if name in newcomer._fields})
+
+    def chance(gap: float) -> float:
+        """The expected score of one who stands half the gap above a newcomer's rating, against one as far below."""
+        above, below = (
+            enter(params, settled._replace(**{name: getattr(settled, name) + lead for name in system.with_level}), PRESENT)
+            for lead in (0.5 * gap, -0.5 * gap)
+        )
+        return float(expect(params, above, below))
+
+    low, high = 0.0, 1.0
+    for _ in range(MAX_DOUBLINGS):
+        if chance(high) >= TEN_TO_ONE:
+            break
+        low, high = high, 2.0 * high
+    else:
+        raise ParameterError(f"{system.name} expects odds of 10 to 1 of no gap in rating: give a scale")
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if chance(middle) >= TEN_TO_ONE else (middle, high)
+    return high
+
+
+def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
+    """How even the sides of a match are by the system's own expected scores, as `predict` gives them for a pair.
+
+    A side of several stands for one player: the mean of their states, with the deviation of a mean.
+
+    Args:
+        sides: each one's players' states.
+
+    Returns:
+        The entropy of who wins over its largest, by Plackett and Luce from each side's log-odds against the best:
+        1 where all are as likely, towards 0 where one surely does.
+    """
+    params = system.params()
+    forms = [enter(params, combined_state(side), PRESENT) for side in sides]
+    best = forms[0]
+    for form in forms[1:]:
+        best = form if expect(params, form, best) > expect(params, best, form) else best
+    leads = [0.0 if form is best else log_odds(expect(params, form, best), expect(params, best, form)) for form in forms]
+    top = max(leads)
+    strengths = [math.exp(lead - top) for lead in leads]
+    total = sum(strengths)
+    weighed = sum(strength * (lead - top) for strength, lead in zip(strengths, leads, strict=True))
+    return (math.log(total) - weighed / total) / math.log(len(sides)) if len(sides) > 1 else 1.0
+
+
+def combined_state(states: Sequence[Any]) -> Any:
+    """The mean of states, a NamedTuple as they are, with the deviation of a mean of independent skills."""
+    if len(states) == 1:
+        return states[0]
+    mean = [math.fsum(values) / len(states) for values in zip(*states, strict=True)]
+    combined = type(states[0])(*mean)
+    if "deviation" not in combined._fields:
+        return combined
+    return combined._replace(deviation=math.hypot(*(state.deviation for state in states)) / len(states))

@@ -90,7 +90,9 @@ def predicted(capsys, *arguments):
 
 def test_a_name_that_is_nobodys_is_reported_with_the_near_one(tmp_path, capsys):
     table = tmp_path / "results.json"
-    table.write_text(json.dumps([row | {"pool": "a"} for row in ROWS] + [row | {"pool": "b", "event_id": "b"} for row in ROWS[:3]]))
+    table.write_text(
+        json.dumps([row | {"pool": "a"} for row in ROWS] + [row | {"pool": "b", "event_id": "b"} for row in ROWS[:3]])
+    )
     file = str(table)
     players, warning = predicted(capsys, file, "--entrants", "ana,CLEO,nobody at all", "--pool", "a")
     assert players[0] == "ana"

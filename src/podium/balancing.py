@@ -10,7 +10,7 @@ from podium.compiled import compile_kernel, kernel
 SEARCHED = 10  # parties and players alone of a match whose sides are searched whole
 SAME = 1e-9  # rating points that make no difference
 PAIRED = 24  # parties and players alone of a match in which two of a side are exchanged together
-MAX_STEPS = 1024  # of the search for a group to exchange
+MAX_STEPS = 256  # of the search for a group to exchange
 
 
 class Plan(NamedTuple):
@@ -69,15 +69,14 @@ def _divide_matches(
 def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal numbers and sums of ratings as near as can be, parties together.
 
-    Up to `SEARCHED` parties and players alone are searched whole; more are placed and then exchanged.
+    They are placed and then exchanged; up to `SEARCHED` parties and players alone are then searched whole.
     """
     count = fill_plan(waiting, units, members, here, plan)
     room = here // teams
+    place(plan, count, teams, room, lines)
+    exchange(plan, count, teams, lines)
     if count <= SEARCHED:
         search(plan, count, teams, room, lines)
-    else:
-        place(plan, count, teams, room, lines)
-        exchange(plan, count, teams, lines)
     for k in range(here):
         side[members[k]] = plan.side[plan.unit_of[k]]
 
@@ -104,60 +103,84 @@ def fill_plan(waiting: Any, units: Any, members: Any, here: int, plan: Any) -> i
 
 @kernel
 def search(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
-    """Try every division into sides of `room` players, each once: the least range of the sides' sums.
+    """Try every division into sides of `room` players that may be better than the one found: each once.
 
-    Of those of one range the least sum of squares, of these the first.
+    The best has the least range of the sides' sums of ratings, of those of one range the least sum of squares.
     """
+    mean = 0.0
+    for team in range(teams):
+        mean += lines[team, 1] / teams
+    least, least_squares = least_range(lines, teams, room, mean), squared_distances(lines, teams, mean)
+    copy_numbers(plan.side, plan.best, count)
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
-    mean = 0.0
-    for row in range(count):
-        mean += plan.total[row] / teams
-    least, least_squares = math.inf, math.inf
     plan.side[0], plan.stack[0] = -1, 0
     k = 0
     while k >= 0:
-        team = plan.side[k]
-        if team >= 0:
-            lines[team, 0] -= plan.size[k]
-            lines[team, 1] = plan.before[k]
-        # Sides without players are all alike: only the first of them, after those in use, is tried.
-        last = min(plan.stack[k], teams - 1)
-        team += 1
-        while team <= last and lines[team, 0] + plan.size[k] > room:
-            team += 1
-        if team > last:
+        if not to_next_side(plan, k, teams, room, lines):
             k -= 1
+        elif least_range(lines, teams, room, mean) > least + SAME:
             continue
-        plan.side[k], plan.before[k] = team, lines[team, 1]
-        lines[team, 0] += plan.size[k]
-        lines[team, 1] += plan.total[k]
-        if k + 1 < count:
-            if lines[team, 0] < room or full_range(lines, teams, room) <= least + SAME:
-                k += 1
-                plan.side[k], plan.stack[k] = -1, max(plan.stack[k - 1], team + 1)
-            continue
-        width, squares = full_range(lines, teams, room), 0.0
-        if width > least + SAME:
-            continue
-        for each in range(teams):
-            squares += (lines[each, 1] - mean) * (lines[each, 1] - mean)
-        if width < least - SAME or squares < least_squares - SAME:
-            least, least_squares = min(width, least), squares
-            for row in range(count):
-                plan.best[row] = plan.side[row]
-    for row in range(count):
-        plan.side[row] = plan.best[row]
+        elif k + 1 < count:
+            k += 1
+            plan.side[k], plan.stack[k] = -1, max(plan.stack[k - 1], plan.side[k - 1] + 1)
+        else:
+            width, squares = least_range(lines, teams, room, mean), squared_distances(lines, teams, mean)
+            if width < least - SAME or squares < least_squares - SAME:
+                least, least_squares = min(width, least), squares
+                copy_numbers(plan.side, plan.best, count)
+    copy_numbers(plan.best, plan.side, count)
 
 
 @kernel
-def full_range(lines: Any, teams: int, room: int) -> float:
-    """The range of the sums of the sides that are full."""
-    low, high = math.inf, -math.inf
+def copy_numbers(source: Any, target: Any, count: int) -> None:
+    """Copy the first numbers of an array into another."""
+    for k in range(count):
+        target[k] = source[k]
+
+
+@kernel
+def to_next_side(plan: Any, k: int, teams: int, room: int, lines: Any) -> bool:
+    """Take a unit from its side to the next with room for it; whether there is one."""
+    team = plan.side[k]
+    if team >= 0:
+        lines[team, 0] -= plan.size[k]
+        lines[team, 1] = plan.before[k]
+    last = min(plan.stack[k], teams - 1)  # sides without players are all alike: only the first of them is tried
+    team += 1
+    while team <= last and lines[team, 0] + plan.size[k] > room:
+        team += 1
+    if team > last:
+        return False
+    plan.side[k], plan.before[k] = team, lines[team, 1]
+    lines[team, 0] += plan.size[k]
+    lines[team, 1] += plan.total[k]
+    return True
+
+
+@kernel
+def least_range(lines: Any, teams: int, room: int, mean: float) -> float:
+    """The least range that the sums can have, given those of the sides that are full."""
+    low, high, left, open_sides = math.inf, -math.inf, 0.0, 0
     for team in range(teams):
         if lines[team, 0] == room:
             low, high = min(low, lines[team, 1]), max(high, lines[team, 1])
+            left += mean - lines[team, 1]
+        else:
+            open_sides += 1
+    if open_sides:  # one of them will have their mean at least, another at most
+        share = mean + left / open_sides
+        low, high = min(low, share), max(high, share)
     return high - low
+
+
+@kernel
+def squared_distances(lines: Any, teams: int, mean: float) -> float:
+    """The sum of squares of the distances of the sides' sums from their mean."""
+    squares = 0.0
+    for team in range(teams):
+        squares += (lines[team, 1] - mean) * (lines[team, 1] - mean)
+    return squares
 
 
 @kernel
@@ -285,8 +308,7 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
                 total += plan.total[row]
                 if size == players and abs(wanted - total) < nearest:
                     nearest, found = abs(wanted - total), depth
-                    for k in range(depth):
-                        plan.best[k] = plan.stack[k]
+                    copy_numbers(plan.stack, plan.best, depth)
             row += 1
         if row == count or size == players:
             if depth == 0:

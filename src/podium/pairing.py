@@ -28,7 +28,9 @@ def odds_scale(system: System) -> float:
     def chance(gap: float) -> float:
         """The expected score of one who stands half the gap above a newcomer's rating, against one as far below."""
         above, below = (
-            enter(params, settled._replace(**{name: getattr(settled, name) + lead for name in system.with_level}), PRESENT)
+            enter(
+                params, settled._replace(**{name: getattr(settled, name) + lead for name in system.with_level}), PRESENT
+            )
             for lead in (0.5 * gap, -0.5 * gap)
         )
         return float(expect(params, above, below))
@@ -63,7 +65,9 @@ def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
     best = forms[0]
     for form in forms[1:]:
         best = form if expect(params, form, best) > expect(params, best, form) else best
-    leads = [0.0 if form is best else log_odds(expect(params, form, best), expect(params, best, form)) for form in forms]
+    leads = [
+        0.0 if form is best else log_odds(expect(params, form, best), expect(params, best, form)) for form in forms
+    ]
     top = max(leads)
     strengths = [math.exp(lead - top) for lead in leads]
     total = sum(strengths)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import math
 import time
 from datetime import UTC, datetime
 
@@ -14,7 +15,7 @@ from races import event as race
 import podium
 from podium.service import intake, streams
 from podium.store import Store
-from podium.systems import find
+from podium.systems import find, names
 
 POOL = "/api/v1/pools/main"
 
@@ -123,6 +124,35 @@ def test_players_beside_players(client):
     assert sorted(name for each in made for name in each["players"]) == ["a", "b", "c", "new"]
     for path, body in (("predict", {"entrants": ["a", "a"]}), ("matchmaking", {"tickets": tickets * 2, "size": 2})):
         told(client.post(f"{POOL}/{path}", json=body), 422)
+
+
+def test_whoever_has_not_played_is_named_a_newcomer(client):
+    chances = told(client.post(f"{POOL}/predict", json={"entrants": ["a", "stranger", "b", "new"]}))
+    assert sorted(chances["newcomers"]) == ["new", "stranger"]
+    assert told(client.post(f"{POOL}/predict", json={"entrants": ["a", "b"]}))["newcomers"] == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_quality_of_a_pairing_is_that_of_its_prediction(tmp_path, name):
+    """Whatever the unit of the pool's ratings; with a scale in the request it is by that scale."""
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find(name)())
+    with calling(store) as client:
+        events = [race(number, "ab") for number in range(30)]
+        for event in events:
+            for entry, time_s in zip(event["entries"], (100.0, 101.0), strict=True):
+                entry |= {"time_s": time_s, "score": 200.0 - time_s, "played_s": 600.0, "duration_s": 600.0}
+        told(client.post(f"{POOL}/events", json={"events": events}), 201)
+        for pair in ("ab", ["a", "new"]):
+            body = {"tickets": [{"player": player, "waited_s": 100.0} for player in pair], "size": 2}
+            (match,) = told(client.post(f"{POOL}/matchmaking", json=body))
+            chances = told(client.post(f"{POOL}/predict", json={"entrants": list(pair), "top": 1}))
+            wins = [each["win"] for each in chances["entrants"]]
+            entropy = -sum(win * math.log(win) for win in wins if win > 0.0) / math.log(2.0)
+            assert match["quality"] == pytest.approx(entropy, abs=1e-9)
+            (match,) = told(client.post(f"{POOL}/matchmaking", json=body | {"scale": 1e9}))
+            assert match["quality"] == pytest.approx(1.0, abs=1e-6)
+    store.close()
 
 
 def test_seasons_days_and_names(client, store):

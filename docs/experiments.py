@@ -50,9 +50,10 @@ Sides have equal numbers, and parties stay together. Matches of up to ten partie
 for the sides whose sums of ratings are nearest; in larger ones two of a size are exchanged, or a party, alone or with
 another of its side, for whoever are as many, as long as that brings the sums nearer.
 
-The quality is the entropy of who wins over its largest. It needs the gap in rating at which the odds are 10 to 1: `scale`,
-400 unless given. The service takes its pool's own (2000 with `stk`, about 8 with `trueskill`) and a pairing's quality from
-the same expected scores as its predictions; `podium lab matchmaking FILE --system S` takes the system's. In the library:
+The quality is the entropy of who wins over its largest. It needs the gap in rating at which the odds are 10 to 1:
+`scale`, 400 unless given. The service takes its pool's own (2000 with `stk`, about 8 with `trueskill`), and a pairing's
+quality from the same expected scores as its predictions; `podium lab matchmaking FILE --system S` takes the system's.
+In the library:
 
     Policy(size=8, teams=2, scale=odds_scale(system))   # podium.matchmaking, podium.pairing
 """

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from podium.entries import PRESENT
 from podium.errors import ParameterError
 from podium.ranks import GumbelPerformances, Performances
-from podium.rules import Points, enter, expect
+from podium.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 
 Number = float | int | None
 OFF = ("none", "off")
@@ -86,8 +86,11 @@ class System:
 
     @property
     def shipped(self) -> bool:
-        """Whether it is one of Podium's own, whose machine code is kept on disk, keyed by their sources."""
-        return type(self).__module__.startswith("podium.systems.")
+        """Whether all its rules are Podium's own, whose machine code is kept on disk, keyed by their sources."""
+        if not type(self).__module__.startswith("podium.systems."):
+            return False
+        kind = type(self.params())
+        return version_of(kind) is kind and are_ours(functions_of(kind))
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -107,16 +110,14 @@ class System:
         return self.newcomer(), blank(self.form_type), blank(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
-        """What every kernel takes first: the numbers that the rules read, and `like`.
-
-        numba names machine code after the names of its arguments' types, so that two systems loaded from the
-        cache would run each other's code where both call them `Params`: each gets its module's name too.
-        """
+        """What every kernel takes first: the numbers that the rules read, and `like`."""
         params = self.params()
-        kind = type(params)
-        if "." not in kind.__name__:
-            kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
-        return params, self.like()
+        version = version_of(type(params))
+        like = self.like()
+        for kind in map(type, like):
+            if not kind.__module__.startswith("podium."):
+                qualify(kind)
+        return (params if version is type(params) else version(*params)), like
 
     def performances(self, forms: Sequence[Any]) -> Performances:
         """How the players of a field perform, from what each brings: lower is better.

@@ -103,7 +103,8 @@ def explain(
         return
     show.show(told.rows, form)
     if form is Format.table:
-        typer.echo(f"{told.rating_before:.2f} {told.delta:+.2f} -> {told.rating_before + told.delta:.2f}")
+        before, change, digits = told.rating_before, told.delta, made.digits
+        typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
         typer.echo(told.words)
 
 

@@ -16,6 +16,9 @@ from podium.errors import ParameterError
 from podium.ranks import GumbelPerformances, Performances
 from podium.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 
+STEP = 1e-4  # points over which a slope is taken
+ELO_SCALE = 400.0 / math.log(10.0)  # points for odds of e to 1
+ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
 Number = float | int | None
 OFF = ("none", "off")
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -128,6 +131,23 @@ class System:
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
         lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
         return GumbelPerformances(-lead, np.ones(lead.size))
+
+    @property
+    def points_per_logit(self) -> float:
+        """The system's scale: points between newcomers that make the odds e to 1, by the slope of `expect` at equals.
+
+        Elo's, 400 / ln 10, where `expect` has no slope there.
+        """
+        params, newcomer = self.params(), self.newcomer()
+        moved = {name: getattr(newcomer, name) + STEP for name in self.with_level}
+        above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
+        slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)
+        return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve's own slope is a quarter
+
+    @property
+    def digits(self) -> int:
+        """Decimals of points that people read, at least one: the last is worth no more than Elo's first."""
+        return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
         """The states after a soft reset: each keeps a share of its lead over a newcomer, and all else that is known.

@@ -1,7 +1,10 @@
 """Live rating: one event at a time, to the same bits as a replay of them all."""
 
+import math
 import threading
+from collections.abc import Iterator
 from copy import copy
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
+from podium.event_order import SEQUENCE
 from podium.events import Events, encode, frozen
 from podium.explanation import Explanation, explain
 from podium.ledger import history
@@ -19,8 +23,17 @@ from podium.results import Results, read_results
 from podium.systems.base import System
 
 NEVER = np.iinfo(np.int64).min
+FIRST = -math.inf  # the sequence of an event that has none
 Seat = tuple[str, str]  # pool and player
+Moment = tuple[int, float]  # microseconds and sequence
 Seats = npt.NDArray[np.int64]
+
+
+def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
+    """The pool of each row and when its event was, as far as the results say."""
+    started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
+    sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
+    return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)
 
 
 def refuse_share(keep: float) -> None:
@@ -45,7 +58,7 @@ class Live:
         self._seats: dict[Seat, int] = {}
         self._states = newcomers(self.system, 0)
         self._seen = np.empty(0, np.int64)  # microseconds; NEVER for one who has no dated event
-        self._last: dict[str, int] = {}  # newest event of each pool
+        self._last: dict[str, Moment] = {}  # newest event of each pool
         self._events: set[str] = set()
         self._lock = threading.RLock()
 
@@ -134,13 +147,13 @@ class Live:
         for row, event_id in enumerate(frame["event_id"], start=1):
             if event_id in self._events:
                 faults.append(Fault(row, "event_id", event_id, "was rated before; a correction needs a replay"))
-        if "started_at" in frame.columns:
-            started = zip(frame["pool"], frame["started_at"].cast(pl.Int64), strict=True)
-            for row, (pool, instant) in enumerate(started, start=1):
-                if instant < self._last.get(pool, NEVER):
-                    faults.append(
-                        Fault(row, "started_at", None, "is before the newest event; a late one needs a replay")
-                    )
+        late = "is before the newest event; a late one needs a replay"
+        for row, (pool, (start, sequence)) in enumerate(moments(frame), start=1):
+            newest, last = self._last.get(pool, (NEVER, FIRST))
+            if start < newest:
+                faults.append(Fault(row, "started_at", None, late))
+            elif start == newest and FIRST < sequence < last:
+                faults.append(Fault(row, SEQUENCE, sequence, late))
         if faults:
             raise ResultsError(source, faults)
 
@@ -179,10 +192,10 @@ class Live:
 
     def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
         self._events.update(frame["event_id"].to_list())
+        for pool, moment in moments(frame):
+            self._last[pool] = max(self._last.get(pool, (NEVER, FIRST)), moment)
         if "started_at" not in frame.columns:
             return
         started = frame["started_at"].to_physical().to_numpy()
-        for pool, moment in zip(frame["pool"].to_list(), started.tolist(), strict=True):
-            self._last[pool] = max(self._last.get(pool, NEVER), moment)
         rated = events.ledger
         self._seen[seats[events.columns.player[rated.entrant]]] = started[rated.row]

@@ -1,6 +1,7 @@
 """Tuning: the past is searched, the future only tests."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,18 @@ def test_the_command_writes_the_file(tmp_path, capsys):
     command_line.app(["tune", str(source), *options], standalone_mode=False)
     told = json.loads(capsys.readouterr().out)
     assert told["parameters"]["k"] == chosen_system(None, None, out).k
+
+
+def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("races.json").write_text(json.dumps(RACES))
+    Path("elo-tuned.toml").write_text("keep me")
+    Path("elo-tuned-2.toml").symlink_to("nowhere")
+    options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "1", "--format", "json"]
+    command_line.app(["tune", "races.json", *options], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out)["file"] == "elo-tuned-3.toml"
+    assert Path("elo-tuned.toml").read_text() == "keep me"
+    assert chosen_system(None, None, Path("elo-tuned-3.toml")).name == "elo"
 
 
 def test_what_cannot_be_tuned_says_why(tmp_path):

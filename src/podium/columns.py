@@ -13,12 +13,13 @@ REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
-NUMBERS = ("position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
+NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = ("finished", "quit", "dnf", "disqualified", "did_not_start")
 ALL = (
     "event_id",
     "started_at",
+    "sequence",
     "pool",
     "mode",
     "heat",
@@ -135,6 +136,8 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         remedy, fine = "must be a number of seconds, 0 or more", fine & (values >= 0.0)
     else:
         remedy = "must be a number"
+    if series.name == "sequence" and 0 < series.null_count() < series.len():
+        return column, list(told(series, series.is_null(), "is empty; give it on every row or on none"))
     if int(fine.sum()) + series.null_count() == series.len():
         return column, []
     return column, list(told(series, pl.Series(~fine) & series.is_not_null(), remedy))

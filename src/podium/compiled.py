@@ -2,20 +2,23 @@
 
 numba's own cache watches only the file that holds the compiled function, so an edited rule in another
 file would go on running as old machine code. The cache folder is therefore named after a digest of
-every source file that can end up in a kernel.
+every source file of the package, since a kernel may take a constant from any, and of who compiles.
 """
 
 import functools
 import hashlib
 import importlib
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite
 import numba
+import numpy as np
 import platformdirs
 from numba.extending import register_jitable
 
@@ -34,12 +37,16 @@ def kernel(function: _Function) -> _Function:
 
 
 def digest(folder: Path = HOME) -> str:
-    """Sixteen hex digits that change when a source file that can reach a kernel changes."""
-    seen = hashlib.blake2b(digest_size=8)
+    """Sixteen hex digits that change with any source file of the package, and with what compiles them.
+
+    numba's own cache tells processors apart, and the versions of numba and Python.
+    """
+    versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
+    seen = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
     for file in sorted(folder.rglob("*.py")):
         source = file.read_bytes()
-        if b"podium.compiled" in source or b"podium.rules" in source or file.name == "compiled.py":
-            seen.update(str(file.relative_to(folder)).encode() + b"\0" + source)
+        # Lengths part the names and the texts: no two sets of files are one string.
+        seen.update(f"\n{file.relative_to(folder).as_posix()} {len(source)}\n".encode() + source)
     return seen.hexdigest()
 
 

@@ -78,7 +78,8 @@ def explain(
     after = system.state_type(*replayed.after[entrant].tolist())
     delta = float(after.rating - before)
     rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
-    return Explanation(event_id, player, before, delta, rows, in_words(player, delta, rows, account.gaps()))
+    words = in_words(player, delta, rows, account.gaps(), system.digits)
+    return Explanation(event_id, player, before, delta, rows, words)
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]:

@@ -46,8 +46,8 @@ def codes(texts: pl.Series) -> pl.Series:
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
-    """An event has one start, one pool and one weight."""
-    for column in ("started_at", "pool", "weight"):
+    """An event has one start, one sequence, one pool and one weight."""
+    for column in ("started_at", "sequence", "pool", "weight"):
         if column not in table.columns or table[column].n_unique() == 1:
             continue
         step = np.diff(table["event"].to_numpy())

@@ -4,6 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.decimal_sums import decimal_sums
+
 OVERALL = "overall"
 PAIR = ("event_id", "player")
 
@@ -78,17 +80,19 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
     wanted = events.filter((pl.col("_heats") > 1) & ~pl.col("_told") & known)
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     finished = pl.col("status") == "finished"
-    score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0).sum()
-    time_s = _column(frame, "time_s").sum()
+    score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0)
+    time_s = _column(frame, "time_s").drop_nulls()
     all_heats = finished.sum() == pl.col("_heats").first()
-    return (
+    entrants = (
         frame.join(wanted, on="event_id", maintain_order="left")
         .group_by(*PAIR, maintain_order=True)
         .agg(
             pl.col("row").min(),
             *(pl.col(name).first() for name in shared),
-            pl.when(pl.col("_scored").first()).then(score).alias("score"),
-            pl.when(~pl.col("_scored").first() & all_heats).then(time_s).alias("time_s"),
+            score.alias("_scores"),
+            time_s.alias("_times"),
+            pl.col("_scored").first(),
+            all_heats.alias("_whole"),
             pl.when(pl.col("_scored").first() | all_heats)
             .then(pl.lit("finished"))
             .otherwise(pl.lit("dnf"))
@@ -96,6 +100,17 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(heat=pl.lit(OVERALL))
     )
+    scored, timed = pl.col("_scored"), ~pl.col("_scored") & pl.col("_whole")
+    return entrants.with_columns(
+        score=pl.when(scored).then(_sums(entrants["_scores"])), time_s=pl.when(timed).then(_sums(entrants["_times"]))
+    ).drop("_scores", "_times", "_scored", "_whole")
+
+
+def _sums(lists: pl.Series) -> pl.Series:
+    """The sum of each list of numbers, whatever their order."""
+    sizes = lists.list.len().to_numpy().astype(np.int64)
+    parts = lists.explode().drop_nulls().to_numpy().astype(np.float64)
+    return pl.Series(decimal_sums(parts, sizes), dtype=pl.Float64)
 
 
 def _column(frame: pl.DataFrame, name: str) -> pl.Expr:

@@ -1,5 +1,10 @@
 """Live rating: one event at a time, to the same bits as a replay of them all."""
 
+import math
+import threading
+from collections.abc import Iterator
+from copy import copy
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -7,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
+from podium.event_order import SEQUENCE
 from podium.events import Events, encode, frozen
 from podium.explanation import Explanation, explain
 from podium.ledger import history
@@ -17,8 +23,17 @@ from podium.results import Results, read_results
 from podium.systems.base import System
 
 NEVER = np.iinfo(np.int64).min
+FIRST = -math.inf  # the sequence of an event that has none
 Seat = tuple[str, str]  # pool and player
+Moment = tuple[int, float]  # microseconds and sequence
 Seats = npt.NDArray[np.int64]
+
+
+def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
+    """The pool of each row and when its event was, as far as the results say."""
+    started = frame["started_at"].to_physical().to_list() if "started_at" in frame.columns else repeat(NEVER)
+    sequence = frame[SEQUENCE].to_list() if SEQUENCE in frame.columns else repeat(FIRST)
+    return zip(frame["pool"].to_list(), zip(started, sequence, strict=False), strict=False)
 
 
 def refuse_share(keep: float) -> None:
@@ -34,7 +49,8 @@ def refuse_share(keep: float) -> None:
 class Live:
     """Ratings that move with each event as it comes.
 
-    Events must come in order; what is refused changes nothing. Every event settles at once.
+    Events must come in order; what is refused changes nothing. Every event settles at once. Threads may share one:
+    each call is whole before the next. A copy or a pickle goes its own way.
     """
 
     def __init__(self, system: str | System = "elo", **parameters: Any) -> None:
@@ -42,15 +58,28 @@ class Live:
         self._seats: dict[Seat, int] = {}
         self._states = newcomers(self.system, 0)
         self._seen = np.empty(0, np.int64)  # microseconds; NEVER for one who has no dated event
-        self._last: dict[str, int] = {}  # newest event of each pool
+        self._last: dict[str, Moment] = {}  # newest event of each pool
         self._events: set[str] = set()
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes: all but the lock, nothing of it shared."""
+        with self._lock:
+            owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
+        return owned | {"system": self.system}
+
+    def __setstate__(self, owned: dict[str, Any]) -> None:
+        """Go on from a copy or a pickle."""
+        self.__dict__.update(owned)
+        self._lock = threading.RLock()
 
     def resume(self, known: dict[Seat, tuple[bytes, int]]) -> None:
         """Go on from states that were kept: each seat's doubles, and its newest event in microseconds since 1970."""
-        self._seats = {seat: at for at, seat in enumerate(known)}
-        kept = b"".join(state for state, _ in known.values())
-        self._states = np.frombuffer(kept, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
-        self._seen = np.array([seen for _, seen in known.values()], np.int64)
+        with self._lock:
+            self._seats = {seat: at for at, seat in enumerate(known)}
+            kept = b"".join(state for state, _ in known.values())
+            self._states = np.frombuffer(kept, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
+            self._seen = np.array([seen for _, seen in known.values()], np.int64)
 
     def rate(self, rows: Any) -> pl.DataFrame:
         """Rate one event (or several, in order) and return its rows of the history.
@@ -62,16 +91,19 @@ class Live:
             ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
         """
         results = read_results(rows)
-        self._refuse_untimely(results.frame, results.source)
-        return history(self.system, *self.advance(results))
+        with self._lock:
+            self._refuse_untimely(results.frame, results.source)
+            events, replayed = self.advance(results)
+        return history(self.system, events, replayed)
 
     def advance(self, results: Results) -> tuple[Events, Replayed]:
         """Rate events that are known to be timely, and return what the ledger is made of."""
-        events, seats = self._encoded(results)
-        replayed = replay(self.system, events, self._states[seats])
-        self._states[seats] = replayed.states
-        self._remember(results.frame, events, seats)
-        return events, replayed
+        with self._lock:
+            events, seats = self._encoded(results)
+            replayed = replay(self.system, events, self._states[seats])
+            self._states[seats] = replayed.states
+            self._remember(results.frame, events, seats)
+            return events, replayed
 
     def _encoded(self, results: Results) -> tuple[Events, Seats]:
         """The events, and the row of each of their players here."""
@@ -86,9 +118,10 @@ class Live:
             ParameterError: the share is not from 0 to 1.
         """
         refuse_share(keep)
-        before = self._states
-        self._states = self.system.season_begins(before, keep)
-        return list(self._seats), before, self._states.copy()
+        with self._lock:
+            before = self._states
+            self._states = self.system.season_begins(before, keep)
+            return list(self._seats), before, self._states.copy()
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
         """Why an event would move a player's rating from where it stands; nothing is rated.
@@ -97,27 +130,30 @@ class Live:
             ResultsError: the rows are refused.
             UnknownError: the player is not rated in the event.
         """
-        events, seats = self._encoded(read_results(rows))
-        start = self._states[seats]
+        results = read_results(rows)
+        with self._lock:
+            events, seats = self._encoded(results)
+            start = self._states[seats]
         return explain(self.system, events, replay(self.system, events, start), event_id, player, start)
 
     @property
     def ratings(self) -> dict[Seat, Any]:
         """The state of every player, by (pool, player)."""
-        return {seat: self.system.state_type(*self._states[at].tolist()) for seat, at in self._seats.items()}
+        with self._lock:
+            return {seat: self.system.state_type(*self._states[at].tolist()) for seat, at in self._seats.items()}
 
     def _refuse_untimely(self, frame: pl.DataFrame, source: str) -> None:
         faults = []
         for row, event_id in enumerate(frame["event_id"], start=1):
             if event_id in self._events:
                 faults.append(Fault(row, "event_id", event_id, "was rated before; a correction needs a replay"))
-        if "started_at" in frame.columns:
-            started = zip(frame["pool"], frame["started_at"].cast(pl.Int64), strict=True)
-            for row, (pool, instant) in enumerate(started, start=1):
-                if instant < self._last.get(pool, NEVER):
-                    faults.append(
-                        Fault(row, "started_at", None, "is before the newest event; a late one needs a replay")
-                    )
+        late = "is before the newest event; a late one needs a replay"
+        for row, (pool, (start, sequence)) in enumerate(moments(frame), start=1):
+            newest, last = self._last.get(pool, (NEVER, FIRST))
+            if start < newest:
+                faults.append(Fault(row, "started_at", None, late))
+            elif start == newest and FIRST < sequence < last:
+                faults.append(Fault(row, SEQUENCE, sequence, late))
         if faults:
             raise ResultsError(source, faults)
 
@@ -156,10 +192,10 @@ class Live:
 
     def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
         self._events.update(frame["event_id"].to_list())
+        for pool, moment in moments(frame):
+            self._last[pool] = max(self._last.get(pool, (NEVER, FIRST)), moment)
         if "started_at" not in frame.columns:
             return
         started = frame["started_at"].to_physical().to_numpy()
-        for pool, moment in zip(frame["pool"].to_list(), started.tolist(), strict=True):
-            self._last[pool] = max(self._last.get(pool, NEVER), moment)
         rated = events.ledger
         self._seen[seats[events.columns.player[rated.entrant]]] = started[rated.row]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.compiled import compile_kernel, kernel
+from podium.decimal_sums import decimal_sum
 
 
 class Claims(NamedTuple):
@@ -57,11 +58,11 @@ def own_results(claims: Claims, start: int, stop: int, value: Any) -> None:
 
 
 @kernel
-def team_results(claims: Claims, start: int, stop: int, value: Any) -> bool:
+def team_results(claims: Claims, start: int, stop: int, value: Any, scores: Any) -> bool:
     """Fill `value` with each entry's team's result; False where the heat is not one between teams.
 
     A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
-    Team mates with places of their own raced for themselves: `team` is then a label.
+    Team mates with places of their own raced for themselves: `team` is then a label. `scores` is scratch.
     """
     if claims.team.size == 0:
         return False
@@ -80,12 +81,14 @@ def team_results(claims: Claims, start: int, stop: int, value: Any) -> bool:
     if not known(claims.score, finished, start, stop):
         return False
     for i in range(start, stop):
-        total = 0.0
+        team, count, first = claims.team[i], 0, i
         for j in range(start, stop):
-            mate = i == j or (claims.team[i] >= 0 and claims.team[i] == claims.team[j])
-            if mate and not np.isnan(claims.score[j]):
-                total += claims.score[j]
-        value[i - start] = -total
+            if i == j or (team >= 0 and team == claims.team[j]):
+                first = min(first, j)
+                if not np.isnan(claims.score[j]):
+                    scores[count] = claims.score[j]
+                    count += 1
+        value[i - start] = -decimal_sum(scores, count) if first == i else value[first - start]
     return True
 
 
@@ -159,12 +162,13 @@ def _place_heats(
     claims: Claims,
     teams: bool,  # noqa: FBT001  (positional for numba)
     value: Any,
+    scores: Any,
     order: Any,
     places: Places,
 ) -> None:
     for heat in range(claims.heats.size - 1):
         start, stop = claims.heats[heat], claims.heats[heat + 1]
-        teamed = teams and team_results(claims, start, stop, value)
+        teamed = teams and team_results(claims, start, stop, value, scores)
         if not teamed:
             own_results(claims, start, stop, value)
         for i in range(start, stop):
@@ -182,5 +186,6 @@ def place_heats(claims: Claims, *, teams: bool) -> Places:
     size = int(claims.heats[-1])
     places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
     widest = int(np.diff(claims.heats).max(initial=0))
-    _compiled_place_heats(claims, teams, np.empty(widest), np.empty(widest, np.int64), places)
+    value, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
+    _compiled_place_heats(claims, teams, value, scores, order, places)
     return places

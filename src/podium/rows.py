@@ -11,6 +11,7 @@ from podium.compiled import compile_kernel
 from podium.distinct import runs, surely_distinct
 from podium.entries import OTHER_MODE, Entry, Heat
 from podium.errors import Fault, ResultsError
+from podium.event_order import SEQUENCE, order_keys
 from podium.heats import heat_codes, with_derived_heats
 from podium.results import Results
 from podium.rules import counts
@@ -71,7 +72,7 @@ class Rows:
     """The rows that count, in the order of rating: by pool, event, heat, then file."""
 
     frame: pl.DataFrame
-    event: Integers  # whole numbers that rise with pool, then time, then file order
+    event: Integers  # whole numbers that rise with pool, then time, then sequence, then file order
     heat: Integers | None
     player: Integers  # from 0, pools in turn
     when: Integers  # order of the event over all pools
@@ -109,10 +110,8 @@ class Rows:
 def ordered(frame: pl.DataFrame) -> Rows:
     """Sort the rows and number events, heats and players."""
     event, firsts = event_codes(frame)
-    started = firsts["started_at"].cast(pl.Int64).to_numpy() if "started_at" in firsts.columns else None
     pool_of_event, pool_names = text_codes(firsts["pool"])
-    events = np.arange(firsts.height)
-    when = rank_by(events) if started is None else rank_by(started, events)
+    when = rank_by(*order_keys(firsts))
     place_of = rank_by(pool_of_event, when)
     player, names = player_codes(frame, pool_of_event[event])
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
@@ -137,7 +136,7 @@ def ordered(frame: pl.DataFrame) -> Rows:
 def event_codes(frame: pl.DataFrame) -> tuple[Integers, pl.DataFrame]:
     """A number an event, by first appearance, and one row each with its pool and start."""
     run, starts = runs(frame["event_id"])
-    shared = [column for column in ("pool", "started_at") if column in frame.columns]
+    shared = [column for column in ("pool", "started_at", SEQUENCE) if column in frame.columns]
     first = pl.DataFrame([frame[column][starts] for column in shared])
     if surely_distinct(frame["event_id"], starts):
         return run, first
@@ -163,7 +162,7 @@ def player_codes(frame: pl.DataFrame, pool: Integers) -> tuple[Integers, pl.Seri
     return number.astype(np.int64), names[pairs % names.len()]
 
 
-def rank_by(*keys: Integers) -> Integers:
+def rank_by(*keys: npt.NDArray[Any]) -> Integers:
     """Each element's rank by these keys, the first the weightiest; ties by order."""
     if all_rising(*keys):
         return np.arange(keys[0].size)

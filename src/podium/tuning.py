@@ -20,6 +20,7 @@ from podium import rules
 from podium.candidates import can_share, log_losses
 from podium.errors import ParameterError, PodiumError
 from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
+from podium.event_order import in_sequence
 from podium.events import Events, encode
 from podium.leaderboard import instant
 from podium.results import Results
@@ -104,10 +105,10 @@ def tune(
 
 
 def dated(results: Results) -> Results:
-    """The results with dates: where they have none, events in the order of the file, a second apart."""
+    """The results with dates: where they have none, events by `sequence`, then as in the file, a second apart."""
     if "started_at" in results.frame.columns:
         return results
-    names = results.frame["event_id"].unique(maintain_order=True)
+    names = in_sequence(results.frame)["event_id"].unique(maintain_order=True)
     number = pl.col("event_id").cast(pl.Enum(names)).to_physical().cast(pl.Int64)
     instants = (number * SECOND_US).cast(pl.Datetime("us", "UTC")).alias("started_at")
     return Results(results.frame.with_columns(instants), results.source)

@@ -3,7 +3,6 @@
 import polars as pl
 
 MOST_REASONS = 3
-SMALL = 0.05  # points that round to 0.1
 CAUSES = {
     "base_points": "base points for taking part",
     "floor": "the floor",
@@ -14,16 +13,19 @@ CAUSES = {
 }
 
 
-def in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[str, float]) -> str:
-    """One or two sentences to the player whom the rows are about."""
+def in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[str, float], digits: int) -> str:
+    """One or two sentences to the player whom the rows are about.
+
+    Args:
+        digits: decimals of points that are shown; what they show as zero is left out, or a rating that stayed.
+    """
     met = rows.filter(pl.col("opponent").is_not_null())
-    moved = "kept your rating" if abs(delta) < SMALL else f"{'gained' if delta > 0 else 'lost'} {abs(delta):.1f} points"
+    shown = round(delta, digits)
+    moved = f"{'gained' if shown > 0 else 'lost'} {abs(delta):.{digits}f} points" if shown else "kept your rating"
     won = outcome(met)
-    link = (
-        "but" if (won.startswith("won") and delta <= -SMALL) or (won.startswith("lost") and delta >= SMALL) else "and"
-    )
+    link = "but" if (won.startswith("won") and shown < 0) or (won.startswith("lost") and shown > 0) else "and"
     start = f"{player}: you {won} {link} {moved}" if won else f"{player}: you {moved}"
-    told = [*reasons(met, delta, gaps), *other_causes(rows)]
+    told = [*reasons(met, delta, gaps, digits), *other_causes(rows, digits)]
     return f"{start}: {'; '.join(told)}." if told else f"{start}."
 
 
@@ -44,29 +46,31 @@ def outcome(met: pl.DataFrame) -> str:
     return f"beat {won} of {last.height}"
 
 
-def reasons(met: pl.DataFrame, delta: float, gaps: dict[str, float]) -> list[str]:
+def reasons(met: pl.DataFrame, delta: float, gaps: dict[str, float], digits: int) -> list[str]:
     """The comparisons that weighed most: those that agree with the change, then the one most against it."""
     sign = -1.0 if delta < 0 else 1.0
     ranked = met.with_columns(weighed=pl.col("contribution") * sign).sort("weighed", descending=True)
-    agreeing = ranked.filter(pl.col("weighed") >= SMALL).head(MOST_REASONS)
-    against = ranked.filter(pl.col("weighed") <= -SMALL).tail(1)
-    return [reason(row, gaps) for row in [*agreeing.iter_rows(named=True), *against.iter_rows(named=True)]]
+    least = 0.5 * 10.0**-digits
+    agreeing = ranked.filter(pl.col("weighed") >= least).head(MOST_REASONS)
+    against = ranked.filter(pl.col("weighed") <= -least).tail(1)
+    return [reason(row, gaps, digits) for row in [*agreeing.iter_rows(named=True), *against.iter_rows(named=True)]]
 
 
-def reason(row: dict[str, float | str], gaps: dict[str, float]) -> str:
-    """One comparison: "heat 3 against B, rated 610 below you, cost 15.1"."""
+def reason(row: dict[str, float | str], gaps: dict[str, float], digits: int) -> str:
+    """One comparison: "heat 3 against B, rated 610 below you, cost 15.1"; gaps have one decimal fewer than points."""
     opponent, points = str(row["opponent"]), float(row["contribution"])
-    gap = gaps[opponent]
-    rated = "rated as you are" if abs(gap) < 1.0 else f"rated {abs(gap):.0f} {'above' if gap > 0 else 'below'} you"
+    gap, coarse = gaps[opponent], digits - 1
+    above = f"rated {abs(gap):.{coarse}f} {'above' if gap > 0 else 'below'} you"
+    rated = above if round(gap, coarse) else "rated as you are"
     heat = str(row["heat"] or "")
     where = "" if not heat else "the overall result " if heat == "overall" else f"heat {heat} "
-    return f"{where}against {opponent}, {rated}, {'cost' if points < 0 else 'brought'} {abs(points):.1f}"
+    return f"{where}against {opponent}, {rated}, {'cost' if points < 0 else 'brought'} {abs(points):.{digits}f}"
 
 
-def other_causes(rows: pl.DataFrame) -> list[str]:
+def other_causes(rows: pl.DataFrame, digits: int) -> list[str]:
     """What moved the rating beside the opponents."""
-    causes = rows.filter(pl.col("opponent").is_null() & (pl.col("contribution").abs() >= SMALL))
+    causes = rows.filter(pl.col("opponent").is_null() & (pl.col("contribution").abs() >= 0.5 * 10.0**-digits))
     return [
-        f"{CAUSES.get(cause, cause.replace('_', ' '))} {'cost' if points < 0 else 'brought'} {abs(points):.1f}"
+        f"{CAUSES.get(cause, cause.replace('_', ' '))} {'cost' if points < 0 else 'brought'} {abs(points):.{digits}f}"
         for cause, points in causes.select("cause", "contribution").iter_rows()
     ]

@@ -18,7 +18,7 @@ from strategies import histories
 
 import podium
 from podium import entries, rules
-from podium.compiled import HOME
+from podium.compiled import HOME, digest
 from podium.events import encode
 from podium.replay import Replayed, _replay, newcomers, replay, scratch_for
 from podium.systems import find, names
@@ -188,7 +188,7 @@ def test_a_system_survives_repr_and_text(name):
 
 
 def test_an_edited_rule_is_compiled_anew(tmp_path):
-    """Another process rates with a copy of the package, before and after an edit of a rule."""
+    """Another process rates with a copy of the package, before and after edits of a rule and of its constant."""
     shutil.copytree(HOME, tmp_path / "podium")
     rows = [{"event_id": "a", "player": "x", "position": 1}, {"event_id": "a", "player": "y", "position": 2}]
     program = f"import podium; print(podium.rate({rows!r}, 'elo').ratings['rating'].to_list())"
@@ -199,6 +199,27 @@ def test_an_edited_rule_is_compiled_anew(tmp_path):
         return subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
     assert rated() == "[1512.0, 1488.0]"
-    rule = tmp_path / "podium" / "systems" / "elo.py"
-    rule.write_text(rule.read_text().replace("me.rating + totals.points,", "me.rating + 2.0 * totals.points,"))
+    rule, shared = (tmp_path / "podium" / "systems" / name for name in ("elo.py", "_shared.py"))
+    shared.write_text("FACTOR = 2.0\n")  # a module that imports nothing
+    source = rule.read_text().replace("me.rating + totals.points,", "me.rating + FACTOR * totals.points,")
+    rule.write_text(source.replace("\n\nfrom ", "\n\nfrom podium.systems._shared import FACTOR\nfrom ", 1))
     assert rated() == "[1524.0, 1476.0]"
+    shared.write_text("FACTOR = 3.0\n")
+    assert rated() == "[1536.0, 1464.0]"
+
+
+def test_machine_code_is_keyed_by_every_source_file(tmp_path):
+    copy = tmp_path / "podium"
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    begun = digest(copy)
+    assert begun == digest()  # wherever the package lies
+    edited = {}
+    for file in sorted(copy.rglob("*.py")):
+        source = file.read_bytes()
+        file.write_bytes(source + b"LIMIT = 1\n")
+        edited[digest(copy)] = file
+        file.write_bytes(source)
+        edited[digest(copy)] = None
+    assert len(edited) == 1 + sum(1 for _ in copy.rglob("*.py"))
+    (copy / "systems" / "_shared.py").write_text("")
+    assert digest(copy) != begun

@@ -104,7 +104,14 @@ def tune(
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Candidates to try in all.")] = 100,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="TOML", help="Write the tuned system here.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="TOML",
+            help="Write the tuned system here, over what is there; if not given, SYSTEM-tuned.toml, "
+            "or SYSTEM-tuned-2.toml and so on where that exists.",
+        ),
     ] = None,
     study: Annotated[
         Path | None, typer.Option(metavar="SQLITE", help="Keep the trials here, and go on from them when run again.")
@@ -121,7 +128,7 @@ def tune(
     with show.progress(*["trying"] * trials) as steps:
         told = tune(podium.read_results(file), made, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(told.system)
-    out = out or Path(f"{made.name}-tuned.toml")
+    out = out or show.unused_path(Path(f"{made.name}-tuned.toml"))
     show.write_text(toml, out)
     if form is Format.json:
         difference = told.test.differences.row(0, named=True)

@@ -42,6 +42,8 @@ def rate(
     form: Shape = Format.table,
 ) -> None:
     """Rate FILE and show every player's rating."""
+    from podium.event_order import tie_notice
+
     made = chosen_system(system, settings, system_file)
     show.checked_output(ratings), show.checked_output(history)
     with show.progress("reading", "rating", "writing") as steps:
@@ -50,6 +52,9 @@ def rate(
             show.write(rated.history, history)
         if ratings is not None:
             show.write(rated.ratings, ratings)
+    notice = tie_notice(rated.results.frame)
+    if notice is not None:
+        typer.echo(f"{rated.results.source}: {notice}", err=True)
     show.show(rated.ratings, form, most=SHOWN_ROWS)
 
 
@@ -103,16 +108,21 @@ def explain(
         return
     show.show(told.rows, form)
     if form is Format.table:
-        typer.echo(f"{told.rating_before:.2f} {told.delta:+.2f} -> {told.rating_before + told.delta:.2f}")
+        before, change, digits = told.rating_before, told.delta, made.digits
+        typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
         typer.echo(told.words)
 
 
 def check(file: File) -> None:
     """Check FILE: say what is wrong with it, and change nothing."""
     import podium
+    from podium.event_order import tie_notice
 
     with show.progress("checking"):
         results = podium.read_results(file)
     frame = results.frame
     counted = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
     typer.echo(f"{results.source}: {counted}: all good")
+    notice = tie_notice(frame)
+    if notice is not None:
+        typer.echo(f"{results.source}: {notice}")

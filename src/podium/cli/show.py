@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,12 @@ def write_text(text: str, path: Path) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def unused_path(path: Path) -> Path:
+    """The path, or where something is there the first of name-2, name-3, … where nothing is."""
+    candidates = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
+    return next(each for each in candidates if not os.path.lexists(each))
 
 
 def show(frame: "pl.DataFrame", form: Format, title: str = "", *, most: int | None = None) -> None:

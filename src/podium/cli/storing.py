@@ -71,7 +71,7 @@ def ingest(
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
-    """Submit the events of FILE to a pool; what is there already is left as it is."""
+    """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there is left as it is."""
     with show.progress("rating"):
         receipts = opened(url).submit(pool, file, actor=actor, dry_run=dry_run)
     told(receipts, form)

@@ -53,7 +53,10 @@ def fitted(value: Any, kind: type[Body]) -> Body:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         named = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in first["loc"])
-        raise RefusedError(named.lstrip("."), first["msg"].removeprefix("Value error, ")) from None
+        why = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden" and first["loc"][-1] == "sequence":
+            why = "is for files only; events of one start are rated in the order in which they are sent"
+        raise RefusedError(named.lstrip("."), why) from None
 
 
 TAKEN: set[type[BaseModel]] = set()

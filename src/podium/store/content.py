@@ -11,14 +11,15 @@ import polars as pl
 
 from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS
 from podium.errors import Fault, ResultsError
+from podium.event_order import SEQUENCE, in_sequence
 from podium.results import Results, read_results
 from podium.store.instants import instant
 from podium.store.log import digest
 
 TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
 SCHEMA = {
-    name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name != "pool"
-}  # the pool is the log's
+    name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name not in ("pool", SEQUENCE)
+}  # the pool is the log's, and the order of the log is the sequence
 UTC = pl.Datetime("us", "UTC")
 FEW = 1000  # rows
 TRUTH = {True: "true", False: "false"}
@@ -75,7 +76,9 @@ def written(row: dict[str, Any]) -> str:
 
 
 def checked(rows: Any, pool: str) -> Results:
-    """Results for one pool, checked; an event may not be in another, and must say when it started.
+    """Results for one pool, checked, in the order in which they are logged: by `sequence`, then as they came.
+
+    An event may not be in another pool, and must say when it started.
 
     Raises:
         ResultsError: they are refused; all faults are named.
@@ -87,7 +90,7 @@ def checked(rows: Any, pool: str) -> Results:
     other = frame["pool"].filter((frame["pool"] != pool) & (frame["pool"] != "default"))
     if other.len():
         raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
-    return results
+    return Results(in_sequence(frame), results.source)
 
 
 def contents_of(results: Results) -> dict[str, Content]:

@@ -14,8 +14,11 @@ import numpy.typing as npt
 from podium.entries import PRESENT
 from podium.errors import ParameterError
 from podium.ranks import GumbelPerformances, Performances
-from podium.rules import Points, enter, expect
+from podium.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 
+STEP = 1e-4  # points over which a slope is taken
+ELO_SCALE = 400.0 / math.log(10.0)  # points for odds of e to 1
+ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
 Number = float | int | None
 OFF = ("none", "off")
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -86,8 +89,11 @@ class System:
 
     @property
     def shipped(self) -> bool:
-        """Whether it is one of Podium's own, whose machine code is kept on disk, keyed by their sources."""
-        return type(self).__module__.startswith("podium.systems.")
+        """Whether all its rules are Podium's own, whose machine code is kept on disk, keyed by their sources."""
+        if not type(self).__module__.startswith("podium.systems."):
+            return False
+        kind = type(self.params())
+        return version_of(kind) is kind and are_ours(functions_of(kind))
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -107,16 +113,14 @@ class System:
         return self.newcomer(), blank(self.form_type), blank(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
-        """What every kernel takes first: the numbers that the rules read, and `like`.
-
-        numba names machine code after the names of its arguments' types, so that two systems loaded from the
-        cache would run each other's code where both call them `Params`: each gets its module's name too.
-        """
+        """What every kernel takes first: the numbers that the rules read, and `like`."""
         params = self.params()
-        kind = type(params)
-        if "." not in kind.__name__:
-            kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
-        return params, self.like()
+        version = version_of(type(params))
+        like = self.like()
+        for kind in map(type, like):
+            if not kind.__module__.startswith("podium."):
+                qualify(kind)
+        return (params if version is type(params) else version(*params)), like
 
     def performances(self, forms: Sequence[Any]) -> Performances:
         """How the players of a field perform, from what each brings: lower is better.
@@ -127,6 +131,23 @@ class System:
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
         lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
         return GumbelPerformances(-lead, np.ones(lead.size))
+
+    @property
+    def points_per_logit(self) -> float:
+        """The system's scale: points between newcomers that make the odds e to 1, by the slope of `expect` at equals.
+
+        Elo's, 400 / ln 10, where `expect` has no slope there.
+        """
+        params, newcomer = self.params(), self.newcomer()
+        moved = {name: getattr(newcomer, name) + STEP for name in self.with_level}
+        above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
+        slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)
+        return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve's own slope is a quarter
+
+    @property
+    def digits(self) -> int:
+        """Decimals of points that people read, at least one: the last is worth no more than Elo's first."""
+        return max(1, math.ceil(1.0 - ROUNDING - math.log10(self.points_per_logit / ELO_SCALE)))
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
         """The states after a soft reset: each keeps a share of its lead over a newcomer, and all else that is known.

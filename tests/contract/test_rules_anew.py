@@ -1,0 +1,127 @@
+"""A rule that is registered again takes effect at once, everywhere, and never reaches the cache on disk."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import pytest
+
+import podium
+from podium import rules
+from podium.evaluation import evaluate
+from podium.rules import Comparison, compare, expect, settle
+from podium.systems import find
+from podium.systems.base import System, parameter
+
+ROWS = [
+    {"event_id": event, "player": player, "position": place}
+    for event in ("first", "second")
+    for place, player in enumerate("xy", start=1)
+]
+
+
+class Own(NamedTuple):
+    k: float
+
+
+class State(NamedTuple):
+    rating: float
+    events: float
+
+
+@dataclass(frozen=True, slots=True)
+class Duel(System):
+    name: ClassVar[str] = "duel"
+    state_type: ClassVar[type] = State
+    form_type: ClassVar[type] = State
+    k: float = parameter(1.0, "points of a win")
+
+    def params(self):
+        return Own(self.k)
+
+    def newcomer(self):
+        return State(100.0, 0.0)
+
+
+@settle.register
+def _(params: Own, me, totals, entrant):
+    return State(me.rating + totals.points, me.events + 1.0)
+
+
+def register(chance, points):
+    """Register what a win brings, as a cell of a notebook does each time it is run."""
+
+    @compare.register(Own)
+    def _(params, a, b, mine, theirs, heat):
+        stake = points * params.k
+        return (
+            Comparison(1.0 if mine.place < theirs.place else 0.0, chance, stake),
+            Comparison(1.0 if mine.place > theirs.place else 0.0, 1.0 - chance, stake),
+        )
+
+
+def ratings(system):
+    return podium.rate(ROWS[:2], system).ratings["rating"].to_list()
+
+
+def test_a_rule_registered_again_takes_effect_at_once():
+    register(0.5, 2.0)
+    live = podium.Live(Duel())
+    live.rate(ROWS[:2])
+    assert ratings(Duel()) == [101.0, 99.0]
+    register(0.5, 200.0)
+    assert ratings(Duel()) == [200.0, 0.0]
+    assert podium.rate(ROWS[:2], Duel()).explain("first", "x").delta == 100.0
+    live.rate(ROWS[2:])
+    assert {seat[1]: state.rating for seat, state in live.ratings.items()} == {"x": 201.0, "y": -1.0}
+
+
+def test_a_rule_registered_later_than_the_first_rating_reaches_predictions():
+    register(0.5, 2.0)
+    (before,) = evaluate(ROWS, [Duel()]).scores["brier"].to_list()
+
+    @expect.register(Own)
+    def _(params, a, b):
+        return 0.9 if a.rating >= b.rating else 0.1
+
+    (after,) = evaluate(ROWS, [Duel()]).scores["brier"].to_list()
+    assert before == 0.25
+    assert after != before
+
+
+def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back():
+    elo = find("elo")()
+    kind = type(elo.params())
+    shipped = rules.compare.dispatch(kind)
+    assert elo.shipped
+    begun = ratings(elo)
+
+    @compare.register(kind)
+    def _(params, a, b, mine, theirs, heat):
+        return Comparison(1.0, 0.0, 7.0), Comparison(0.0, 1.0, 7.0)
+
+    try:
+        assert not elo.shipped  # else other processes would load its machine code
+        assert ratings(elo) == [1507.0, 1493.0]
+    finally:
+        compare.register(kind, shipped)
+    assert ratings(elo) == begun
+    assert podium.rate(ROWS[:2], elo).explain("first", "x").delta == pytest.approx(begun[0] - 1500.0)
+
+
+def test_a_stranger_leaves_nothing_in_the_types_of_shipped_systems():
+    """Both call their state `State`; numba takes types of one name for one, and writes them into the cache."""
+    program = """
+import numba
+from numba.core.serialize import dumps
+from podium.systems import find
+from test_rules_anew import Duel
+stranger = numba.typeof(Duel().arguments())
+shipped = numba.typeof(find("elo")().arguments())
+print(b"test_rules_anew" in dumps(stranger), b"test_rules_anew" in dumps(shipped))
+"""
+    run = [sys.executable, "-c", program]
+    printed = subprocess.run(run, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert printed.stdout.split() == ["True", "False"]

@@ -63,22 +63,20 @@ def copy_before_upgrade(url: str) -> None:
         ParameterError: the copy cannot be written.
         StoreError: the database cannot be opened.
     """
-    from podium.store.database import engine_for, explain_failure, full_url
+    from podium.store.database import engine_for, explain_failure
     from podium.store.upgrade import is_due
 
-    sqlite = full_url(url).startswith("sqlite")
-    if sqlite and not file_of(full_url(url)).exists():
-        return
     with explain_failure(url):
         engine = engine_for(url)
-        due = is_due(engine)
+        has_file = engine.dialect.name == "sqlite"
+        source = Path(engine.url.database or "")
+        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be made
         engine.dispose()
     if not due:
         return
-    if not sqlite:
+    if not has_file:
         typer.echo("no backup is taken of PostgreSQL: a pg_dump from before is yours to take and keep")
         return
-    source = file_of(full_url(url))
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
     write_copy(source, out)
     typer.echo(f"{url} is copied to {out}")
@@ -131,15 +129,10 @@ def sqlite_path(url: str, *, must_exist: bool = True) -> Path:
     """
     if "://" in url and not url.startswith("sqlite:///"):
         raise ParameterError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
-    path = file_of(url)
+    path = Path(url.removeprefix("sqlite:///"))
     if must_exist and not path.exists():
         raise ParameterError(f"{path}: there is no such file")
     return path
-
-
-def file_of(url: str) -> Path:
-    """The file of a URL of SQLite, or of a bare path."""
-    return Path(url.removeprefix("sqlite:///"))
 
 
 @pool.command("create")

@@ -102,7 +102,6 @@ def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
     assert waiting.count("waits to be rated again") == len(waiting.splitlines()) == 2
     for words in (("ingest", results), ("void", "--event", "d0")):
         assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
-    assert run("verify", *opened, status=1) == waiting
 
     told = run("db", "upgrade").splitlines()
     (copy,) = tmp_path.glob("podium-before-upgrade-*.db")
@@ -118,11 +117,9 @@ def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
     assert list(tmp_path.glob("podium-before-upgrade-*")) == [copy]
 
     assert "copied to" in run("db", "upgrade", *opened)  # its schema is new, its pools wait
-    assert "everything is what the log says" in run("verify", *opened)
     (tmp_path / "podium.db").unlink()
     assert "waits to be rated again" in run("db", "restore", copy, status=1)
-    run("db", "upgrade")
-    assert "everything is what the log says" in run("verify")
+    assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
 def test_an_upgrade_of_postgresql_says_whose_the_backup_is(run, new_url):

@@ -122,7 +122,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
 
 def is_busy(error: sa.exc.OperationalError) -> bool:
     """Whether SQLite gave up waiting for another writer's turn to end."""
-    return getattr(error.orig, "sqlite_errorname", "") == "SQLITE_BUSY"
+    return str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
 
 
 def locked(connection: sa.Connection, pool_id: int) -> bool:

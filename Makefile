@@ -23,9 +23,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
 
-# The full form of the long tests of the store: hours.
+# The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service tests/contract
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff format --check .

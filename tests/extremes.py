@@ -102,7 +102,7 @@ def run_kernels(names):
             if system is None:
                 continue
             ratings, _ = rate_all(system, extreme_events(120, 2))
-            assert ratings
+            assert ratings or bound == "high"
             try:
                 evaluate(results, [system])
                 rated = podium.rate(results, system)

@@ -23,9 +23,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
 
-# The full form of the long tests of the store: hours.
+# The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service tests/contract
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -40,8 +41,13 @@ $(BENCH)/.ready: bench/requirements.lock pyproject.toml
 	$(BENCH)/bin/python -m pip install --quiet --require-hashes -r bench/requirements.lock
 	touch $@
 
+# AGAINST=REVISION compares the speed of this tree with a revision's, ROWS='8 entrants*' only of some rows.
 bench: $(BENCH)/.ready
+ifdef AGAINST
+	$(BENCH)/bin/python bench/against.py $(AGAINST) --rows '$(or $(ROWS),*)'
+else
 	PYTHONPATH=src $(BENCH)/bin/python bench/run.py
+endif
 
 docs: $(READY)
 	$(BIN)/python docs/build.py

@@ -10,8 +10,9 @@ import pytest
 import podium
 from podium.entries import Entrant
 from podium.performance import incomplete_beta, matched_slope
-from podium.rules import Comparison, enter, evidence, settle
+from podium.rules import enter, evidence, settle
 from podium.systems import find
+from podium.systems.glicko2 import Comparison
 
 GOLDEN = [
     ("stk", "stk_1"),
@@ -78,6 +79,6 @@ def test_glicko2_periods(shared):
         for rating, deviation, score in case["results"]:
             them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), entrant)
             expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
-            totals += evidence(params, Comparison(score, expected, them.g))
+            totals += evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
         after = settle(params, me, system.evidence_type(*totals.tolist()), entrant)
         np.testing.assert_allclose(after[:3], case["after"], rtol=1e-9, err_msg=case["name"])

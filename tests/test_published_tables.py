@@ -7,9 +7,10 @@ import pytest
 import podium
 from podium.entries import Entrant, Entry, Heat
 from podium.performance import ALPHA, KNOWN_SLOPES, incomplete_beta, solved_match
-from podium.rules import Comparison, compare, enter, evidence, settle
+from podium.rules import compare, enter, evidence, settle
 from podium.systems import find
 from podium.systems.folyami import KNOWN_BASES, solved_base
+from podium.systems.glicko2 import Comparison
 
 PLACES = (1, 3, 6, 10, 15)
 POINTS = {
@@ -115,7 +116,7 @@ def test_glicko2_paper_example():
     for rating, deviation, score in ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0)):
         them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), ONCE)
         expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
-        said = evidence(params, Comparison(score, expected, them.g))
+        said = evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
         totals = [a + b for a, b in zip(totals, said, strict=True)]
     after = settle(params, me, system.evidence_type(*totals), ONCE)
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)

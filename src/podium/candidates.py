@@ -18,7 +18,7 @@ from podium.events import Events
 from podium.predictions import SURE
 from podium.rules import compare, enter, evidence, expect, settle
 from podium.systems.base import System
-from podium.tuples import LANES, plus, read_lane, times, write_lane
+from podium.tuples import LANES, finite, plus, read_lane, times, write_lane
 
 TOGETHER = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
 
@@ -48,7 +48,7 @@ def log_losses(systems: Sequence[System], events: Events, asked: npt.NDArray[np.
         asked: (heats) which heats to judge.
 
     Returns:
-        (candidates) float64; NaN where there is no pair to judge.
+        (candidates) float64; NaN where there is no pair to judge, infinite where a state or chance is not finite.
     """
     losses = np.empty(len(systems))
     for first in range(0, len(systems), LANES):
@@ -78,7 +78,10 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
     run = _judge_cached if lanes[0].shipped else _judge_uncached
     like = type(params)(*map(float, params)), newcomer, form, nothing
     pairs = run(*like, columns, asked, tables)
-    return tables.losses / pairs if pairs else np.full(LANES, np.nan)
+    if not pairs:
+        return np.full(LANES, np.nan)
+    losses = tables.losses / pairs
+    return np.where(np.isfinite(losses), losses, np.inf)
 
 
 def _judge(
@@ -168,8 +171,8 @@ def take_logarithms(tables: Any) -> None:
 
 @kernel
 def settle_all(like: Any, events: Any, first: int, last: int, tables: Any) -> None:
-    """Every entrant's new state."""
-    params, _, form, nothing = like
+    """Every entrant's new state; a candidate that has one which is not finite loses without bounds."""
+    params, newcomer, form, nothing = like
     for i in range(first, last):
         facts = entrant_at(events, i)
         for lane in range(LANES):
@@ -177,6 +180,9 @@ def settle_all(like: Any, events: Any, first: int, last: int, tables: Any) -> No
             me = read_lane(tables.forms, i - first, lane, form)
             state = settle(own, me, read_lane(tables.sums, i - first, lane, nothing), facts)
             write_lane(tables.states, events.player[i], lane, state)
+        for lane in range(LANES):
+            state = read_lane(tables.states, events.player[i], lane, newcomer)
+            tables.losses[lane] += 0.0 if finite(state) else math.inf
 
 
 _judge_cached = compile_kernel(_judge)

@@ -13,6 +13,7 @@ REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
+MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings beyond all bounds
 NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = ("finished", "quit", "dnf", "disqualified", "did_not_start")
@@ -132,6 +133,8 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     fine = np.isfinite(values)
     if series.name in POSITIVE:
         remedy, fine = "must be a number above 0", fine & (values > 0.0)
+        if series.name == "weight":
+            remedy, fine = f"{remedy} and at most {MOST_WEIGHT:g}", fine & (values <= MOST_WEIGHT)
     elif series.name in NOT_NEGATIVE:
         remedy, fine = "must be a number of seconds, 0 or more", fine & (values >= 0.0)
     else:

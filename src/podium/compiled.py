@@ -23,6 +23,7 @@ import platformdirs
 from numba.extending import register_jitable
 
 HOME = Path(__file__).parent
+CHECKED = "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
 # column for every pair made a replay a hundred times slower.
@@ -58,7 +59,7 @@ def cache_folder() -> str:
     folder serves this process alone.
     """
     root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("podium")
-    folder = Path(root) / digest()
+    folder = Path(root) / (digest() + CHECKED if numba.config.BOUNDSCHECK else digest())
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

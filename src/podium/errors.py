@@ -21,6 +21,25 @@ class UnknownError(PodiumError, LookupError):
     """An event, player or pool was asked for that the results do not have."""
 
 
+class NotFiniteError(PodiumError, ArithmeticError):
+    """An event would leave a player with a number that is infinite or none; nothing comes of it.
+
+    `event_id` and `player` are None where only their places in the columns are known: `group` and `entrant`.
+    """
+
+    def __init__(
+        self, system: str, group: int, entrant: int, event_id: str | None = None, player: str | None = None
+    ) -> None:
+        self.system, self.group, self.entrant = system, group, entrant
+        self.event_id, self.player = event_id, player
+        event = f"group {group}" if event_id is None else f"event {event_id!r}"
+        whose = f"entrant {entrant}" if player is None else repr(player)
+        super().__init__(
+            f"{system}: {event} would leave {whose} with a rating or chance that is not a finite number; check the "
+            "weight, scores and times of the event, and the parameters of the system"
+        )
+
+
 class Fault(NamedTuple):
     """One thing wrong in a results table.
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.errors import Fault, ParameterError, ResultsError
+from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
 from podium.event_order import SEQUENCE
 from podium.events import Events, encode, frozen
 from podium.explanation import Explanation, explain
@@ -89,6 +89,7 @@ class Live:
 
         Raises:
             ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
+            NotFiniteError: a rating would be no finite number.
         """
         results = read_results(rows)
         with self._lock:
@@ -97,10 +98,19 @@ class Live:
         return history(self.system, events, replayed)
 
     def advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that are known to be timely, and return what the ledger is made of."""
+        """Rate events that are known to be timely, and return what the ledger is made of.
+
+        Raises:
+            NotFiniteError: a rating would be no finite number; nothing has changed.
+        """
         with self._lock:
+            seated = len(self._seats)
             events, seats = self._encoded(results)
-            replayed = replay(self.system, events, self._states[seats])
+            try:
+                replayed = replay(self.system, events, self._states[seats])
+            except NotFiniteError:
+                self._leave_seats(seated)
+                raise
             self._states[seats] = replayed.states
             self._remember(results.frame, events, seats)
             return events, replayed
@@ -169,6 +179,12 @@ class Live:
             self._states = np.concatenate([self._states, newcomers(self.system, added)])
             self._seen = np.concatenate([self._seen, np.full(added, NEVER)])
         return seats
+
+    def _leave_seats(self, count: int) -> None:
+        """Forget the newcomers after the first `count` players."""
+        while len(self._seats) > count:
+            self._seats.popitem()
+        self._states, self._seen = self._states[:count], self._seen[:count]
 
     def _with_idle(self, events: Events, seats: Seats) -> Events:
         """The events, days since each entrant's last counted from what was seen before."""

@@ -13,6 +13,14 @@ def logistic(log_odds: float) -> float:
 
 
 @kernel
+def both_chances(log_odds: float) -> tuple[float, float]:
+    """The logistic of `log_odds` and of its negative: they sum to 1, and each has all its digits."""
+    against = exp(-log_odds)
+    mine = 1.0 / (1.0 + against)
+    return mine, against * mine
+
+
+@kernel
 def strength(log_odds: float) -> float:
     """e^x of one player, so that a field of n takes n exponentials, not n (n - 1) / 2; 0 out of range."""
     return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0

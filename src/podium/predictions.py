@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.compiled import compile_kernel
+from podium.compiled import compile_kernel, kernel
 from podium.entries import comparable, entrant_at, entry_at, slot_at
+from podium.errors import NotFiniteError
 from podium.events import Events
-from podium.replay import newcomers, scratch_for
+from podium.replay import newcomers, scratch_for, with_names
 from podium.rules import enter, expect, rate_event
 from podium.systems.base import System
-from podium.tuples import plus, read, write
+from podium.tuples import finite, plus, read, write
 
 BINS = 10  # of the reliability table
 SURE = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
@@ -60,6 +61,12 @@ class Asked:
     settled_events: int = 10  # both players' rated events before, for a pair to be one of settled players
 
 
+@kernel
+def tenth(chance: float) -> int:
+    """The row of the reliability table for a chance; the first for what is no chance at all."""
+    return min(int(chance * BINS), BINS - 1) if 0.0 < chance <= 1.0 else 0
+
+
 def _judge(
     params: Any,
     like: Any,
@@ -75,7 +82,8 @@ def _judge(
     after: Any,
     judged: Any,
     bins: Any,
-) -> None:
+) -> tuple[int, int]:
+    """Judge and rate groups; the group and entrant with a chance or state that is not finite, or `last` and -1."""
     newcomer, form, _ = like
     for group in range(first, last):
         start, stop = events.entrants[group], events.entrants[group + 1]
@@ -103,7 +111,10 @@ def _judge(
                     if not comparable(events, i, j):
                         continue
                     slot = slot_at(events, j, start)
-                    p = min(max(expect(params, a, read(forms, slot, form)), SURE), 1.0 - SURE)
+                    chance = expect(params, a, read(forms, slot, form))
+                    if not 0.0 <= chance <= 1.0:
+                        return group, start + slot_at(events, i, start)
+                    p = min(max(chance, SURE), 1.0 - SURE)
                     odds = math.log(p) - math.log(1.0 - p)
                     lean[i - begin] += odds
                     lean[j - begin] -= odds
@@ -136,7 +147,7 @@ def _judge(
                         0.0,
                     )
                     told = plus(told, said)
-                    near, far = min(int(p * BINS), BINS - 1), min(int((1.0 - p) * BINS), BINS - 1)
+                    near, far = tenth(p), tenth(1.0 - p)
                     bins[near, 0] += 1.0
                     bins[near, 1] += p
                     bins[near, 2] += s
@@ -171,7 +182,11 @@ def _judge(
             write(judged, heat, told)
         rate_event(params, like, events, group, states, scratch, after, 0)
         for i in range(stop - start):
-            write(states, events.player[start + i], read(after, i, newcomer))
+            state = read(after, i, newcomer)
+            if not finite(state):
+                return group, start + i
+            write(states, events.player[start + i], state)
+    return last, -1
 
 
 _judge_cached = compile_kernel(_judge)
@@ -179,7 +194,11 @@ _judge_uncached = compile_kernel(_judge, cached=False)
 
 
 def predict(system: System, events: Events, asked: Asked) -> Predictions:
-    """Predict every event that is asked for from the ratings before it, and learn every event."""
+    """Predict every event that is asked for from the ratings before it, and learn every event.
+
+    Raises:
+        NotFiniteError: a chance, or a player's new state, is not a finite number.
+    """
     columns = events.columns
     entries = columns.entries if columns.entries.size else columns.entrants
     states = newcomers(system, events.player_names.len())
@@ -188,8 +207,8 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     after = np.empty((scratch.forms.shape[0], states.shape[1]))
     judged = np.zeros((entries.size - 1, len(Judged._fields)))
     bins = np.zeros((BINS, 3))
-    kernel = _judge_cached if system.shipped else _judge_uncached
-    kernel(
+    judge = _judge_cached if system.shipped else _judge_uncached
+    stopped, entrant = judge(
         *system.arguments(),
         columns,
         0,
@@ -204,4 +223,6 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
         judged,
         bins,
     )
+    if stopped < groups:
+        raise with_names(NotFiniteError(system.name, stopped, entrant), events)
     return Predictions(judged, events.entry_row[entries[:-1]], bins)

@@ -251,8 +251,8 @@ def count_ahead(ahead: Any, point: int, counts: Any) -> int:
 @kernel
 def add_others(counts: Any, size: int, sure: int, p: float, weight: float, told: Any, i: int) -> None:
     """Add the distribution without entrant i, who is counted with p: divided out from where errors do not grow."""
-    if p <= 0.0 or p >= 1.0:
-        first = sure if p <= 0.0 else sure - 1
+    if not 0.0 < p < 1.0:  # not counted among those who may be ahead or not
+        first = sure - 1 if p >= 1.0 else sure
         for k in range(size + 1):
             told[i, first + k] += weight * counts[k]
         return

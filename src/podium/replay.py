@@ -1,5 +1,6 @@
 """The one engine: every event in order, each player's state from before to after."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,11 @@ import numpy.typing as npt
 
 from podium.compiled import compile_kernel
 from podium.entries import LINE, Columns, Scratch
+from podium.errors import NotFiniteError
 from podium.events import Events, Pool
 from podium.rules import rate_event
 from podium.systems.base import System
-from podium.tuples import read, write
+from podium.tuples import finite, read, total, write
 
 States = npt.NDArray[np.float64]
 
@@ -37,18 +39,27 @@ def _replay(
     states: Any,
     before: Any,
     after: Any,
-) -> None:
+) -> tuple[int, int]:
+    """Rate groups `first` to `last`; the group and entrant whose new state is not finite, or `last` and -1."""
     newcomer, _, _ = like
     keep = before.size > 0
     for group in range(first, last):
         start, stop = events.entrants[group], events.entrants[group + 1]
         at = start if keep else 0
         rate_event(params, like, events, group, states, scratch, after, at)
+        everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
             player = events.player[start + i]
             if keep:
                 before[start + i] = states[player, rating]
-            write(states, player, read(after, at + i, newcomer))
+            state = read(after, at + i, newcomer)
+            write(states, player, state)
+            everything += total(state)
+        if not math.isfinite(everything):
+            for i in range(stop - start):
+                if not finite(read(after, at + i, newcomer)):
+                    return group, start + i
+    return last, -1
 
 
 _replay_cached = compile_kernel(_replay)
@@ -76,17 +87,23 @@ def replay(system: System, events: Events, start: States | None = None, *, worke
     Returns:
         The states after the last event, and each entrant's rating before and state after.
 
+    Raises:
+        NotFiniteError: an event leaves a player with a number that is not finite.
+
     Replaying a prefix and then the rest gives the same bits as the whole.
     """
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     entrants = int(events.columns.entrants[-1])
     replayed = Replayed(states, np.empty(entrants), np.empty((entrants, states.shape[1])))
-    if workers <= 1 or len(events.pools) <= 1:
-        for pool in events.pools:
-            replay_groups(system, events.columns, pool.first, pool.last, replayed)
-        return replayed
-    with ThreadPoolExecutor(workers) as threads:
-        list(threads.map(lambda pool: _replay_pool(system, events, pool, replayed), events.pools))
+    try:
+        if workers <= 1 or len(events.pools) <= 1:
+            for pool in events.pools:
+                replay_groups(system, events.columns, pool.first, pool.last, replayed)
+            return replayed
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(lambda pool: _replay_pool(system, events, pool, replayed), events.pools))
+    except NotFiniteError as error:
+        raise with_names(error, events) from None
     return replayed
 
 
@@ -95,12 +112,25 @@ def _replay_pool(system: System, events: Events, pool: Pool, replayed: Replayed)
 
 
 def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed) -> None:
-    """Rate groups `first` to `last`, going on from `into.states`, which moves; pools must not overlap."""
+    """Rate groups `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
+
+    Raises:
+        NotFiniteError: a new state is not finite; the states up to its group have moved.
+    """
     rating = system.state_type._fields.index("rating")
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after
-    kernel(*system.arguments(), columns, first, last, rating, scratch, *moved)
+    stopped, entrant = kernel(*system.arguments(), columns, first, last, rating, scratch, *moved)
+    if stopped < last:
+        raise NotFiniteError(system.name, stopped, entrant)
+
+
+def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
+    """The error that names the event, or the first of the rating period, and the player."""
+    row = int(events.ledger.row[np.argmax(events.ledger.entrant == error.entrant)])
+    event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
+    return NotFiniteError(error.system, error.group, error.entrant, event_id, player)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:

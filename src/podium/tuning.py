@@ -18,7 +18,7 @@ import polars as pl
 
 from podium import rules
 from podium.candidates import can_share, log_losses
-from podium.errors import ParameterError, PodiumError
+from podium.errors import NotFiniteError, ParameterError, PodiumError
 from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
 from podium.event_order import in_sequence
 from podium.events import Events, encode
@@ -173,9 +173,15 @@ class Losses:
         encoded = self.encoded(candidates[0])
         if can_share(candidates[0]):
             return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.asked)]
-        tables = [judge_events(encoded.events, candidate, self.window)[0] for candidate in candidates]
-        found = [mean(table, "log_loss", "pairs", "pair") for table in tables]
-        return [math.nan if loss is None else loss for loss in found]
+        return [self.of_one(candidate, encoded.events) for candidate in candidates]
+
+    def of_one(self, candidate: System, events: Events) -> float:
+        """The log loss of one candidate; infinite where a rating is not finite."""
+        try:
+            found = mean(judge_events(events, candidate, self.window)[0], "log_loss", "pairs", "pair")
+        except NotFiniteError:
+            return math.inf
+        return math.nan if found is None else found
 
     def encoded(self, system: System) -> Encoded:
         """The events as the system reads them."""

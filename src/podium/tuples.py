@@ -3,11 +3,13 @@
 The compiled forms are written out field by field: a loop over a tuple's fields would keep the tuple in memory.
 """
 
+import functools
+import math
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic, overload
 
 from podium.compiled import IN_KERNELS
@@ -40,6 +42,17 @@ def plus(totals: Any, values: Any) -> Any:
 def times(values: Any, factor: float) -> Any:
     """A NamedTuple's numbers, each times the factor."""
     return type(values)(*(value * factor for value in values))
+
+
+def total(values: Any) -> float:
+    """The sum of a NamedTuple's numbers."""
+    summed: float = sum(values)
+    return summed
+
+
+def finite(values: Any) -> bool:
+    """Whether all numbers of a NamedTuple are finite."""
+    return all(math.isfinite(value) for value in values)
 
 
 def read_lane(table: Any, row: int, lane: int, like: Any) -> Any:
@@ -83,8 +96,11 @@ def _write_lane(typing: Any, table: Any, row: Any, lane: Any, values: Any) -> An
 
 
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Pointers to the first `count` numbers of a row; the row is not checked, as nowhere in a kernel."""
+    """Pointers to the first `count` numbers of a row; the row is checked where numba checks indices."""
     table = context.make_array(signature.args[0])(context, builder, args[0])
+    if config.BOUNDSCHECK:
+        rows = cgutils.unpack_tuple(builder, table.shape, 2)[0]
+        cgutils.do_boundscheck(context, builder, args[1], rows, 0)
     stride = cgutils.unpack_tuple(builder, table.strides, 2)[0]
     start = builder.bitcast(table.data, ir.IntType(8).as_pointer())
     first = builder.bitcast(builder.gep(start, [builder.mul(args[1], stride)]), ir.DoubleType().as_pointer())
@@ -125,6 +141,33 @@ def _times(typing: Any, values: Any, factor: Any) -> Any:
         return context.make_tuple(builder, values, scaled)
 
     return values(values, types.float64), generate
+
+
+def _folded(kind: Any, prepare: Any, finish: Any) -> Any:
+    """An intrinsic that adds up what `prepare` makes of each number, and returns what `finish` makes of the sum."""
+
+    @intrinsic
+    def fold(typing: Any, values: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            numbers = cgutils.unpack_tuple(builder, args[0], len(values))
+            prepared = [
+                prepare(builder, context.cast(builder, number, each, types.float64))
+                for number, each in zip(numbers, values, strict=True)
+            ]
+            return finish(builder, functools.reduce(builder.fadd, prepared))
+
+        return kind(values), generate
+
+    return fold
+
+
+_total = _folded(types.float64, lambda _builder, x: x, lambda _builder, x: x)
+# A number less itself is 0 where it is finite, and else no number: one comparison serves all.
+_finite = _folded(
+    types.boolean,
+    lambda builder, x: builder.fsub(x, x),
+    lambda builder, x: builder.fcmp_ordered("==", x, ir.DoubleType()(0.0)),
+)
 
 
 def _stored(combine: Any) -> Any:
@@ -179,6 +222,16 @@ def _(totals, values):  # type: ignore[no-untyped-def]
 @overload(times, jit_options=IN_KERNELS)
 def _(values, factor):  # type: ignore[no-untyped-def]
     return lambda values, factor: _times(values, factor)
+
+
+@overload(total, jit_options=IN_KERNELS)
+def _(values):  # type: ignore[no-untyped-def]
+    return lambda values: _total(values)
+
+
+@overload(finite, jit_options=IN_KERNELS)
+def _(values):  # type: ignore[no-untyped-def]
+    return lambda values: _finite(values)
 
 
 @overload(read_lane, jit_options=IN_KERNELS)

@@ -5,10 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from podium.columns import MOST_WEIGHT
 from podium.service.names import Name
 
 Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
+Weight = Annotated[float, Field(gt=0.0, le=MOST_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
 CLOCKS = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
@@ -97,7 +99,7 @@ class Event(Strict):
     match_id: Name | None = Field(None, description="The registered match whose result this is.")
     mode: Name | None = None
     ranked: bool | None = None
-    weight: Positive | None = None
+    weight: Weight | None = None
     entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000)]
 
     def rows(self) -> list[dict[str, Any]]:

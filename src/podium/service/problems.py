@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from podium.errors import ParameterError, PodiumError, ResultsError, UnknownError
+from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.access import AccessError
 from podium.service.models import Problem
 from podium.service.strict import RefusedError
@@ -46,6 +46,7 @@ STATUSES: tuple[tuple[type[PodiumError], int], ...] = (
     (UnknownError, 404),
     (ResultsError, 422),
     (ParameterError, 422),
+    (NotFiniteError, 422),
     (StoreError, 409),
 )
 

@@ -13,7 +13,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.columns import ALL
-from podium.errors import Fault, ResultsError
+from podium.errors import Fault, NotFiniteError, ResultsError
 from podium.ledger import changes
 from podium.live import Live
 from podium.results import Results
@@ -36,6 +36,8 @@ from podium.store.pools import FOREVER, KEY, START, Key, Pool, asked, key_of
 from podium.store.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
+NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
+AFTER_REFUSAL = 64  # events that are tried together after one that cannot be rated
 ALL_EVENTS = 2**62
 COUNTING = event.c.status.not_in([VOIDED, SUPERSEDED])
 SUFFIX = (
@@ -65,6 +67,14 @@ class Rerated:
     new: Ledger
     written: Ledger  # the rows that are new or other
     marks: dict[str, tuple[str, str]]  # status and reason of each event that was looked at
+    not_finite: tuple[NotFiniteError, ...]  # events that cannot be rated, and were not marked so before
+
+
+class Outcome(NamedTuple):
+    """What rating made of events."""
+
+    ledger: Ledger
+    not_finite: dict[str, NotFiniteError]  # by event: those that cannot be rated, and change nothing
 
 
 class Reset(NamedTuple):
@@ -98,15 +108,18 @@ def rerate(connection: sa.Connection, of: Pool, first: Key) -> Rerated:
         players.update(connection.execute(EVERYONE, {"of": of.id}).scalars())
     stood = kept_standings(connection, of, sorted(players))
     last = stood_before(connection, of, stood, first)
-    new = rated_on(of, resumed(of, last), stretches)
+    outcome = rated_on(of, resumed(of, last), stretches)
+    new = outcome.ledger
     written = write_changes(connection, of, old, new)
-    marks = mark_events(connection, of, stretches, new)
+    marks = mark_events(connection, of, stretches, outcome)
+    marked = {row.event_id for each in stretches for row in each.events if row.reason == NOT_FINITE}
+    refused = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked)
     follow(last, new)
     refresh_standings(connection, of, stood, last)
     moved = [at for at, _, _ in (*written, *(old.keys() - new.keys()))]
     if moved:
         snapshots.spoil(connection, of, min(moved))
-    return Rerated(old, new, written, marks)
+    return Rerated(old, new, written, marks, refused)
 
 
 def suffix(connection: sa.Connection, of: Pool, first: Key, most: int = ALL_EVENTS) -> tuple[list[Stretch], Key]:
@@ -172,24 +185,49 @@ def resumed(of: Pool, last: Mapping[int, Last]) -> Live:
     return live
 
 
-def rated_on(of: Pool, live: Live, stretches: Sequence[Stretch]) -> Ledger:
+def rated_on(of: Pool, live: Live, stretches: Sequence[Stretch]) -> Outcome:
     """The ledger of the events, rated from where `live` stands, which moves."""
-    told: Ledger = {}
+    outcome = Outcome({}, {})
     for each in stretches:
         if each.table.height:
-            told |= played(of, live, each)
+            rate_stretch(of, live, each, outcome)
         if each.reset is not None:
-            told |= season_begins(of, live, each.reset)
-    return told
+            outcome.ledger.update(season_begins(of, live, each.reset))
+    return outcome
 
 
-def played(of: Pool, live: Live, stretch: Stretch) -> Ledger:
-    """The ledger of events, rated from where `live` stands."""
+def rate_stretch(of: Pool, live: Live, stretch: Stretch, outcome: Outcome) -> None:
+    """Add the ledger of the events, rated as if those that cannot be rated were not there."""
+    ids = [row.event_id for row in stretch.events]
     keys = {row.event_id: (row.started_at, row.seq) for row in stretch.events}
-    events, replayed = live.advance(Results(tabled(of, stretch.table), of.name))
+    start, count = 0, len(ids)
+    while start < len(ids):
+        some = ids[start : start + count]
+        table = stretch.table if len(some) == len(ids) else stretch.table.filter(pl.col("event_id").is_in(some))
+        try:
+            outcome.ledger.update(played(of, live, table, keys))
+        except NotFiniteError as error:
+            # What comes before it is rated next, and what comes after it with more at a time as all goes well.
+            at = some.index(str(error.event_id))
+            if at:
+                before = stretch.table.filter(pl.col("event_id").is_in(some[:at]))
+                outcome.ledger.update(played(of, live, before, keys))
+            outcome.not_finite[some[at]] = error
+            start, count = start + at + 1, AFTER_REFUSAL
+        else:
+            start, count = start + len(some), 2 * count
+
+
+def played(of: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple[int, int]]) -> Ledger:
+    """The ledger of events, rated from where `live` stands.
+
+    Raises:
+        NotFiniteError: an event cannot be rated; `live` has not moved.
+    """
+    events, replayed = live.advance(Results(tabled(of, table), of.name))
     before, after = changes(of.system, events, replayed)
     ratings = after[:, of.system.state_type._fields.index("rating")].tolist()
-    ids, players = (stretch.table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
+    ids, players = (table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
     packed = states_as_bytes(after)
     told: Ledger = {}
     place, last = 0, ""
@@ -215,12 +253,12 @@ def states_as_bytes(states: Any) -> list[bytes]:
 
 
 def mark_events(
-    connection: sa.Connection, of: Pool, stretches: Sequence[Stretch], new: Ledger
+    connection: sa.Connection, of: Pool, stretches: Sequence[Stretch], outcome: Outcome
 ) -> dict[str, tuple[str, str]]:
     """Say of each event whether it is rated, and if not, why; only what was said otherwise is written."""
     marks: dict[str, tuple[str, str]] = {}
     other = []
-    for row, mark in marks_of(of, stretches, new):
+    for row, mark in marks_of(of, stretches, outcome):
         marks[row.event_id] = mark
         if mark != (row.status, row.reason):
             other.append({"of": of.id, "event": row.event_id, "status": mark[0], "reason": mark[1]})
@@ -229,12 +267,12 @@ def mark_events(
     return marks
 
 
-def marks_of(of: Pool, stretches: Sequence[Stretch], ledger: Ledger) -> Iterator[tuple[Any, tuple[str, str]]]:
-    """Each event's row, and its status and reason by the ledger."""
-    in_ledger = {(at, seq) for at, seq, _ in ledger}
+def marks_of(of: Pool, stretches: Sequence[Stretch], outcome: Outcome) -> Iterator[tuple[Any, tuple[str, str]]]:
+    """Each event's row, and its status and reason by what became of it."""
+    in_ledger = {(at, seq) for at, seq, _ in outcome.ledger}
     for each in stretches:
         rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
-        why = reasons(of, each.table, rest) if rest else {}
+        why = reasons(of, each.table, rest) | dict.fromkeys(outcome.not_finite, NOT_FINITE) if rest else {}
         for row in each.events:
             yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
 

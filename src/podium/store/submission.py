@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.errors import Fault, ResultsError, UnknownError
+from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results import Results
 from podium.store import matches
 from podium.store.among import among, values
@@ -110,6 +110,7 @@ def submit(connection: sa.Connection, of: Pool, sent: Mapping[str, Sent]) -> tup
 
     Raises:
         ResultsError: an event lacks what the system needs.
+        NotFiniteError: an event, or a later one after it, would make a rating no finite number.
         ConflictError: an event is known with other content.
         UnknownError: a match that is not registered.
     """
@@ -178,7 +179,19 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
     for match_id in dict.fromkeys(row["match_id"] for row in rows):
         touched += matches.settle(connection, of, match_id)
     done = rerate(connection, of, min(touched))
+    refuse_not_finite(connection, of, done)
     return receipts_of(connection, of, keys, done), done
+
+
+def refuse_not_finite(connection: sa.Connection, of: Pool, done: Rerated) -> None:
+    """Refuse what makes an event unrateable that was not so before.
+
+    Raises:
+        NotFiniteError: there is one; the first.
+    """
+    for error in done.not_finite:
+        (name,) = names_of(connection, of, [int(str(error.player))]).values()
+        raise NotFiniteError(error.system, error.group, error.entrant, error.event_id, name)
 
 
 def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
@@ -244,6 +257,7 @@ def mark(
 def corrected(connection: sa.Connection, of: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
     """Rate again from the first event that a correction touches."""
     done = rerate(connection, of, min([*touched, *matches.settle(connection, of, known.match_id)]))
+    refuse_not_finite(connection, of, done)
     return receipt(connection, of, known.event_id, done), done
 
 

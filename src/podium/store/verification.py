@@ -38,12 +38,12 @@ def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
     newest: dict[int, Last] = {}
     while first != FOREVER:
         stretches, end = suffix(connection, of, first, AT_ONCE)
-        truth = rated_on(of, live, stretches)
-        yield from ledger_differences(names, kept_ledger(connection, of, first, end), truth)
-        for row, mark in marks_of(of, stretches, truth):
+        outcome = rated_on(of, live, stretches)
+        yield from ledger_differences(names, kept_ledger(connection, of, first, end), outcome.ledger)
+        for row, mark in marks_of(of, stretches, outcome):
             if mark != (row.status, row.reason):
                 yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(mark)}"
-        follow(newest, truth)
+        follow(newest, outcome.ledger)
         first = end
     yield from standing_differences(connection, of, names, newest)
     yield from snapshot_differences(connection, of)

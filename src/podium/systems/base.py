@@ -20,6 +20,7 @@ STEP = 1e-4  # points over which a slope is taken
 ELO_SCALE = 400.0 / math.log(10.0)  # points for odds of e to 1
 ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
 Number = float | int | None
+LARGEST = 1e9  # a parameter that says nothing of its range: beyond, ratings lose their tenths of a point
 OFF = ("none", "off")
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -29,8 +30,8 @@ def parameter(
     help: str,  # noqa: A002  (the word that users read)
     *,
     unit: str = "",
-    low: float = -math.inf,
-    high: float = math.inf,
+    low: float = -LARGEST,
+    high: float = LARGEST,
     choices: tuple[str, ...] = (),
     search: tuple[float, float] | None = None,
 ) -> Any:
@@ -264,7 +265,7 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
     if float in may_be or int in may_be:
         kind = "a number" if float in may_be else "a whole number"
         span = _range(told["low"], told["high"])
-        unit = f"{' ' if span else ' of '}{told['unit']}" if told["unit"] else ""
+        unit = f" {told['unit']}" if told["unit"] else ""
         parts.append(f"{kind}{span}{unit}")
     if bool in may_be:
         parts.append("true or false")
@@ -277,10 +278,6 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
 
 
 def _range(low: float, high: float) -> str:
-    if math.isinf(low) and math.isinf(high):
-        return ""
-    if math.isinf(high):
-        return f" of at least {low:g}"
     return f" from {low:g} to {high:g}"
 
 

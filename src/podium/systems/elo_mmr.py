@@ -195,18 +195,25 @@ def rate_contests(
 
 
 @kernel
+def factors_of(table: Any, row: int) -> int:
+    """How many factors a state has."""
+    count = table[row, FACTORS]
+    return int(count) if 0.0 <= count <= SLOTS else 0
+
+
+@kernel
 def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
     """Skill drifts: every factor loses weight, and part of what is left goes over to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
     transfer = decay**params.transfer_speed
     total = table[row, NORMAL_WEIGHT]
-    for k in range(int(table[row, FACTORS])):
+    for k in range(factors_of(table, row)):
         total += weight_of(table, row, FIRST + WIDTH * k)
     kept, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
     table[row, NORMAL] = (kept * table[row, NORMAL] + moved * table[row, RATING]) / (kept + moved)
     table[row, NORMAL_WEIGHT] = decay * (kept + moved)
-    for k in range(int(table[row, FACTORS])):
+    for k in range(factors_of(table, row)):
         table[row, FIRST + WIDTH * k + PULL] *= transfer * decay
     table[row, DEVIATION] = math.sqrt(old + variance)
 
@@ -266,7 +273,7 @@ def performance(params: Any, events: Any, i: int, start: int, stop: int, first: 
 @kernel
 def remember(params: Any, table: Any, row: int, mean: float, variance: float) -> None:
     """Add a performance to the history; where there is no room, the oldest goes into the normal factor."""
-    count = int(table[row, FACTORS])
+    count = factors_of(table, row)
     if count >= int(params.history):
         weight = weight_of(table, row, FIRST)
         total = table[row, NORMAL_WEIGHT] + weight
@@ -291,7 +298,7 @@ def robust_average(table: Any, row: int) -> float:
     low, high = -math.inf, math.inf
     for _ in range(MOST_STEPS):
         value, slope = table[row, NORMAL_WEIGHT] * (x - table[row, NORMAL]), table[row, NORMAL_WEIGHT]
-        for k in range(int(table[row, FACTORS])):
+        for k in range(factors_of(table, row)):
             factor = FIRST + WIDTH * k
             tanh = math.tanh((x - table[row, factor + MEAN]) * table[row, factor + SLOPE])
             value += table[row, factor + PULL] * tanh

@@ -13,6 +13,7 @@ import numpy as np
 
 from podium import ranks
 from podium.entries import Entrant, Entry, Heat
+from podium.exponential import LARGEST
 from podium.odds import outcome, share, strength
 from podium.performance import incomplete_beta, matched_slope, performances
 from podium.rules import Comparison, Points, compare, enter, kernel, settle
@@ -175,7 +176,9 @@ def solved_base(window: int, factor: float) -> float:
     if factor == 1.0:
         return 1.0
     powers = np.arange(1, window + 1)
-    found: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, factor, xtol=1e-15, rtol=1e-14)
+    # The mean is at least b^w / w; that bound serves where factor^w is no number.
+    most = factor if window * math.log(factor) < LARGEST else (window * factor) ** (1.0 / window)
+    found: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
     return found
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.entries import Entrant, Entry, Heat
-from podium.odds import logistic, outcome
+from podium.odds import both_chances, logistic, outcome
 from podium.ranks import Performances
-from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
+from podium.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
 from podium.uncertain import uncertain_performances
 
@@ -49,6 +49,15 @@ class Form(NamedTuple):
     mu: float
     phi: float
     g: float
+
+
+class Comparison(NamedTuple):
+    """What one opponent says about a player."""
+
+    result: float
+    expected: float
+    weight: float  # g of step 3
+    doubted: float  # 1 - expected, with all its digits
 
 
 class Evidence(NamedTuple):
@@ -143,9 +152,10 @@ def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat:
     """Step 3: each side's expected score is attenuated by the other's deviation."""
     gap = a.mu - b.mu
     result = outcome(mine.place, theirs.place)
-    for_a = Comparison(result, logistic(b.g * gap), b.g)
-    for_b = Comparison(1.0 - result, logistic(-a.g * gap), a.g)
-    return for_a, for_b
+    expected_a, doubted_a = both_chances(b.g * gap)
+    expected_b, doubted_b = both_chances(-a.g * gap)
+    for_a = Comparison(result, expected_a, b.g, doubted_a)
+    return for_a, Comparison(1.0 - result, expected_b, a.g, doubted_b)
 
 
 @evidence.register
@@ -153,7 +163,7 @@ def surprise_and_information(params: Params, said: Comparison) -> Evidence:
     """What steps 3 and 4 sum over opponents."""
     return Evidence(
         surprise=said.weight * (said.result - said.expected),
-        information=said.weight * said.weight * said.expected * (1.0 - said.expected),
+        information=said.weight * said.weight * said.expected * said.doubted,
     )
 
 

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from podium.rules import expect
+from podium.rules import expect, kernel
 from podium.systems import _weng_lin as shared
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 
-LEAST = 1e-300  # of the strength left in a field
+FAR = 340.0  # from here on a field's strengths, or their squares, no longer fit into one scale of numbers
 
 
 class Params(shared.Params):
@@ -33,12 +33,21 @@ class OpenskillPl(shared.WengLin):
 
 @shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int) -> None:
-    """The ranking from the bottom for the strength left at each rank, then from the top for the sums."""
-    total, best = 0.0, -math.inf
+    """The chances of each team at each rank, in a scale that all strengths of the field fit into."""
+    total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
         total += lines[i, VARIANCE] + params.beta_squared
-        best = max(best, lines[i, MU])
+        best, worst = max(best, lines[i, MU]), min(worst, lines[i, MU])
     c = math.sqrt(total)
+    if best - worst <= FAR * c:
+        rank_by_strengths(lines, teams, best, c)
+    else:
+        rank_by_logarithms(lines, teams, best, c)
+
+
+@kernel
+def rank_by_strengths(lines: Any, teams: int, best: float, c: float) -> None:
+    """The ranking from the bottom for the strength left at each rank, then from the top for the sums."""
     left = 0.0
     for k in range(teams):
         i = teams - 1 - k
@@ -48,17 +57,58 @@ def whole_ranking(params: Params, lines: Any, teams: int) -> None:
     once, squared = 0.0, 0.0
     i = 0
     while i < teams:
-        ties = 1
-        while i + ties < teams and lines[i + ties, RANK] == lines[i, RANK]:
-            ties += 1
-        share = 1.0 / max(lines[i, SHRINK], LEAST)
+        ties = tied_with(lines, i, teams)
+        share = 1.0 / lines[i, SHRINK]
         once += share
         squared += share * share
         for k in range(i, i + ties):
-            e, variance = lines[k, SURPRISE], lines[k, VARIANCE]
-            lines[k, SURPRISE] = (1.0 / ties - e * once) / c
-            lines[k, SHRINK] = variance * math.sqrt(variance) / (c * c * c) * (e * once - e * e * squared)
+            e = lines[k, SURPRISE]
+            note_chances(lines, k, ties, c, e * once, e * e * squared)
         i += ties
+
+
+@kernel
+def rank_by_logarithms(lines: Any, teams: int, best: float, c: float) -> None:
+    """The same where strengths lie too far apart: every sum is held as its logarithm."""
+    left = -math.inf
+    for k in range(teams):
+        i = teams - 1 - k
+        lines[i, SURPRISE] = (lines[i, MU] - best) / c
+        left = log_sum(left, lines[i, SURPRISE])
+        lines[i, SHRINK] = left
+    once, squared = -math.inf, -math.inf
+    i = 0
+    while i < teams:
+        ties = tied_with(lines, i, teams)
+        left = lines[i, SHRINK]
+        once, squared = log_sum(once, -left), log_sum(squared, -2.0 * left)
+        for k in range(i, i + ties):
+            lead = lines[k, SURPRISE]
+            note_chances(lines, k, ties, c, math.exp(lead + once), math.exp(2.0 * lead + squared))
+        i += ties
+
+
+@kernel
+def log_sum(a: float, b: float) -> float:
+    """ln(e^a + e^b); `b` is finite."""
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+
+
+@kernel
+def tied_with(lines: Any, i: int, teams: int) -> int:
+    """How many teams from `i` on share its rank."""
+    ties = 1
+    while i + ties < teams and lines[i + ties, RANK] == lines[i, RANK]:
+        ties += 1
+    return ties
+
+
+@kernel
+def note_chances(lines: Any, k: int, ties: int, c: float, once: float, squared: float) -> None:
+    """A team's surprise and shrink, from its chances at its rank and all better ones: their sum, and their squares'."""
+    variance = lines[k, VARIANCE]
+    lines[k, SURPRISE] = (1.0 / ties - once) / c
+    lines[k, SHRINK] = variance * math.sqrt(variance) / (c * c * c) * (once - squared)
 
 
 @expect.register

@@ -258,7 +258,7 @@ def apply(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State
     if me.disconnects >= 3.0:
         n = me.disconnects - 3.0
         floor += (me.disconnects - 2.0) * 15.0 + 3.0 * (n * (n + 1.0)) / 2.0
-    deviation = max(floor, me.deviation + me.penalty + totals.deviation)
+    deviation = max(me.deviation + me.penalty + totals.deviation, floor)
     rating = raw - DEVIATIONS_OFF * deviation + RATING_SHIFT
     return State(
         raw_rating=raw,

@@ -159,8 +159,8 @@ def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
     if heat.mode == DUEL:
         return 1.0 if one > two else 0.0 if one < two else 0.5
     shift = min(0.0, min(one, two))
-    total = one + two - 2.0 * shift
-    return (one - shift) / total if total > 0.0 else 0.5
+    total = 0.5 * one + 0.5 * two - shift  # halves, so that no sum is too large
+    return 0.5 if total == 0.0 else (0.5 * one - 0.5 * shift) / total
 
 
 @evidence.register
@@ -177,8 +177,8 @@ def points_of(params: Params, me: Form, totals: Points, after: State, said: Unev
 
 @settle.register
 def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
-    """Add what the opponents gave, down to the floor."""
-    return State(max(params.floor, me.rating + totals.points), me.events + entrant.events)
+    """Add what the opponents gave, down to the floor, which must not stand in for what is no number."""
+    return State(max(me.rating + totals.points, params.floor), me.events + entrant.events)
 
 
 @causes.register

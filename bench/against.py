@@ -1,0 +1,200 @@
+"""Podium's speed against an earlier revision's, in one run: `make bench AGAINST=REVISION`.
+
+Each revision runs its own sources and its own bench files, in a process of its own; both take turns on every row,
+so that a busy machine slows both. A ratio is this tree's speed by the revision's in one round: above 1 is faster.
+The environment, and so the libraries, are one for both.
+"""
+
+import argparse
+import io
+import json
+import os
+import selectors
+import signal
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 11
+ROW_S = 60.0  # after this long a row has had its rounds, if they are at least MIN_ROUNDS
+MIN_ROUNDS = 3
+ANSWER_S = 600.0  # a process that is silent for longer is given up
+SLOWER = 0.97  # a row is slower where three quarters of its rounds are below
+
+Speeds = Mapping[str, float]
+
+
+class Spread(NamedTuple):
+    """The ratios of a row's rounds."""
+
+    low: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high: float
+    rounds: int
+
+    @property
+    def slower(self) -> bool:
+        """Whether it is slower by more than the spread explains."""
+        return self.upper_quartile < SLOWER
+
+
+class Matched(NamedTuple):
+    """The names that both have, in the order of the second, and those that only one has."""
+
+    both: list[str]
+    only_before: list[str]
+    only_now: list[str]
+
+
+def match_rows(before: Sequence[str], now: Sequence[str]) -> Matched:
+    return Matched(
+        [name for name in now if name in before],
+        [name for name in before if name not in now],
+        [name for name in now if name not in before],
+    )
+
+
+def round_ratios(rounds: Sequence[tuple[Speeds, Speeds]]) -> dict[str, list[float]]:
+    """The ratios, now by before, of every row that both have in a round."""
+    ratios: dict[str, list[float]] = {}
+    for before, now in rounds:
+        for name in match_rows(list(before), list(now)).both:
+            ratios.setdefault(name, []).append(now[name] / before[name])
+    return ratios
+
+
+def spread(ratios: Sequence[float]) -> Spread:
+    quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else list(ratios) * 3
+    return Spread(min(ratios), quartiles[0], quartiles[1], quartiles[2], max(ratios), len(ratios))
+
+
+class RowError(Exception):
+    """A revision could not measure a row."""
+
+
+class Side:
+    """One revision's process, which measures on request."""
+
+    def __init__(self, name: str, tree: Path) -> None:
+        self.name = name
+        command = [sys.executable, str(Path(__file__).with_name("timing.py")), str(tree / "bench")]
+        environment = os.environ | {"PYTHONPATH": str(tree / "src"), "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        )
+
+    def answer(self) -> object:
+        """What the process answers next."""
+        assert self.process.stdout is not None  # noqa: S101 it is a pipe
+        with selectors.DefaultSelector() as ready:
+            ready.register(self.process.stdout, selectors.EVENT_READ)
+            line = self.process.stdout.readline() if ready.select(ANSWER_S) else ""
+        if not line:
+            raise SystemExit(f"{self.name}: its process ended, or was silent for {ANSWER_S:.0f} s; see above")
+        return json.loads(line)
+
+    def measure(self, row: str) -> Speeds:
+        """The speeds that one measure of a row gives."""
+        assert self.process.stdin is not None  # noqa: S101 it is a pipe
+        print(row, file=self.process.stdin, flush=True)
+        answer = self.answer()
+        if not isinstance(answer, dict):
+            raise RowError(f"{self.name}: {answer}")
+        return answer
+
+    def stop(self) -> None:
+        """End the process and what it started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def checked_out(revision: str) -> Iterator[Path]:
+    """The files of a revision, in a folder that is removed afterwards."""
+    git = ["git", "-C", str(ROOT), "archive", "--format=tar", revision]
+    archive = subprocess.run(git, check=False, capture_output=True)
+    if archive.returncode:
+        raise SystemExit(f"{revision} is not a revision of this repository: {archive.stderr.decode().strip()}")
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
+
+
+def take_turns(before: Side, now: Side, row: str, rounds: int) -> dict[str, Spread]:
+    """Both measure a row in turns, each first in every other round; the first round, which compiles, is not counted."""
+    before.measure(row)
+    now.measure(row)
+    measured: list[tuple[Speeds, Speeds]] = []
+    started = time.perf_counter()
+    for number in range(rounds):
+        if number >= MIN_ROUNDS and time.perf_counter() - started > ROW_S:
+            break
+        if number % 2:
+            faster = now.measure(row)
+            measured.append((before.measure(row), faster))
+        else:
+            measured.append((before.measure(row), now.measure(row)))
+    return {name: spread(ratios) for name, ratios in round_ratios(measured).items()}
+
+
+def line(name: str, row: Spread) -> str:
+    return (
+        f"{name:46} {row.median:7.3f}  {row.lower_quartile:.3f} to {row.upper_quartile:.3f}  "
+        f"{row.low:.3f} to {row.high:.3f} {row.rounds:7}{'  SLOWER' if row.slower else ''}"
+    )
+
+
+def compare_trees(revision: str, pattern: str, rounds: int) -> bool:
+    """Print every row's ratio, and return whether every row that both have was measured and none is slower."""
+    with ExitStack() as stack:
+        tree = stack.enter_context(checked_out(revision))
+        before, now = Side(revision, tree), Side("this tree", ROOT)
+        for side in (before, now):
+            stack.callback(side.stop)
+        names = [[str(name) for name in side.answer() if fnmatch(name, pattern)] for side in (before, now)]
+        rows = match_rows(*names)
+        print(f"{'this tree by ' + revision:46} {'median':>7}  {'quartiles':14}  {'all':14} {'rounds':>7}")
+        fine = bool(rows.both)
+        for row in rows.both:
+            try:
+                for name, ratios in take_turns(before, now, row, rounds).items():
+                    print(line(name, ratios), flush=True)
+                    fine = fine and not ratios.slower
+            except RowError as problem:
+                print(f"{row:46} {problem}", flush=True)
+                fine = False
+        for name in rows.only_before:
+            print(f"{name:46} only in {revision}")
+        for name in rows.only_now:
+            print(f"{name:46} only in this tree")
+        if not rows.both:
+            print(f"no row that both have is called {pattern!r}; they are: {', '.join(names[1]) or 'none'}")
+    return fine
+
+
+def main() -> None:
+    """Compare, and exit with 1 where a row is slower beyond its spread."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("revision", help="a commit, branch or tag of this repository")
+    parser.add_argument("--rows", default="*", help="only rows whose names fit, as '8 entrants*'")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="so many for each row, after one to compile")
+    chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that processes and folder are removed then too
+    sys.exit(not compare_trees(chosen.revision, chosen.rows, max(1, chosen.rounds)))
+
+
+if __name__ == "__main__":
+    main()

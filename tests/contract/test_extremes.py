@@ -1,0 +1,159 @@
+"""Whatever the doors let in leaves finite ratings, or is refused by name; and no kernel reaches beyond its arrays."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from conftest import times
+from extremes import at_bound, extreme_events, rate_all
+
+import podium
+from podium.candidates import can_share, log_losses
+from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
+from podium.evaluation import Window, asked_heats, evaluate
+from podium.events import encode
+from podium.systems import find, names
+from podium.systems.base import kinds
+
+TESTS = Path(__file__).parents[1]
+every_system = pytest.mark.parametrize("name", names())
+GROUPS = [names()[k::3] for k in range(3)]
+
+
+def exploding(weight=1.0, count=400):
+    """Races of three among six."""
+    rng = np.random.default_rng(1)
+    return [
+        {"event_id": f"e{k}", "player": f"p{player}", "position": place, "weight": weight}
+        for k in range(count)
+        for place, player in enumerate(rng.permutation(6)[:3], start=1)
+    ]
+
+
+def far_apart(system, rating, other):
+    """Live ratings of ana and ben, so far apart."""
+    live, state = podium.Live(system), list(find(system)().newcomer())
+    known = {name: np.array([mine, *state[1:]]).tobytes() for name, mine in (("ana", rating), ("ben", other))}
+    live.resume({("default", name): (state, 0) for name, state in known.items()})
+    return live
+
+
+DUEL = [{"event_id": "e", "player": "ana", "position": 1}, {"event_id": "e", "player": "ben", "position": 2}]
+
+
+@every_system
+@pytest.mark.parametrize("bound", ["default", "low", "high"])
+def test_extreme_events_leave_finite_ratings_or_are_refused(name, bound):
+    system = at_bound(name, bound)
+    assert system is not None
+    ratings, _ = rate_all(system, extreme_events(times(100, 10_000), seed=7))
+    assert ratings or bound == "high"  # where nobody has played long enough
+    for state in ratings.values():
+        assert all(math.isfinite(number) for number in state)
+
+
+@every_system
+def test_every_number_has_a_lowest_and_a_highest(name):
+    for setting in fields(find(name)):
+        if {float, int} & set(kinds(find(name), setting)):
+            low, high = setting.metadata["low"], setting.metadata["high"]
+            assert math.isfinite(low)
+            assert math.isfinite(high)
+            for beyond in (math.nextafter(low, -math.inf), math.nextafter(high, math.inf), math.inf, math.nan):
+                with pytest.raises(ParameterError, match=setting.name):
+                    find(name)(**{setting.name: beyond})
+
+
+def test_a_weight_has_a_highest():
+    with pytest.raises(ResultsError, match=r"row 1, column weight: 500\.0 must be a number above 0 and at most 100"):
+        podium.rate(exploding(500.0), "openskill-pl")
+    assert podium.rate(exploding(100.0), "openskill-pl").ratings["rating"].is_finite().all()
+
+
+def test_plackett_luce_reaches_over_any_gap():
+    """An upset over 20,000 points moves as one over 4,000 does; what was certain moves nothing."""
+    far, near = (far_apart("openskill-pl", 0.0, gap).rate(DUEL)["delta"].to_list() for gap in (20_000.0, 4_000.0))
+    assert far == pytest.approx(near, rel=1e-9)
+    assert far[0] > 1.0
+    assert far_apart("openskill-pl", 20_000.0, 0.0).rate(DUEL)["delta"].to_list() == pytest.approx([0.0, 0.0])
+
+
+def test_plackett_luce_of_a_duel_is_bradley_terry_at_any_gap():
+    """With gamma = sigma / c both models say the same of two: Weng and Lin's algorithms 1 and 4 with k = 2."""
+    for gap in (0.0, 100.0, 4_000.0, 4_300.0, 5_000.0, 20_000.0):
+        one, two = (far_apart(name, 0.0, gap).rate(DUEL) for name in ("openskill-pl", "openskill-bt"))
+        assert one["rating"].to_list() == pytest.approx(two["rating"].to_list(), rel=1e-12, abs=1e-9)
+        assert one["deviation"].to_list() == pytest.approx(two["deviation"].to_list(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["glicko2", "trials"])
+def test_an_upset_over_a_huge_gap_costs_the_favourite_what_it_gives(name):
+    gained, lost = far_apart(name, -2000.0, 5000.0).rate(DUEL)["delta"].to_list()
+    assert gained > 1.0
+    assert lost == pytest.approx(-gained, rel=1e-6)
+
+
+BAD = "e17"
+
+
+def by_score():
+    """A system that divides by whole seconds, and takes entries that have none."""
+    return find("xonstat-2015")(least_played_s=0.0, least_part=0.0)
+
+
+def dividing_by_nothing(bad=BAD):
+    """Events of which one was over before a second was."""
+    seconds = {True: {"played_s": 0.5, "duration_s": 0.5}, False: {"played_s": 9.0, "duration_s": 9.0}}
+    return [row | seconds[row["event_id"] == bad] | {"score": 4.0 - row["position"]} for row in exploding(count=30)]
+
+
+def test_a_replay_stops_at_what_is_not_finite_and_names_it():
+    with pytest.raises(NotFiniteError, match=r"xonstat-2015: event 'e17' would leave 'p\d' with") as stopped:
+        podium.rate(dividing_by_nothing(), by_score())
+    assert isinstance(stopped.value, PodiumError)
+    assert stopped.value.player in {row["player"] for row in dividing_by_nothing() if row["event_id"] == BAD}
+
+
+def test_live_stops_at_the_same_event_and_nothing_changes():
+    rows = dividing_by_nothing()
+    live = podium.Live(by_score())
+    live.rate(rows[: 3 * 17])
+    before = live.ratings
+    with pytest.raises(NotFiniteError, match="event 'e17'"):
+        live.rate([*rows[3 * 17 : 3 * 18], rows[3 * 17] | {"player": "new", "position": 4, "score": 0.0}])
+    assert live.ratings == before
+    live.rate(rows[3 * 18 :])
+
+
+def test_an_evaluation_stops_too():
+    with pytest.raises(NotFiniteError, match="xonstat-2015: event 'e17'"):
+        evaluate(dividing_by_nothing(), [by_score()])
+
+
+def test_tuning_takes_a_candidate_that_is_not_finite_for_infinitely_bad():
+    system = by_score()
+    assert can_share(system)
+    for bad, finite in ((BAD, False), ("none", True)):
+        events = encode(podium.read_results(dividing_by_nothing(bad)), system)
+        losses = log_losses([system, system], events, asked_heats(events, Window()))
+        assert np.isfinite(losses).tolist() == [finite, finite]
+        assert not np.isnan(losses).any()
+
+
+@pytest.mark.parametrize("some", GROUPS, ids=lambda some: some[0])
+def test_no_kernel_reaches_beyond_its_arrays(some):
+    run_checked([str(TESTS / "extremes.py"), *some])
+
+
+def run_checked(words):
+    """Run Python where every index in a kernel is checked."""
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1"}
+    done = subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr[-2000:]

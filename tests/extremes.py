@@ -1,0 +1,134 @@
+"""Events at the edges of what the doors let in, and rating them whatever is refused; also every kernel, as a script.
+
+As a script (`python tests/extremes.py elo stk …`) it runs every kernel over such events, for a process of its own with
+NUMBA_BOUNDSCHECK=1, where an index out of bounds is an error.
+"""
+
+import sys
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+import podium
+from podium.columns import MOST_WEIGHT
+from podium.errors import NotFiniteError, ParameterError
+from podium.systems import find
+from podium.systems.base import kinds
+
+TIMES = (5e-324, 1e-200, 1e-3, 60.0, 61.0, 1e9, 1e200, 1.7e308)
+SCORES = (-1.7e308, -1e9, -1.0, 0.0, 5e-324, 1.0, 1e9, 1.7e308)
+SECONDS = (0.0, 1e-300, 1.0, 130.0, 600.0, 1e300)
+WEIGHTS = (MOST_WEIGHT, MOST_WEIGHT, 1.0, 0.5, 5e-324)
+TOGETHER = 50  # events rated in one go
+
+
+def extreme_events(count, seed):
+    """So many events, each a list of rows: some entrants of thirty, one heat or two, ties, quits, teams."""
+    rng = np.random.default_rng(seed)
+    started = datetime(1900, 1, 1, tzinfo=UTC)
+    for number in range(count):
+        started += timedelta(days=float(rng.choice([0.0, 0.1, 1.0, 10.0])))
+        players = rng.permutation(30)[: rng.integers(2, 9)]
+        shared = {
+            "event_id": f"e{number}",
+            "started_at": started.isoformat(),
+            "mode": str(rng.choice(["duel", "time-trial", "other"])),
+            "weight": float(rng.choice(WEIGHTS)),
+        }
+        teams = rng.random() < 0.2
+        duration_s = float(rng.choice(SECONDS))
+        yield [
+            shared
+            | {
+                "heat": str(heat),
+                "player": f"p{player}",
+                "team": f"t{place % 2}" if teams else None,
+                "status": str(rng.choice(["finished", "finished", "finished", "quit"])),
+                "time_s": float(rng.choice(TIMES)),
+                "score": float(rng.choice(SCORES)),
+                "played_s": float(rng.choice(SECONDS)),
+                "duration_s": duration_s,
+            }
+            for heat in range(rng.integers(1, 3))
+            for place, player in enumerate(players)
+        ]
+
+
+def at_bound(name, bound):
+    """A system with every number at its `low` or `high` end, or as it comes; None where it refuses that."""
+    kind = find(name)
+    if bound == "default":
+        return kind()
+    numbers = [each for each in fields(kind) if {float, int} & set(kinds(kind, each)) and bool not in kinds(kind, each)]
+    try:
+        return kind(**{each.name: each.metadata[bound] for each in numbers})
+    except ParameterError:
+        return None
+
+
+def rate_all(system, events):
+    """Rate what can be rated, and leave out what is refused: the states at the end, and how many were refused."""
+    live, refused = podium.Live(system), 0
+    events = list(events)
+    while events:
+        some, events = events[:TOGETHER], events[TOGETHER:]
+        while some:
+            try:
+                history = live.rate([row for event in some for row in event])
+            except NotFiniteError as error:
+                named = [{(row["event_id"], row["player"]) for row in event} for event in some]
+                at = next(k for k, rows in enumerate(named) if (error.event_id, error.player) in rows)
+                refused += 1
+                if at:
+                    live.rate([row for event in some[:at] for row in event])
+                some = some[at + 1 :]
+            else:
+                assert np.isfinite(history["rating"].to_numpy()).all()
+                break
+    return live.ratings, refused
+
+
+def run_kernels(names):
+    """Everything of these systems that is compiled, over extreme events, refused or not."""
+    from podium.candidates import can_share, log_losses
+    from podium.evaluation import Window, asked_heats, evaluate
+    from podium.events import encode
+
+    results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
+    for name in names:
+        for bound in ("default", "low", "high"):
+            system = at_bound(name, bound)
+            if system is None:
+                continue
+            ratings, _ = rate_all(system, extreme_events(120, 2))
+            assert ratings or bound == "high"
+            try:
+                evaluate(results, [system])
+                rated = podium.rate(results, system)
+                event_id, player = rated.history.select("event_id", "player").row(-1)
+                rated.explain(event_id, player)
+            except NotFiniteError:
+                pass
+            if can_share(system):
+                events = encode(results, system)
+                log_losses([system] * 3, events, asked_heats(events, Window()))
+
+
+def run_shared_kernels():
+    """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
+    from podium.cli import app as command_line
+    from podium.performance import rank_distribution
+    from podium.simulation import Scenario, simulate
+
+    simulate(Scenario(events=200))
+    rank_distribution([1500.0, 1700.0, 1300.0, 1500.0], resolution=0.01)
+    rank_distribution([1500.0, 9000.0, -9000.0, 1500.0])
+    crowd = ["--population", "20,60", "--target", "20,60", "--minutes", "5"]
+    command_line.app(["lab", "matchmaking", *crowd], standalone_mode=False)
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    run_kernels(sys.argv[1:])
+    run_shared_kernels()

@@ -1,0 +1,44 @@
+"""`bench/against.py`: rows are matched by name, and a ratio is a round's."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[1] / "bench"
+
+
+@pytest.fixture(scope="module")
+def against():
+    spec = importlib.util.spec_from_file_location("against", BENCH / "against.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_rows_are_matched_by_name_whatever_their_order(against):
+    matched = against.match_rows(["elo", "gone", "stk"], ["stk", "new", "elo"])
+    assert matched == (["stk", "elo"], ["gone"], ["new"])
+
+
+def test_a_ratio_is_of_one_round_and_above_one_where_this_tree_is_faster(against):
+    rounds = [({"elo": 100.0, "gone": 1.0}, {"elo": 200.0}), ({"elo": 10.0}, {"elo": 5.0, "new": 1.0})]
+    assert against.round_ratios(rounds) == {"elo": [2.0, 0.5]}
+
+
+def test_the_spread_is_quartiles_and_extremes(against):
+    assert against.spread([1.0, 1.1, 0.9, 1.2, 0.8]) == (0.8, 0.9, 1.0, 1.1, 1.2, 5)
+    assert against.spread([1.5]) == (1.5, 1.5, 1.5, 1.5, 1.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "slower"),
+    [([0.96, 0.95, 0.94, 0.9], True), ([0.90, 0.99, 0.98, 0.91], False), ([0.975, 0.98, 0.975], False)],
+)
+def test_slower_is_more_than_three_percent_beyond_the_spread(against, ratios, slower):
+    assert against.spread(ratios).slower is slower
+
+
+def test_a_revision_that_is_none_is_refused(against):
+    with pytest.raises(SystemExit, match="no-such-revision is not a revision"), against.checked_out("no-such-revision"):
+        pass

@@ -174,7 +174,7 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
 
 
 def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
-    """Whole units of `DAY_US` from the last row of each player's entrant before to the first row of this; 0 for a first."""
+    """Whole units of `DAY_US` from the last row of a player's entrant before to the first of this; 0 for a first."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]

@@ -7,16 +7,17 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.events import Events, encode, frozen
+from podium.events import Events, encode
 from podium.explanation import Explanation, explain
+from podium.idle import NEVER, with_idle_before
 from podium.ledger import history
-from podium.periods import DAY_US
-from podium.rated import make_system
+from podium.periods import EVENT
+from podium.rated import Rated, make_system
 from podium.replay import Replayed, States, newcomers, replay
 from podium.results import Results, read_results
+from podium.saved import Start, read_start
 from podium.systems.base import System
 
-NEVER = np.iinfo(np.int64).min
 Seat = tuple[str, str]  # pool and player
 Seats = npt.NDArray[np.int64]
 
@@ -35,15 +36,24 @@ class Live:
     """Ratings that move with each event as it comes.
 
     Events must come in order; what is refused changes nothing. Every event settles at once.
+    `start` are ratings to go on from, as `podium.rate` takes them.
     """
 
-    def __init__(self, system: str | System = "elo", **parameters: Any) -> None:
+    def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
         self._seats: dict[Seat, int] = {}
         self._states = newcomers(self.system, 0)
         self._seen = np.empty(0, np.int64)  # microseconds; NEVER for one who has no dated event
         self._last: dict[str, int] = {}  # newest event of each pool
         self._events: set[str] = set()
+        if start is not None:
+            self._begin(read_start(start.states if isinstance(start, Rated) else start, self.system))
+
+    def _begin(self, start: Start) -> None:
+        self._seats = {seat: at for at, seat in enumerate(start.players.select("pool", "player").iter_rows())}
+        self._states, self._seen = start.states.copy(), start.seen.copy()
+        for (pool, _), seen in zip(self._seats, self._seen.tolist(), strict=True):
+            self._last[pool] = max(self._last.get(pool, NEVER), seen)
 
     def resume(self, known: dict[Seat, tuple[bytes, int]]) -> None:
         """Go on from states that were kept: each seat's doubles, and its newest event in microseconds since 1970."""
@@ -77,7 +87,7 @@ class Live:
         """The events, and the row of each of their players here."""
         events = encode(results, self.system)
         seats = self._take_seats(events)
-        return self._with_idle(events, seats) if events.columns.idle.size else events, seats
+        return with_idle_before(events, self.system, EVENT, self._seen[seats]), seats
 
     def reset(self, keep: float) -> tuple[list[Seat], States, States]:
         """Begin a season: every lead over a newcomer shrinks to the share `keep`; who, and the states before and after.
@@ -98,8 +108,7 @@ class Live:
             UnknownError: the player is not rated in the event.
         """
         events, seats = self._encoded(read_results(rows))
-        start = self._states[seats]
-        return explain(self.system, events, replay(self.system, events, start), event_id, player, start)
+        return explain(self.system, events, replay(self.system, events, self._states[seats]), event_id, player)
 
     @property
     def ratings(self) -> dict[Seat, Any]:
@@ -133,26 +142,6 @@ class Live:
             self._states = np.concatenate([self._states, newcomers(self.system, added)])
             self._seen = np.concatenate([self._seen, np.full(added, NEVER)])
         return seats
-
-    def _with_idle(self, events: Events, seats: Seats) -> Events:
-        """The events, days since each entrant's last counted from what was seen before."""
-        started = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
-        now = started[events.ledger.row[np.argsort(events.ledger.entrant)]]
-        seen = self._seen[seats[events.columns.player]]
-        since = (now - np.where(seen == NEVER, now, seen)) // DAY_US  # 0 for one never seen: now - NEVER would overflow
-        first = np.unique(events.columns.player, return_index=True)[1]
-        idle = events.columns.idle.copy()
-        idle[first] = np.maximum(since[first], 0)
-        columns = events.columns._replace(idle=frozen(idle))
-        return Events(
-            events.results,
-            columns,
-            events.pools,
-            events.player_names,
-            events.ledger,
-            events.entry_row,
-            events.entry_heat,
-        )
 
     def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
         self._events.update(frame["event_id"].to_list())

@@ -3,12 +3,15 @@
 The results are other people's and not part of this repository; see the page for what they are.
 """
 
+import math
 import sys
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import podium
 from podium.evaluation import Window, evaluate
+from podium.predictions import SURE
 from podium.systems import find, names
 from podium.tuning import tune
 
@@ -19,8 +22,20 @@ DATA = {
     "speedway": ("Speedway Grand Prix, 5,454 heats of four", "speedway.parquet", None, "2010-12-31"),
 }
 COMMUNITIES = ("folyami", "stk", "stk-rd", "trials", "xonstat", "xonstat-2015")
+HEATS_AS_EVENTS = ("speedway",)  # meetings of many heats
 TUNED, TRIALS = ("elo", "folyami", "xonstat"), 160
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy")
+MILDER = 1e-6  # another clip, to show what the log loss owes to the choice
+MANY_CLIPPED = 0.01  # of the predictions: from here on a sentence says what they do
+
+
+class Row(NamedTuple):
+    """One system on one history."""
+
+    name: str
+    score: dict[str, Any]
+    gap: dict[str, Any]  # to Elo's log loss
+    seconds: float
 
 
 def comparison(folder: Path) -> str:
@@ -32,32 +47,94 @@ def comparison(folder: Path) -> str:
         "interval is for the difference of log loss to Elo's, by bootstrap over events. Seconds are for one replay",
         "with predictions on one core, compiled code loaded. The results are the public histories named; they are not",
         "part of this repository. `make comparison DATA=folder` wrote this page.",
+        "",
+        f"No prediction counts as surer than 1 - {SURE:g}: one that is, and goes wrong, costs {cost(SURE):.1f}, where",
+        "without this clip it would cost infinitely much. `clipped` is the share of predictions beyond it. Where it is",
+        "not small, the log loss is a matter of the clip as much as of the system: look at the other scores instead.",
     ]
-    for title, file, since, until in DATA.values():
-        lines += ["", f"## {title}", "", f"| system | {' | '.join(SCORES)} | less Elo's log loss | seconds |"]
-        lines.append("|---" * (len(SCORES) + 3) + "|")
+    for key, (title, file, since, until) in DATA.items():
         results = podium.read_results(folder / file)
-        rows, left_out = [], []
-        for name in names():
-            systems = [find("elo")(), find(name)()]
-            window = Window(since=since)
-            try:
-                evaluate(results, systems[1:], window=window)  # loads what was compiled
-            except podium.ResultsError:
-                left_out.append(name)
-                continue
-            begun = time.perf_counter()
-            evaluate(results, systems[1:], window=window)
-            seconds = time.perf_counter() - begun
-            told = evaluate(results, systems, labels=["elo", name], window=window)
-            rows.append((told.scores.row(1, named=True), told.differences.row(0, named=True), name, seconds))
-        for score, gap, name, seconds in sorted(rows, key=lambda row: row[0]["log_loss"]):
-            figures = " | ".join(f"{score[key]:.4f}" for key in SCORES)
-            less = f"{gap['log_loss']:+.4f} ({gap['low']:+.4f} to {gap['high']:+.4f})" if name != "elo" else ""
-            lines.append(f"| {name} | {figures} | {less} | {seconds:.2f} |")
-        lines += ["", *verdict(rows), *tuned(results, until)]
+        rows, left_out = judged(results, since)
+        lines += ["", f"## {title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows), *tuned(results, until)]
         lines += ["", f"These results have not what {', '.join(left_out)} need: times or scores of every entry."]
+        if key in HEATS_AS_EVENTS:
+            lines += ["", f"## {title}, each heat an event of its own", "", *heats_apart(results, since, rows)]
     return "\n".join(lines) + "\n"
+
+
+def judged(results: podium.Results, since: str | None) -> tuple[list[Row], list[str]]:
+    """Every system by its log loss, and those that cannot rate these results."""
+    rows, left_out = [], []
+    window = Window(since=since)
+    for name in names():
+        systems = [find("elo")(), find(name)()]
+        try:
+            evaluate(results, systems[1:], window=window)  # loads what was compiled
+        except podium.ResultsError:
+            left_out.append(name)
+            continue
+        begun = time.perf_counter()
+        evaluate(results, systems[1:], window=window)
+        seconds = time.perf_counter() - begun
+        both = evaluate(results, systems, labels=["elo", name], window=window)
+        rows.append(Row(name, both.scores.row(1, named=True), both.differences.row(0, named=True), seconds))
+    return sorted(rows, key=lambda row: row.score["log_loss"]), left_out
+
+
+def table(rows: list[Row]) -> list[str]:
+    """The rows in Markdown."""
+    lines = [
+        f"| system | {' | '.join(SCORES)} | clipped | less Elo's log loss | seconds |",
+        "|---" * (len(SCORES) + 4) + "|",
+    ]
+    for name, score, gap, seconds in rows:
+        figures = " | ".join(f"{score[key]:.4f}" for key in SCORES)
+        less = f"{gap['log_loss']:+.4f} ({gap['low']:+.4f} to {gap['high']:+.4f})" if name != "elo" else ""
+        lines.append(f"| {name} | {figures} | {percent(score['clipped'])} | {less} | {seconds:.2f} |")
+    return lines
+
+
+def percent(share: float) -> str:
+    """A share as people read it; a small one is not none."""
+    return "0" if share == 0.0 else f"{100.0 * share:.2g} %"
+
+
+def cost(clip: float) -> float:
+    """What a prediction as sure as the clip costs when it goes wrong."""
+    return -math.log(clip)
+
+
+def clip_effects(rows: list[Row]) -> list[str]:
+    """What the clip does to the log loss of those whom it touches much."""
+    lines = []
+    for name, score, *_ in rows:
+        if score["clipped"] >= MANY_CLIPPED:
+            loss = score["clipped_log_loss"]
+            lines.append(
+                f"Of {name}'s predictions {percent(score['clipped'])} are beyond the clip. Their part of its log loss "
+                f"is {loss:.2f} of {score['log_loss']:.2f}; it would be {loss * cost(MILDER) / cost(SURE):.2f} with a "
+                f"clip of {MILDER:g}, and infinite without one."
+            )
+    return lines
+
+
+def heats_apart(results: podium.Results, since: str | None, together: list[Row]) -> list[str]:
+    """The same results with every heat an event, and whom that changes most."""
+    named = results.frame["event_id"] + "/" + results.frame["heat"]
+    apart = podium.read_results(results.frame.with_columns(event_id=named).drop("heat"))
+    rows, _ = judged(apart, since)
+    losses = {row.name: row.score["log_loss"] for row in together}
+    moved = max(rows, key=lambda row: abs(row.score["log_loss"] - losses[row.name]))
+    change = f"{moved.score['log_loss']:.2f} instead of {losses[moved.name]:.2f}"
+    return [
+        "An event moves every rating once: whatever its heats say is added up from the ratings before the event. So a",
+        "meeting of many heats is one large step, too large a one for systems whose steps are long. Where each heat is",
+        f"an event, {moved.name} changes most: its log loss is {change}.",
+        "",
+        *table(rows),
+        "",
+        *clip_effects(rows),
+    ]
 
 
 def tuned(results: podium.Results, until: str) -> list[str]:
@@ -74,17 +151,17 @@ def tuned(results: podium.Results, until: str) -> list[str]:
     return told
 
 
-def verdict(rows: list[tuple[dict[str, float], dict[str, float], str, float]]) -> list[str]:
+def verdict(rows: list[Row]) -> list[str]:
     """What the table says of the systems that communities published, in a sentence each."""
     told = []
     for word, worse in (("worse", True), ("better", False)):
         found = [
-            name
-            for _, gap, name, _ in rows
-            if name in COMMUNITIES and (gap["low"] > 0.0 if worse else gap["high"] < 0.0)
+            row.name
+            for row in rows
+            if row.name in COMMUNITIES and (row.gap["low"] > 0.0 if worse else row.gap["high"] < 0.0)
         ]
         if found:
-            told.append(f"Of the communities' systems, {' and '.join(found)} predict {word} than plain Elo here.")
+            told.append(f"Of the communities' systems, {' and '.join(found)} predict {word} than plain Elo.")
     return told
 
 

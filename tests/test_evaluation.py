@@ -8,6 +8,7 @@ import pytest
 import podium
 from podium.cli import app as command_line
 from podium.evaluation import Window, evaluate
+from podium.predictions import SURE
 from podium.systems import find
 
 
@@ -29,6 +30,15 @@ def test_elo_on_half_a_century_of_tennis(shared):
     assert told["log_loss"] == pytest.approx(0.61607418593, abs=1e-9)
     assert told["brier"] == pytest.approx(0.21395953212, abs=1e-9)
     assert told["accuracy"] == pytest.approx(0.65695668305, abs=1e-9)
+
+
+def test_the_share_that_the_clip_holds_back():
+    """Two matches: equals first, then a prediction as sure as a double can be, and wrong."""
+    told = scores(races("ab", "ba"), find("elo")(scale=1e-3))
+    assert told["clipped"] == 0.5
+    assert told["clipped_log_loss"] == pytest.approx(-math.log(SURE) / 2.0, rel=1e-12)
+    assert told["log_loss"] == pytest.approx((math.log(2.0) - math.log(SURE)) / 2.0, rel=1e-12)
+    assert scores(races("ab", "ba"))["clipped"] == 0.0
 
 
 def test_two_matches_by_hand():

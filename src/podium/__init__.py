@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from podium.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from podium.client import Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
     from podium.rated import Rated, rate
     from podium.results import Results, read_results
 
-__version__ = "0.1.0"
 __all__ = [
     "Client",
     "ClientError",

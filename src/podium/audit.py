@@ -9,6 +9,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from podium import rules
+from podium.errors import ParameterError
+from podium.ledger import states_brought
 from podium.rated import Rated
 from podium.tuples import read
 
@@ -32,7 +34,13 @@ class Audit:
 
 
 def audit(rated: Rated) -> Audit:
-    """Audit rated results."""
+    """Audit rated results.
+
+    Raises:
+        ParameterError: they go on from saved ratings, so that nobody knows who is new.
+    """
+    if rated.start is not None:
+        raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")
     changes = with_causes(rated)
     nets = net_of_events(changes)
     return Audit(
@@ -65,12 +73,10 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
     gained = np.zeros(columns.player.size)
     if rules.enter.dispatch(type(params)) is rules.enter.dispatch(object):
         return gained
-    newcomer = rated.system.newcomer()
-    before = np.tile(np.array(newcomer, np.float64), (rated.events.player_names.len(), 1))
-    for entrant, player in enumerate(columns.player.tolist()):
-        me = read(before, player, newcomer)
+    brought, newcomer = states_brought(rated.system, rated.events, rated.replayed), rated.system.newcomer()
+    for entrant in range(columns.player.size):
+        me = read(brought, entrant, newcomer)
         gained[entrant] = rules.form_of(params, columns, entrant, me).rating - me.rating
-        before[player] = rated.replayed.after[entrant]
     return gained
 
 

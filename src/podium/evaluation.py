@@ -141,6 +141,8 @@ def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
         "log_loss": mean(table, "log_loss", "pairs", weight),
         "brier": mean(table, "brier", "pairs", weight),
         "accuracy": mean(table, "correct", "pairs", weight),
+        "clipped": mean(table, "clipped", "pairs", weight),
+        "clipped_log_loss": mean(table, "clipped_log_loss", "pairs", weight),
         "calibration_error": calibration_error(bins),
         "kendall_tau": total["tau"] / total["heats"],
         "winner_log_loss": mean(table, "winner_log_loss", "fields", weight),

@@ -53,13 +53,8 @@ class Met:
     weight: float  # how many times it counts
 
 
-def explain(
-    system: System, events: Events, replayed: Replayed, event_id: str, player: str, start: States | None = None
-) -> Explanation:
+def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
     """Why `player`'s rating moved in an event.
-
-    Args:
-        start: the states that the replay began with, (players, fields); newcomers where None.
 
     Within a rating period a player's change stands at the last event of the period, and its explanation
     lists the comparisons of them all.
@@ -73,7 +68,7 @@ def explain(
         words = f"{player}'s change is settled at the end of the rating period, with the last event in it."
         return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), words)
     group = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
-    states = states_before(system, events, group, start)
+    states = states_before(system, events, group, replayed.start)
     account = Account(system, events, group, entrant, states)
     after = system.state_type(*replayed.after[entrant].tolist())
     delta = float(after.rating - before)

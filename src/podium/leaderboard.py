@@ -7,10 +7,13 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
+from podium.columns import UTC as INSTANT
 from podium.errors import ParameterError
 from podium.events import Events
+from podium.idle import NEVER
 from podium.ledger import started_at
-from podium.replay import Replayed
+from podium.replay import Replayed, States
+from podium.saved import Start
 from podium.systems.base import System
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
@@ -29,34 +32,60 @@ class Eligibility:
     pool: str | None = None
 
 
-def ratings(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
+def ratings(system: System, players: pl.DataFrame, states: States, *, whole: bool = False) -> pl.DataFrame:
     """Every player's rating after the last event, sorted by pool and rank; equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id,
-    last_played_at, provisional`.
+    last_played_at, provisional`; where `whole`, then those fields that people have no use for.
+
+    Args:
+        players: as `last_played` gives them, (players) rows.
+        states: (players, fields).
+    """
+    shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
+    hidden = [name for name in system.state_type._fields if whole and name not in shown]
+    counted = shown.pop("events")
+    return ranked(
+        pl.DataFrame(
+            {
+                "pool": players["pool"],
+                "player": players["player"],
+                "rating": shown.pop("rating"),
+                **shown,
+                "events": counted,
+                "last_event_id": players["last_event_id"],
+                "last_played_at": players["last_played_at"],
+                "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
+                **{name: pl.Series(states[:, system.state_type._fields.index(name)]) for name in hidden},
+            }
+        )
+    )
+
+
+def last_played(events: Events, replayed: Replayed, start: Start | None) -> tuple[pl.DataFrame, States]:
+    """Everyone who is rated, with the last event, and their states: first the events' players, then who has none.
+
+    Where the events have no dates, the last instant that is known stays.
+
+    Returns:
+        `pool, player, last_event_id, last_played_at`; (players, fields) float64.
     """
     rows = events.ledger
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[events.columns.player[rows.entrant]] = rows.row
     rated = np.flatnonzero(last >= 0)
-    states = replayed.states[rated]
     taken = events.results.frame[last[rated]]
-    shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
-    counted = shown.pop("events")
-    return ranked(
-        pl.DataFrame(
-            {
-                "pool": taken["pool"],
-                "player": taken["player"],
-                "rating": shown.pop("rating"),
-                **shown,
-                "events": counted,
-                "last_event_id": taken["event_id"],
-                "last_played_at": started_at(taken),
-                "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
-            }
-        )
+    players = taken.select("pool", "player", pl.col("event_id").alias("last_event_id")).with_columns(
+        last_played_at=started_at(taken)
     )
+    if start is None:
+        return players, replayed.states[rated]
+    found = start.rows(events)[rated]
+    before = pl.Series(start.seen_of(found)).replace(NEVER, None).cast(INSTANT)
+    players = players.with_columns(pl.coalesce("last_played_at", before))
+    others = np.setdiff1d(np.arange(start.players.height), found)
+    states = np.concatenate([replayed.states[rated], start.states[others]])
+    return pl.concat([players, start.players[others]]), states
 
 
 def ranked(frame: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.events import Events
-from podium.replay import Replayed, States
+from podium.replay import Replayed, States, newcomers
+from podium.saved import Start
 from podium.systems.base import System
 
 
@@ -33,6 +34,23 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     )
 
 
+def standing(system: System, start: Start) -> pl.DataFrame:
+    """Where players stood before the first event, as the history has rows."""
+    players = start.players
+    shown = {name: pl.Series(values) for name, values in system.shown(start.states).items()}
+    return pl.DataFrame(
+        {
+            "event_id": players["last_event_id"],
+            "pool": players["pool"],
+            "started_at": players["last_played_at"],
+            "player": players["player"],
+            "rating_before": shown["rating"],
+            "delta": np.zeros(players.height),
+            **shown,
+        }
+    )
+
+
 def started_at(frame: pl.DataFrame) -> pl.Series:
     """When each row's event started; empty where the table does not say."""
     if "started_at" in frame.columns:
@@ -55,10 +73,11 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:
-    """The state each entrant brought: its player's last before, or a newcomer's."""
+    """The state each entrant brought: its player's last before, or where the replay began."""
     player = events.columns.player
     order = np.lexsort((np.arange(player.size), player))
-    brought = np.tile(np.array(system.newcomer(), np.float64), (player.size, 1))
+    start = newcomers(system, events.player_names.len()) if replayed.start is None else replayed.start
+    brought: States = start[player]
     again = player[order][1:] == player[order][:-1]
     brought[order[1:][again]] = replayed.after[order[:-1][again]]
     return brought

@@ -13,16 +13,17 @@ import polars as pl
 
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
 from podium.event_order import SEQUENCE
-from podium.events import Events, encode, frozen
+from podium.events import Events, encode
 from podium.explanation import Explanation, explain
+from podium.idle import NEVER, with_idle_before
 from podium.ledger import history
-from podium.periods import DAY_US
-from podium.rated import make_system
+from podium.periods import EVENT
+from podium.rated import Rated, make_system
 from podium.replay import Replayed, States, newcomers, replay
 from podium.results import Results, read_results
+from podium.saved import Start, read_start
 from podium.systems.base import System
 
-NEVER = np.iinfo(np.int64).min
 FIRST = -math.inf  # the sequence of an event that has none
 Seat = tuple[str, str]  # pool and player
 Moment = tuple[int, float]  # microseconds and sequence
@@ -51,9 +52,10 @@ class Live:
 
     Events must come in order; what is refused changes nothing. Every event settles at once. Threads may share one:
     each call is whole before the next. A copy or a pickle goes its own way.
+    `start` are ratings to go on from, as `podium.rate` takes them.
     """
 
-    def __init__(self, system: str | System = "elo", **parameters: Any) -> None:
+    def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
         self._seats: dict[Seat, int] = {}
         self._states = newcomers(self.system, 0)
@@ -61,6 +63,14 @@ class Live:
         self._last: dict[str, Moment] = {}  # newest event of each pool
         self._events: set[str] = set()
         self._lock = threading.RLock()
+        if start is not None:
+            self._begin(read_start(start.states if isinstance(start, Rated) else start, self.system))
+
+    def _begin(self, start: Start) -> None:
+        self._seats = {seat: at for at, seat in enumerate(start.players.select("pool", "player").iter_rows())}
+        self._states, self._seen = start.states.copy(), start.seen.copy()
+        for (pool, _), seen in zip(self._seats, self._seen.tolist(), strict=True):
+            self._last[pool] = max(self._last.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes: all but the lock, nothing of it shared."""
@@ -119,7 +129,7 @@ class Live:
         """The events, and the row of each of their players here."""
         events = encode(results, self.system)
         seats = self._take_seats(events)
-        return self._with_idle(events, seats) if events.columns.idle.size else events, seats
+        return with_idle_before(events, self.system, EVENT, self._seen[seats]), seats
 
     def reset(self, keep: float) -> tuple[list[Seat], States, States]:
         """Begin a season: every lead over a newcomer shrinks to the share `keep`; who, and the states before and after.
@@ -144,7 +154,7 @@ class Live:
         with self._lock:
             events, seats = self._encoded(results)
             start = self._states[seats]
-        return explain(self.system, events, replay(self.system, events, start), event_id, player, start)
+        return explain(self.system, events, replay(self.system, events, start), event_id, player)
 
     @property
     def ratings(self) -> dict[Seat, Any]:
@@ -185,26 +195,6 @@ class Live:
         while len(self._seats) > count:
             self._seats.popitem()
         self._states, self._seen = self._states[:count], self._seen[:count]
-
-    def _with_idle(self, events: Events, seats: Seats) -> Events:
-        """The events, days since each entrant's last counted from what was seen before."""
-        started = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
-        now = started[events.ledger.row[np.argsort(events.ledger.entrant)]]
-        seen = self._seen[seats[events.columns.player]]
-        since = (now - np.where(seen == NEVER, now, seen)) // DAY_US  # 0 for one never seen: now - NEVER would overflow
-        first = np.unique(events.columns.player, return_index=True)[1]
-        idle = events.columns.idle.copy()
-        idle[first] = np.maximum(since[first], 0)
-        columns = events.columns._replace(idle=frozen(idle))
-        return Events(
-            events.results,
-            columns,
-            events.pools,
-            events.player_names,
-            events.ledger,
-            events.entry_row,
-            events.entry_heat,
-        )
 
     def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
         self._events.update(frame["event_id"].to_list())

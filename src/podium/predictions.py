@@ -38,6 +38,8 @@ class Judged(NamedTuple):
     fields: float  # 1 where there is a winner to name
     winner_log_loss: float
     winner_correct: float
+    clipped: float  # predictions as sure as may count
+    clipped_log_loss: float
 
 
 NOTHING = Judged(*(0.0,) * len(Judged._fields))
@@ -129,6 +131,7 @@ def _judge(
                     settled = 1.0 if record >= least[1] else 0.0
                     tied_p, tied_s = 1.0 if p == 0.5 else 0.0, 1.0 if s == 0.5 else 0.0
                     both = 1.0 if tied_p + tied_s == 0.0 else 0.0
+                    clipped = 1.0 if p <= SURE or p >= 1.0 - SURE else 0.0
                     said = Judged(
                         1.0,
                         loss,
@@ -145,6 +148,8 @@ def _judge(
                         0.0,
                         0.0,
                         0.0,
+                        clipped,
+                        clipped * loss,
                     )
                     told = plus(told, said)
                     near, far = tenth(p), tenth(1.0 - p)
@@ -173,11 +178,10 @@ def _judge(
                     hits += favourite * winner
                 if won > 0.0:
                     loss = -math.log(max(min(won, 1.0), SURE))
+                    right = hits / favourites
                     told = plus(
                         told,
-                        Judged(
-                            0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, loss, hits / favourites
-                        ),
+                        Judged(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, loss, right, 0.0, 0.0),
                     )
             write(judged, heat, told)
         rate_event(params, like, events, group, states, scratch, after, 0)

@@ -2,9 +2,10 @@
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -16,8 +17,10 @@ from podium.errors import ParameterError, UnknownError
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, nearest_name, strengths
-from podium.replay import Replayed, replay
+from podium.idle import with_idle_before
+from podium.replay import Replayed, States, replay
 from podium.results import Results, read_results
+from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.systems.base import System
 from podium.tuples import read
 
@@ -42,7 +45,8 @@ def rate(
     system: str | System = "elo",
     *,
     period: str = "event",
-    **parameters: Any,
+    start: Any = None,
+    **settings: Any,
 ) -> "Rated":
     """Rate results.
 
@@ -50,17 +54,40 @@ def rate(
         results: a path to CSV, Parquet or JSON lines, a pandas, Polars or Arrow frame, rows as dicts, or Results.
         system: a system's name, or an instance.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        parameters: the system's, by name.
+        start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
+            `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
+        settings: the system's parameters, by name.
 
     Raises:
-        ResultsError: the table is refused; all its faults are named.
-        ParameterError: no such system, parameter or period.
+        ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
+        ParameterError: no such system, parameter or period, or the saved ratings come from another.
     """
-    made = make_system(system, parameters)
+    chosen = make_system(system, settings)
     checked = results if isinstance(results, Results) else read_results(results)
-    events = encode(checked, made, period)
+    events = encode(checked, chosen, period)
     large = int(events.columns.entrants[-1]) > MANY
-    return Rated(made, period, events, replay(made, events, workers=(os.cpu_count() or 1) if large else 1))
+    workers = (os.cpu_count() or 1) if large else 1
+    if start is None:
+        return Rated(chosen, period, events, replay(chosen, events, workers=workers))
+    begun = begin(start, chosen, period, checked)
+    rows = begun.rows(events)
+    events = with_idle_before(events, chosen, period, begun.seen_of(rows))
+    return Rated(chosen, period, events, replay(chosen, events, begun.states_of(chosen, rows), workers=workers), begun)
+
+
+def begin(start: Any, system: System, period: str, results: Results) -> Start:
+    """Where players stand before the results.
+
+    Raises:
+        ResultsError: the start is refused, or results are older than it.
+        ParameterError: it comes from another system, other parameters or another rating period.
+    """
+    if isinstance(start, Rated):
+        refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
+        start = start.states
+    begun = read_start(start, system, period, results.frame["pool"].unique().to_list())
+    refuse_earlier(begun, results, period)
+    return begun
 
 
 @dataclass(frozen=True)
@@ -71,6 +98,7 @@ class Rated:
     period: str
     events: Events
     replayed: Replayed
+    start: Start | None = None  # the saved ratings that it goes on from
 
     @property
     def results(self) -> Results:
@@ -80,7 +108,25 @@ class Rated:
     @functools.cached_property
     def ratings(self) -> pl.DataFrame:
         """Every player's rating after the last event; see `podium.leaderboard.ratings`."""
-        return boards.ratings(self.system, self.events, self.replayed)
+        return boards.ratings(self.system, *self._everyone)
+
+    @functools.cached_property
+    def states(self) -> pl.DataFrame:
+        """The ratings with every number of each player's state, to the bit: what `start` takes to go on."""
+        return boards.ratings(self.system, *self._everyone, whole=True)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a file of the states says of how they came about; see `podium.saved.metadata`."""
+        return metadata(self.system, self.period)
+
+    def save(self, path: str | Path) -> None:
+        """Write the states to a Parquet file that `start` goes on from, with system, parameters, period and version."""
+        self.states.write_parquet(path, metadata=self.metadata)
+
+    @functools.cached_property
+    def _everyone(self) -> tuple[pl.DataFrame, States]:
+        return boards.last_played(self.events, self.replayed, self.start)
 
     @functools.cached_property
     def history(self) -> pl.DataFrame:
@@ -117,7 +163,13 @@ class Rated:
             top=top,
             pool=pool,
         )
-        return boards.leaderboard(self.system, self.history, rule, None if at is None else boards.instant(at))
+        rows = self.history
+        if self.start is not None:
+            undated = self.start.players["last_played_at"].null_count()
+            if undated and (at is not None or active_within is not None):
+                raise ParameterError("a date or activity needs the column last_played_at in the ratings to start from")
+            rows = pl.concat([ledger.standing(self.system, self.start), rows])
+        return boards.leaderboard(self.system, rows, rule, None if at is None else boards.instant(at))
 
     def pool(self, name: str | None = None) -> str:
         """The pool of that name, or the one with most events.
@@ -125,14 +177,23 @@ class Rated:
         Raises:
             UnknownError: there is none.
         """
-        pools = self.events.pools
-        if not pools:
+        sizes = dict(self._pools())
+        if not sizes:
             raise UnknownError("there is no rated event")
         if name is None:
-            return max(pools, key=lambda each: each.last - each.first).name
-        if name not in {each.name for each in pools}:
-            raise UnknownError(f"there is no pool {name!r} (there are {', '.join(each.name for each in pools)})")
+            return max(sizes, key=lambda each: sizes[each])
+        if name not in sizes:
+            raise UnknownError(f"there is no pool {name!r} (there are {', '.join(sizes)})")
         return name
+
+    def _pools(self) -> Iterator[tuple[str, int]]:
+        """Every pool and its number of events."""
+        played = {pool.name: pool.last - pool.first for pool in self.events.pools}
+        yield from played.items()
+        if self.start is not None:
+            for name in self.start.players["pool"].unique(maintain_order=True):
+                if name not in played:
+                    yield name, 0
 
     def explain(self, event_id: str, player: str) -> Explanation:
         """Why a player's rating moved in an event; see `podium.explanation.explain`.
@@ -182,12 +243,12 @@ class Rated:
         return strengths(self.system, self.events, self.replayed, top, probe)
 
     def _state(self, player: str, pool: str | None) -> Any:
-        pools = [each for each in self.events.pools if pool is None or each.name == pool]
+        pools = [name for name, _ in self._pools() if pool is None or name == pool]
         if len(pools) > 1:
-            raise ParameterError(f"name the pool: there are {', '.join(each.name for each in pools)}")
-        for each in pools:
-            names = self.events.player_names[each.first_player : each.last_player]
-            found = (names == player).arg_max()
-            if found is not None and names[found] == player:
-                return read(self.replayed.states, each.first_player + found, self.system.newcomer())
-        return self.system.newcomer()
+            raise ParameterError(f"name the pool: there are {', '.join(pools)}")
+        players, states = self._everyone
+        wanted = players["player"] == player
+        if pools:
+            wanted &= players["pool"] == pools[0]
+        found = wanted.arg_true()
+        return read(states, found[0], self.system.newcomer()) if found.len() else self.system.newcomer()

@@ -26,6 +26,7 @@ class Replayed:
     states: States  # (players, fields): after the last event
     before: npt.NDArray[np.float64]  # (entrants): the rating each brought
     after: States  # (entrants, fields): the state each left with
+    start: States | None = None  # (players, fields): before the first event; newcomers where None
 
 
 def _replay(
@@ -94,7 +95,7 @@ def replay(system: System, events: Events, start: States | None = None, *, worke
     """
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     entrants = int(events.columns.entrants[-1])
-    replayed = Replayed(states, np.empty(entrants), np.empty((entrants, states.shape[1])))
+    replayed = Replayed(states, np.empty(entrants), np.empty((entrants, states.shape[1])), start)
     try:
         if workers <= 1 or len(events.pools) <= 1:
             for pool in events.pools:

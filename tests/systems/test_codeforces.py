@@ -1,7 +1,10 @@
-"""Codeforces' published program, written out plainly here with Python's whole numbers."""
+"""Codeforces' published program written out plainly with Python's whole numbers, and real changes of the site."""
 
 import math
 import random
+
+import polars as pl
+import pytest
 
 import podium
 
@@ -15,27 +18,30 @@ def divided(a, b):
     return int(a / b)
 
 
-def contest(ratings, order):
-    """The changes of one contest: `order` is groups of players who tie, best first."""
+def contest(ratings, order, *, counts_self):
+    """The changes of one contest: `order` is groups of players who tie, best first.
+
+    The published program counts a contestant at the own rating among those who may be ahead.
+    """
     rank, seen = {}, 0
     for tied in order:
         seen += len(tied)
         rank.update(dict.fromkeys(tied, seen))
 
-    def seed(rating):
-        return 1.0 + sum(chance(other, rating) for other in ratings.values())
+    def seed(rating, left_out):
+        return 1.0 + sum(chance(other, rating) for name, other in ratings.items() if name != left_out)
 
-    def deserved(place):
+    def deserved(place, left_out):
         low, high = 1, 8000
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if seed(middle) < place else (middle, high)
+            low, high = (low, middle) if seed(middle, left_out) < place else (middle, high)
         return low
 
     change = {}
     for player, rating in ratings.items():
-        own = 1.0 + sum(chance(other, rating) for name, other in ratings.items() if name != player)
-        change[player] = divided(deserved(math.sqrt(rank[player] * own)) - rating, 2)
+        place = math.sqrt(rank[player] * seed(rating, player))
+        change[player] = divided(deserved(place, None if counts_self else player) - rating, 2)
     n = len(ratings)
     shift = divided(-sum(change.values()), n) - 1
     change = {player: points + shift for player, points in change.items()}
@@ -44,7 +50,9 @@ def contest(ratings, order):
     return {player: points + shift for player, points in change.items()}
 
 
-def test_equals_the_published_program():
+@pytest.mark.parametrize("counts_self", [False, True])
+def test_equals_the_published_program(counts_self):
+    """As published where contestants count themselves; else but for that."""
     rng = random.Random(5)  # noqa: S311
     players = [f"p{k:02d}" for k in range(40)]
     ratings = dict.fromkeys(players, 1500)
@@ -57,7 +65,27 @@ def test_equals_the_published_program():
             for player, place in zip(field, places, strict=True)
         ]
         order = [[p for p, q in zip(field, places, strict=True) if q == place] for place in sorted(set(places))]
-        for player, points in contest({player: ratings[player] for player in field}, order).items():
+        for player, points in contest(
+            {player: ratings[player] for player in field}, order, counts_self=counts_self
+        ).items():
             ratings[player] += points
-    told = dict(podium.rate(rows, "codeforces").ratings.select("player", "rating").iter_rows())
+    told = dict(podium.rate(rows, "codeforces", counts_self=counts_self).ratings.select("player", "rating").iter_rows())
     assert told == {player: float(ratings[player]) for player in told}
+
+
+def test_equals_the_sites_changes_of_three_rounds(shared):
+    """26,817 changes of 2020, each round a pool that goes on from the ratings before it."""
+    real = pl.read_parquet(shared("golden/codeforces_real.parquet"))
+    start = real.select(pool="event_id", player="player", rating="rating_before")
+    rows = real.select("event_id", "player", "position", pool="event_id")
+    history = podium.rate(rows, "codeforces", start=start).history
+    both = history.join(real.rename({"delta": "published"}), on=["event_id", "player"], validate="1:1")
+    assert both.height == real.height == 26_817
+    assert (both["delta"] != both["published"]).sum() == 0
+
+
+def test_no_rating_is_too_extreme():
+    start = [{"player": name, "rating": rating} for name, rating in (("a", 1e7), ("b", -1e7), ("c", 1e6), ("d", 1500))]
+    rows = [{"event_id": "e", "player": name, "position": place} for place, name in enumerate("bdca", start=1)]
+    for counts_self in (False, True):
+        assert podium.rate(rows, "codeforces", start=start, counts_self=counts_self).history["delta"].is_finite().all()

@@ -24,6 +24,15 @@ SystemFile = Annotated[
     Path | None, typer.Option("--system-file", metavar="TOML", help="Load the system's name and parameters.")
 ]
 Period = Annotated[str, typer.Option("--period", help="When ratings settle: event, 1d, 1w, 1mo, or a multiple.")]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="RATINGS",
+        help="Go on from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
+        "pool, player, rating and what else is known.",
+    ),
+]
 Shape = Annotated[Format, typer.Option("--format", "-f", help="What to print.")]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import File, Period, Settings, Shape, Start, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 50
 
 
-def rated_file(file: str, system: "System", period: str, steps: show.Steps) -> "Rated":
+def rated_file(file: str, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
     """Read and rate a file, a step each."""
     import podium
 
     results = podium.read_results(file)
     steps.next()
-    rated = podium.rate(results, system, period=period)
+    rated = podium.rate(results, system, period=period, start=start)
     steps.next()
     return rated
 
@@ -33,8 +33,12 @@ def rate(
     settings: Settings = None,
     system_file: SystemFile = None,
     period: Period = "event",
+    start: Start = None,
     ratings: Annotated[
-        Path | None, typer.Option(help="Write the ratings here: .csv, .parquet, .json or .jsonl.")
+        Path | None,
+        typer.Option(
+            help="Write the ratings here: .csv, .json, .jsonl, or .parquet, which keeps every player's whole state."
+        ),
     ] = None,
     history: Annotated[
         Path | None, typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl.")
@@ -47,11 +51,12 @@ def rate(
     made = chosen_system(system, settings, system_file)
     show.checked_output(ratings), show.checked_output(history)
     with show.progress("reading", "rating", "writing") as steps:
-        rated = rated_file(file, made, period, steps)
+        rated = rated_file(file, made, period, steps, start)
         if history is not None:
             show.write(rated.history, history)
         if ratings is not None:
-            show.write(rated.ratings, ratings)
+            whole = ratings.suffix.lower() == ".parquet"
+            show.write(rated.states if whole else rated.ratings, ratings, rated.metadata)
     notice = tie_notice(rated.results.frame)
     if notice is not None:
         typer.echo(f"{rated.results.source}: {notice}", err=True)
@@ -64,6 +69,7 @@ def leaderboard(
     settings: Settings = None,
     system_file: SystemFile = None,
     period: Period = "event",
+    start: Start = None,
     min_events: Annotated[
         int | None, typer.Option(min=0, help="Rated events it takes to be listed; the system's own rule if not given.")
     ] = None,
@@ -81,7 +87,7 @@ def leaderboard(
     """Show who stands where."""
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "ranking") as steps:
-        board = rated_file(file, made, period, steps).leaderboard(
+        board = rated_file(file, made, period, steps, start).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
         )
     show.show(board, form, most=SHOWN_ROWS if top is None else None)
@@ -95,12 +101,13 @@ def explain(
     settings: Settings = None,
     system_file: SystemFile = None,
     period: Period = "event",
+    start: Start = None,
     form: Shape = Format.table,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "explaining") as steps:
-        told = rated_file(file, made, period, steps).explain(event, player)
+        told = rated_file(file, made, period, steps, start).explain(event, player)
     if form is Format.json:
         summary = {"event_id": told.event_id, "player": told.player, "system": made.name, "words": told.words}
         numbers = {"rating_before": told.rating_before, "delta": told.delta}

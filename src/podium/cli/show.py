@@ -55,17 +55,17 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame
 
 
-def write(frame: "pl.DataFrame", path: Path) -> None:
+def write(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a frame by the path's suffix; the file appears whole or not at all.
 
-    Floats are written as the shortest text that reads back to the same bits.
+    Floats are written as the shortest text that reads back to the same bits. Only Parquet keeps the metadata.
 
     Raises:
         OutputError: the file cannot be written.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     writers = {
-        ".parquet": lambda: frame.write_parquet(part),
+        ".parquet": lambda: frame.write_parquet(part, metadata=metadata),
         ".csv": lambda: as_text(frame).write_csv(part),
         ".json": lambda: as_text(frame).write_json(part),
         ".jsonl": lambda: as_text(frame).write_ndjson(part),

@@ -4,8 +4,9 @@ import functools
 import math
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
 
 import numpy as np
@@ -72,6 +73,8 @@ class System:
     shown_deviations: ClassVar[float] = 2.0  # half-width of the interval shown to people
     level: ClassVar[str] = "rating"  # the field that a new season draws towards a newcomer's
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # the fields that move by as many points
+    together: ClassVar[tuple[str, ...]] = ()  # fields of which one says nothing without the others
+    most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # what fields of a state may be at most
 
     @property
     def overall_set(self) -> bool:
@@ -180,6 +183,31 @@ class System:
             values = np.ascontiguousarray(states[:, k])
             columns[name] = values.astype(np.int64) if name in self.whole_numbers else values
         return columns
+
+    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
+        """The fields of the state in those columns of `shown` that are no field themselves."""
+        return {name: values.astype(np.float64) for name, values in columns.items() if name in self.state_type._fields}
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Whole states from what is known of players; the rest is a newcomer's, at the height of the rating.
+
+        Args:
+            known: fields by name, each (players) float64, NaN where not known; `rating` always is.
+
+        Returns:
+            (players, fields) float64.
+        """
+        newcomer = self.newcomer()
+        rating = known["rating"]
+        states = np.tile(np.array(newcomer, np.float64), (rating.size, 1))
+        for k, name in enumerate(self.state_type._fields):
+            if name in self.with_level:
+                states[:, k] += rating - newcomer.rating
+            if name == "peak":
+                states[:, k] = np.maximum(states[:, k], rating)
+            if name in known:
+                states[:, k] = np.where(np.isnan(known[name]), states[:, k], known[name])
+        return states
 
     @classmethod
     def from_text(cls, settings: dict[str, Any]) -> Self:

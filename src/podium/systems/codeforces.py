@@ -1,7 +1,9 @@
-"""Codeforces' contest rating as its author published it, in whole numbers.
+"""Codeforces' contest rating, in whole numbers.
 
 Source: M. Mirzayanov, "Open Codeforces Rating System" (2015). Whole-number division cuts towards zero, as in
-the author's program.
+the author's program. That program counts a contestant among the own opponents while it seeks the rating that the
+place deserves; the site does not, as its published changes of six rounds of 2020 show, every one of which comes
+out without. `counts_self` brings the published program's rule back.
 """
 
 import math
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.odds import logistic, strength
+from podium.odds import LARGEST, logistic, strength
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 
@@ -23,6 +25,7 @@ class Params(NamedTuple):
     """What the rules read."""
 
     centre: float
+    counts_self: float  # 1 where a contestant stands among the own opponents
 
 
 class State(NamedTuple):
@@ -52,10 +55,11 @@ class Codeforces(System):
 
     name: ClassVar[str] = "codeforces"
     title: ClassVar[str] = "Codeforces"
-    source: ClassVar[str] = "Mirzayanov, Open Codeforces Rating System (2015)"
+    source: ClassVar[str] = "Mirzayanov, Open Codeforces Rating System (2015), and the changes that the site publishes"
     formulas: ClassVar[tuple[str, ...]] = (
         "seed = 1 + sum over opponents of 1 / (1 + 10^((me - opponent) / 400))",
         "deserved: the rating whose seed is sqrt(rank seed), ties having the worst rank; d = (deserved - me) / 2",
+        "the published program seeks it among all, oneself at the own rating too (counts_self)",
         "all d move by -sum of d / n - 1, then by -sum / s of the s = 4 sqrt(n) highest rated, within -10 and 0",
     )
     state_type = State
@@ -66,10 +70,13 @@ class Codeforces(System):
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
+    counts_self: bool = parameter(
+        False, "a contestant counts among the own opponents, as in the program of 2015, not as on the site"
+    )
 
     def params(self) -> Params:
         """The numbers that the rules read."""
-        return Params(float(self.initial))
+        return Params(float(self.initial), float(self.counts_self))
 
     def newcomer(self) -> State:
         """A player who has not taken part."""
@@ -79,7 +86,7 @@ class Codeforces(System):
 @enter.register
 def with_strength(params: Params, me: State, entrant: Entrant) -> Form:
     """One exponential a player."""
-    return Form(me.rating, me.events, strength(SLOPE * (me.rating - params.centre)))
+    return Form(me.rating, me.events, strength_of(params, me.rating))
 
 
 rate_event.register(Params, rate_heats)
@@ -100,9 +107,11 @@ def judge_contest(
     total = 0.0
     for i in range(start, stop):
         me = slot_at(events, i, first)
-        seed = seed_of(params, events, forms, start, stop, first, forms[me, 0]) - 0.5  # itself not counted
+        own = forms[me, 2]
+        seed = seed_of(params, events, forms, start, stop, first, forms[me, 0], own)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
-        deserved = rating_of_rank(params, events, forms, start, stop, first, rank)
+        left_out = 0.0 if params.counts_self else own
+        deserved = rating_of_rank(params, events, forms, start, stop, first, rank, left_out)
         lines[i - start, DELTA] = cut((deserved - forms[me, 0]) / 2.0)
         total += lines[i - start, DELTA]
     shift = cut(-total / n) - 1.0
@@ -132,23 +141,36 @@ def note_worst_ranks(events: Any, start: int, stop: int, lines: Any) -> None:
 
 
 @kernel
-def seed_of(params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rating: float) -> float:
-    """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead."""
-    mine = strength(SLOPE * (rating - params.centre))
+def strength_of(params: Any, rating: float) -> float:
+    """e^(slope (rating - initial)), the same for all ratings beyond what a sum of two can hold."""
+    return strength(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
+
+
+@kernel
+def seed_of(
+    params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rating: float, left_out: float
+) -> float:
+    """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
+
+    `left_out` is the strength of a contestant who does not count; 0 where all do.
+    """
+    mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
         theirs = forms[slot_at(events, i, first), 2]
         seed += theirs / (theirs + mine)
-    return seed
+    return seed - left_out / (left_out + mine)
 
 
 @kernel
-def rating_of_rank(params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rank: float) -> float:
+def rating_of_rank(
+    params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rank: float, left_out: float
+) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, events, forms, start, stop, first, middle) < rank:
+        if seed_of(params, events, forms, start, stop, first, middle, left_out) < rank:
             high = middle
         else:
             low = middle

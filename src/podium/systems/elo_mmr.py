@@ -7,8 +7,9 @@ older ones are merged into the normal factor, which keeps the total weight.
 
 import math
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -90,7 +91,10 @@ class EloMmr(System):
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     takes_periods: ClassVar[bool] = False
+    whole_numbers: ClassVar[tuple[str, ...]] = ("events", "factors")
     with_level: ClassVar[tuple[str, ...]] = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
+    together: ClassVar[tuple[str, ...]] = State._fields[NORMAL:]
+    most: ClassVar[Mapping[str, float]] = MappingProxyType({"factors": SLOTS})
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
@@ -137,6 +141,13 @@ class EloMmr(System):
         """The state for people: without the factors that the rating is the average of."""
         columns = System.shown(self, states)
         return {name: columns[name] for name in ("rating", "deviation", "events")}
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Whole states; where the factors are not known, the normal one is as wide as the deviation."""
+        states = System.filled_states(self, known)
+        unknown = np.isnan(known["normal"]) if "normal" in known else np.ones(len(states), np.bool_)
+        states[unknown, NORMAL_WEIGHT] = states[unknown, DEVIATION] ** -2
+        return states
 
 
 @kernel

@@ -4,7 +4,9 @@ Source: facts of the servers' public source, in words of our own.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -111,9 +113,11 @@ class StkRd(System):
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     takes_periods: ClassVar[bool] = False
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
+    whole_numbers: ClassVar[tuple[str, ...]] = ("events", "disconnects_old", "disconnects_new")
     level: ClassVar[str] = "raw_rating"
     with_level: ClassVar[tuple[str, ...]] = ("raw_rating", "rating")
+    together: ClassVar[tuple[str, ...]] = ("disconnects_old", "disconnects_new")
+    most: ClassVar[Mapping[str, float]] = MappingProxyType({"disconnects_old": HALF, "disconnects_new": HALF})
 
     initial: float = parameter(4000.0, "a newcomer's raw rating", unit="points")
     deviation: float = parameter(1000.0, "a newcomer's deviation", unit="points", low=1e-3, high=1e6)
@@ -155,6 +159,20 @@ class StkRd(System):
         bits = (old.astype(np.uint64) << np.uint64(32)) | new.astype(np.uint64)
         order = ("rating", "raw_rating", "deviation", "peak")
         return {name: columns[name] for name in order} | {"disconnects": bits, "events": columns["events"]}
+
+    def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:
+        """The two halves of the disconnects."""
+        bits = columns["disconnects"]
+        halves = {"disconnects_old": bits >> np.uint64(32), "disconnects_new": bits & np.uint64(HALF)}
+        return {name: half.astype(np.float64) for name, half in halves.items()}
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Whole states; a raw rating that is not known is as far above the rating as the deviation says."""
+        states = System.filled_states(self, known)
+        raw, deviation, rating = (State._fields.index(name) for name in ("raw_rating", "deviation", "rating"))
+        unknown = np.isnan(known["raw_rating"]) if "raw_rating" in known else np.ones(len(states), np.bool_)
+        states[unknown, raw] = states[unknown, rating] + DEVIATIONS_OFF * states[unknown, deviation] - RATING_SHIFT
+        return states
 
 
 @kernel

@@ -1,0 +1,305 @@
+"""Saved ratings: every player's whole state, written with what it was rated by, and read again to go on from."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.columns import DEFAULTS, UTC, number, started, text
+from podium.errors import Fault, ParameterError, ResultsError
+from podium.events import Events
+from podium.idle import NEVER
+from podium.periods import EVENT, numbers_at
+from podium.replay import States, newcomers
+from podium.results import Results, loaded
+from podium.systems.base import System
+from podium.version import __version__
+
+Integers = npt.NDArray[np.int64]
+SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
+WHO = ("pool", "player")
+WHEN = ("last_event_id", "last_played_at")
+DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
+MOST_WHOLE = 2.0**53  # up to which a float counts by ones
+PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where players stand before the first event."""
+
+    players: pl.DataFrame  # pool, player, last_event_id, last_played_at
+    states: States  # (players, fields)
+
+    @property
+    def seen(self) -> Integers:
+        """The instant of each player's last dated event in microseconds since 1970, `NEVER` without one: (players)."""
+        return self.players["last_played_at"].cast(pl.Int64).fill_null(NEVER).to_numpy()
+
+    def rows(self, events: Events) -> Integers:
+        """The row that each player of the events has among `players`, -1 without one: (players of the events)."""
+        pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
+        seats = pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names})
+        numbered = self.players.select("pool", "player").with_row_index("row")
+        found = seats.join(numbered, on=WHO, how="left", maintain_order="left")["row"]
+        return found.cast(pl.Int64).fill_null(-1).to_numpy()
+
+    def states_of(self, system: System, rows: Integers) -> States:
+        """The states in those rows, a newcomer's for -1: (rows, fields)."""
+        states = newcomers(system, rows.size)
+        states[rows >= 0] = self.states[rows[rows >= 0]]
+        return states
+
+    def seen_of(self, rows: Integers) -> Integers:
+        """What `seen` says of those rows, `NEVER` for -1: (rows)."""
+        seen = np.full(rows.size, NEVER)
+        seen[rows >= 0] = self.seen[rows[rows >= 0]]
+        return seen
+
+
+def metadata(system: System, period: str) -> dict[str, str]:
+    """What a file of states says of how they came about."""
+    return {
+        SYSTEM: system.name,
+        PARAMETERS: json.dumps(parameters(system)),
+        PERIOD: period,
+        "podium.version": __version__,
+    }
+
+
+def parameters(system: System) -> dict[str, Any]:
+    """A system's parameters by name."""
+    return {setting.name: getattr(system, setting.name) for setting in fields(system)}
+
+
+def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> Start:
+    """Read saved ratings to go on from.
+
+    Args:
+        source: as `read_results` takes results, with the columns `pool, player, rating` and whatever else of the state
+            is known; what is not is a newcomer's. `pool` may be left out where there is one.
+        pools: those of the results that follow.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: it was saved with another system, other parameters or another rating period.
+    """
+    frame, name = loaded(source, None if isinstance(source, str | Path) or hasattr(source, "read") else "start")
+    if isinstance(source, str | Path):
+        refuse_other_origin(Path(source), name, system, period)
+    refuse_columns(frame, name, system)
+    players, faults = identities(frame, name, pools)
+    columns, wrong = state_columns(frame, system)
+    faults += wrong
+    if not faults:
+        faults = [*twice(players), *beyond(columns, system), *partly_known(columns, system)]
+    if not faults:
+        states = system.filled_states(columns)
+        faults = list(below_rating(states, system))
+    if faults:
+        raise ResultsError(name, sorted(faults, key=lambda fault: fault.row or 0))
+    return Start(players, states)
+
+
+def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
+    """Refuse a Parquet file that says it was rated in another way.
+
+    Raises:
+        ParameterError: with another system, other parameters or another rating period.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(PARQUET)) != PARQUET:
+            return
+    origin = pl.read_parquet_metadata(path)
+    if SYSTEM not in origin:
+        return
+    refuse_other(name, origin[SYSTEM], json.loads(origin[PARAMETERS]), origin[PERIOD], system, period)
+
+
+def refuse_other(
+    name: str, saved_system: str, saved_parameters: dict[str, Any], saved_period: str, system: System, period: str
+) -> None:
+    """Refuse to go on in another way than the ratings were saved.
+
+    Raises:
+        ParameterError: with another system, other parameters or another rating period.
+    """
+    if saved_system != system.name:
+        raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}: go on with {saved_system}")
+    ours = parameters(system)
+    for setting in sorted(ours.keys() | saved_parameters.keys()):
+        before, now = saved_parameters.get(setting), ours.get(setting)
+        if before != now or setting not in ours or setting not in saved_parameters:
+            raise ParameterError(
+                f"{name} was rated by {system.name} with {setting} {as_setting(before)}, now it is {as_setting(now)}: "
+                "go on with the same parameters"
+            )
+    if saved_period != period:
+        raise ParameterError(f"{name} was rated with the period {saved_period}, not {period}: go on with the same")
+
+
+def as_setting(value: Any) -> str:
+    """A parameter's value as a user writes it."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def packed_columns(system: System) -> list[str]:
+    """The columns of a ratings table that hold several fields of the state."""
+    return [name for name in system.shown(newcomers(system, 0)) if name not in system.state_type._fields]
+
+
+def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
+    """Refuse columns that saved ratings do not have, and the lack of those they must have.
+
+    Raises:
+        ResultsError: they are named.
+    """
+    known = [*WHO, *system.state_type._fields, *packed_columns(system), *WHEN, *DERIVED]
+    faults = [
+        Fault(None, column, None, f"is not a column of {system.name}'s ratings ({', '.join(known[:12])})")
+        for column in frame.columns
+        if column not in known
+    ]
+    faults += [
+        Fault(None, column, None, "is missing; every row needs it")
+        for column in ("player", "rating")
+        if column not in frame.columns
+    ]
+    if faults:
+        raise ResultsError(name, faults)
+
+
+def identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
+    """Whose ratings they are and when each played last, and what is wrong with that."""
+    columns = {}
+    faults = []
+    for column in (*WHO, *WHEN):
+        series = blank_as_null(frame[column]) if column in frame.columns else nothing(column, frame.height)
+        columns[column], wrong = instants(series) if column == "last_played_at" else text(series)
+        faults += wrong
+    if not faults and columns["pool"].null_count():
+        if len(pools) > 1:
+            names = ", ".join(sorted(pools))
+            empty = int(columns["pool"].is_null().arg_max() or 0) + 1
+            raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results have several ({names})")])
+        columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
+    return pl.DataFrame(columns) if not faults else frame, faults
+
+
+def nothing(name: str, height: int) -> pl.Series:
+    """An empty column."""
+    return pl.Series(name, [None], pl.String).new_from_index(0, height)
+
+
+def blank_as_null(series: pl.Series) -> pl.Series:
+    """The column, empty texts as no value."""
+    return series.replace("", None) if series.dtype == pl.String else series
+
+
+def instants(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+    """When each played last; empty where it is not known."""
+    if series.null_count() == series.len():
+        return series.cast(UTC), []
+    column, faults = started(series)
+    return column, faults if column.null_count() > series.null_count() or column.dtype != UTC else []
+
+
+def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.NDArray[np.float64]], list[Fault]]:
+    """The fields of the state that are known, NaN where a cell is empty, and what is wrong with them."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    faults: list[Fault] = []
+    for name in packed_columns(system):
+        if name in frame.columns:
+            series = blank_as_null(frame[name])
+            whole = series.cast(pl.UInt64, strict=False)
+            wrong = (whole.is_null() & series.is_not_null()).arg_true().to_list()
+            faults += [Fault(row + 1, name, series[row], "must be a whole number, 0 or more") for row in wrong]
+            columns[name] = whole.fill_null(0).to_numpy()
+    columns = system.unpacked(columns) if columns and not faults else {}
+    for name in system.state_type._fields:
+        if name in frame.columns:
+            series, wrong_cells = number(blank_as_null(frame[name]))
+            faults += wrong_cells
+            if name == "rating" and not wrong_cells:
+                empty = series.is_null().arg_true().to_list()
+                faults += [Fault(row + 1, name, None, "is empty; every row needs it") for row in empty]
+            if not wrong_cells:
+                columns[name] = series.to_numpy().astype(np.float64)
+    return columns, faults
+
+
+def twice(players: pl.DataFrame) -> Iterator[Fault]:
+    """A player has one row in a pool."""
+    again = players.with_row_index("row", 1).filter(~pl.struct(WHO).is_first_distinct())
+    for row, pool, player in again.select("row", *WHO).iter_rows():
+        yield Fault(row, "player", player, f"stands twice in the pool {pool}")
+
+
+def beyond(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+    """Only what moves with the rating may be negative, and counts are whole; none is beyond what the rules can take."""
+    for name, values in columns.items():
+        if name in (*system.with_level, "rating", "peak"):
+            continue
+        whole = name in system.whole_numbers
+        most = system.most.get(name, MOST_WHOLE if whole else np.inf)
+        fine = np.isnan(values) | ((values >= 0.0) & (values <= most))
+        remedy = f"must be {'a whole number' if whole else 'a number'}"
+        remedy += " of at least 0" if np.isinf(most) else f" from 0 to {most:g}"
+        if whole:
+            fine &= np.isnan(values) | (values == np.floor(values))
+        if name == "deviation":
+            fine, remedy = fine & (values != 0.0), "must be a number above 0"
+        for row in np.flatnonzero(~fine).tolist():
+            yield Fault(row + 1, name, float(values[row]), remedy)
+
+
+def partly_known(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+    """Fields that say something together are there all or none."""
+    if not system.together:
+        return
+    unknown = np.full(columns["rating"].size, np.nan)
+    missing = np.array([np.isnan(columns.get(name, unknown)) for name in system.together])
+    for row in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)).tolist():
+        name = system.together[int(np.argmax(missing[:, row]))]
+        yield Fault(row + 1, name, None, f"is empty beside {system.together[int(np.argmin(missing[:, row]))]}")
+
+
+def below_rating(states: States, system: System) -> Iterator[Fault]:
+    """A peak is no lower than the rating."""
+    names = system.state_type._fields
+    if "peak" not in names:
+        return
+    peak, rating = states[:, names.index("peak")], states[:, names.index("rating")]
+    for row in np.flatnonzero(peak < rating).tolist():
+        yield Fault(row + 1, "peak", float(peak[row]), f"is below the rating, {rating[row]:g}")
+
+
+def refuse_earlier(start: Start, results: Results, period: str) -> None:
+    """Refuse results that begin before the saved ratings end, or within their last rating period.
+
+    Raises:
+        ResultsError: the first 20 rows that do.
+    """
+    if "started_at" not in results.frame.columns:
+        return
+    newest = start.players.group_by("pool").agg(pl.col("last_played_at").max().alias("newest"))
+    dated = results.frame.select("pool", "started_at", row=pl.int_range(1, pl.len() + 1))
+    both = dated.join(newest.drop_nulls(), on="pool", maintain_order="left")
+    if period == EVENT:
+        early, where = both["started_at"] < both["newest"], "is before the newest event of the saved ratings"
+    else:
+        early = pl.Series(numbers_at(both["started_at"], period) <= numbers_at(both["newest"], period))
+        where = "lies in a rating period that the saved ratings hold, or before it"
+    faults = [
+        Fault(row, "started_at", str(when), f"{where} ({until}); rate only what came later, or all from the beginning")
+        for when, row, until in both.filter(early).select("started_at", "row", "newest").iter_rows()
+    ]
+    if faults:
+        raise ResultsError(results.source, faults)

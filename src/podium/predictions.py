@@ -48,6 +48,7 @@ class Predictions:
 
     heats: npt.NDArray[np.float64]  # (heats, fields of Judged)
     event_row: npt.NDArray[np.int64]  # (heats): a row of the results table that belongs to the heat's event
+    states: npt.NDArray[np.float64]  # (players, fields): after the last event
     bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
@@ -204,4 +205,4 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
         judged,
         bins,
     )
-    return Predictions(judged, events.entry_row[entries[:-1]], bins)
+    return Predictions(judged, events.entry_row[entries[:-1]], states, bins)

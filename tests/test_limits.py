@@ -13,21 +13,18 @@ from podium.systems import find, names
 
 
 def races(count, entrants):
-    """Fields whose order is the same but for a shuffle now and then: upsets of what is all but certain."""
+    """Fields that finish in any order."""
     chance = np.random.default_rng(7)
     rows = []
     for number in range(count):
-        order = np.argsort(np.arange(entrants) + chance.normal(0.0, 0.35 * entrants, entrants))
-        moment = f"2025-01-{1 + number // 24:02}T{number % 24:02}:00:00Z"
-        rows += [
-            {"event_id": str(number), "started_at": moment, "player": f"p{player}", "position": place}
-            for place, player in enumerate(order.tolist(), start=1)
-        ]
+        order = chance.permutation(entrants).tolist()
+        event = {"event_id": str(number), "started_at": f"2025-01-{1 + number // 24:02}T{number % 24:02}:00:00Z"}
+        rows += [{**event, "player": f"p{player}", "position": place} for place, player in enumerate(order, start=1)]
     return rows
 
 
 LIMITED = ["glicko2", "trials", "openskill-tm", "openskill-tm-part"]
-DRIVEN = {"glicko2": 120, "openskill-tm": 300}  # races of twenty that are enough
+DRIVEN = {"glicko2": (120, 20)}  # events and entrants that are enough
 
 
 @pytest.mark.parametrize("name", names())
@@ -42,14 +39,14 @@ def test_a_system_with_limits_says_what_suits_instead(name):
 
 @pytest.mark.parametrize("name", DRIVEN)
 def test_fields_of_twenty_drive_players_to_a_limit(name):
-    rated = podium.rate(races(DRIVEN[name], 20), name)
+    rated = podium.rate(races(*DRIVEN[name]), name)
     assert rated.notice.startswith(f"{name}: ")
     assert rated.notice.endswith(rated.system.instead)
     system = find(name)()
-    assert evaluate(races(DRIVEN[name], 20), [find("elo")(), system]).notices == (rated.notice,)
+    assert evaluate(races(*DRIVEN[name]), [find("elo")(), system]).notices == (rated.notice,)
 
 
-@pytest.mark.parametrize("name", [*DRIVEN, "elo", "trueskill"])
+@pytest.mark.parametrize("name", ["glicko2", "openskill-tm", "elo", "trueskill"])
 def test_duels_are_rated_without_a_notice(name):
     rows = races(60, 2)
     assert podium.rate(rows, name).notice is None
@@ -63,6 +60,17 @@ def test_a_volatility_at_its_cap_is_a_limit(name):
     states[1, system.state_type._fields.index("volatility")] = 10.0
     assert system.at_limit(states).tolist() == [False, True]
     assert "1 of 2 players" in system.limit_notice(states)
+
+
+@pytest.mark.parametrize(("name", "lead"), [("openskill-tm", 8.2), ("openskill-tm-part", 16.4)])
+def test_a_lead_beyond_the_cut_off_is_a_limit(name, lead):
+    system = find(name)()
+    settled = 2.0
+    c = np.sqrt(settled**2 + system.deviation**2 + 2.0 * system.beta**2)
+    leads = np.array([0.98 * lead, lead, -lead, 0.98 * -lead]) * c
+    states = np.column_stack([system.initial + leads, np.full(4, settled), np.ones(4)])
+    assert system.at_limit(states).tolist() == [False, True, True, False]
+    assert "2 of 4 players" in system.limit_notice(states)
 
 
 def test_without_a_cap_there_is_no_limit():

@@ -47,6 +47,9 @@ def system_page(name: str) -> str:
         "",
     ]
     lines += [f"    {formula}" for formula in system.formulas]
+    if system.limits:
+        lines += ["", "## Limits", "", *(f"- {limit}" for limit in system.limits)]
+        lines.append(f"- `rate`, `evaluate` and a pool's description say how many players are there; {system.instead}")
     lines += ["", "## Parameters", "", "| name | default | unit | what it may be |", "|---|---|---|---|"]
     for setting in fields(system):
         default = "none" if setting.default is None else setting.default

@@ -14,7 +14,7 @@ from podium.events import Events, encode
 from podium.heats import OVERALL
 from podium.leaderboard import instant
 from podium.periods import EVENT
-from podium.predictions import BINS, Asked, Judged, predict
+from podium.predictions import BINS, Asked, Judged, Predictions, predict
 from podium.results import Results, read_results
 from podium.systems.base import System
 
@@ -41,6 +41,7 @@ class Evaluation:
     scores: pl.DataFrame  # a row a system
     differences: pl.DataFrame  # a row for each system after the first: its log loss less the first's
     reliability: pl.DataFrame  # a row for each system and tenth of the expected scores
+    notices: tuple[str, ...] = ()  # of systems that the results drive to a limit
 
 
 def evaluate(
@@ -73,25 +74,26 @@ def evaluate(
         if table.is_empty():
             raise ParameterError(f"{name}: there is no pair to judge; widen --since, --until or --min-events")
     scores = [
-        {"system": name} | summary(table, bins, weight) for name, (table, bins) in zip(names, judged, strict=True)
+        {"system": name} | summary(table, each.bins, weight) for name, (table, each) in zip(names, judged, strict=True)
     ]
+    notices = [system.limit_notice(each.states) for system, (_, each) in zip(systems, judged, strict=True)]
     first = judged[0][0]
     differences = [
         {"system": name, "against": names[0]} | difference(table, first, weight)
         for name, (table, _) in zip(names[1:], judged[1:], strict=True)
     ]
-    tables = [reliability(name, bins) for name, (_, bins) in zip(names, judged, strict=True)]
+    tables = [reliability(name, each.bins) for name, (_, each) in zip(names, judged, strict=True)]
     empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     told = pl.DataFrame(differences, schema=None if differences else empty)
-    return Evaluation(pl.DataFrame(scores), told, pl.concat(tables))
+    return Evaluation(pl.DataFrame(scores), told, pl.concat(tables), tuple(filter(None, notices)))
 
 
-def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Floats]:
-    """The sums of each event that has a pair to judge, by `event_id`, and the reliability bins."""
+def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Predictions]:
+    """The sums of each event that has a pair to judge, by `event_id`, and all that was predicted."""
     return judge_events(encode(results, system, period), system, window)
 
 
-def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Floats]:
+def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """The same of encoded events."""
     asked = Asked(asked_heats(events, window), window.min_events)
     made = predict(system, events, asked)
@@ -99,7 +101,7 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
     table = pl.DataFrame(made.heats, schema=list(Judged._fields)).with_columns(tau=kendall(made.heats), event_id=rows)
     sums = [pl.col(name).sum() for name in Judged._fields]
     with_pairs = table.filter(pl.col("pairs") > 0)
-    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), made.bins
+    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), made
 
 
 def asked_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:

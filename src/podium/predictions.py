@@ -51,6 +51,7 @@ class Predictions:
 
     heats: npt.NDArray[np.float64]  # (heats, fields of Judged)
     event_row: npt.NDArray[np.int64]  # (heats): a row of the results table that belongs to the heat's event
+    states: npt.NDArray[np.float64]  # (players, fields): after the last event
     bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
@@ -229,4 +230,4 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     )
     if stopped < groups:
         raise with_names(NotFiniteError(system.name, stopped, entrant), events)
-    return Predictions(judged, events.entry_row[entries[:-1]], bins)
+    return Predictions(judged, events.entry_row[entries[:-1]], states, bins)

@@ -105,6 +105,11 @@ class Rated:
         """The results that were rated."""
         return self.events.results
 
+    @property
+    def notice(self) -> str | None:
+        """What to know before these ratings are used: players at a limit of the system; None where there is nothing."""
+        return self.system.limit_notice(self.replayed.states)
+
     @functools.cached_property
     def ratings(self) -> pl.DataFrame:
         """Every player's rating after the last event; see `podium.leaderboard.ratings`."""

@@ -168,6 +168,8 @@ def evaluate(
         steps.next()
         window = Window(since, until, min_events)
         told = evaluate(results, made, labels=system, window=window, weight=weight, period=period)
+    for notice in told.notices:
+        typer.echo(notice, err=True)
     if form is Format.json:
         show.show_json(
             {

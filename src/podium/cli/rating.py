@@ -60,6 +60,8 @@ def rate(
     notice = tie_notice(rated.results.frame)
     if notice is not None:
         typer.echo(f"{rated.results.source}: {notice}", err=True)
+    if rated.notice is not None:
+        typer.echo(rated.notice, err=True)
     show.show(rated.ratings, form, most=SHOWN_ROWS)
 
 

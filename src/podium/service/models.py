@@ -259,6 +259,9 @@ class PoolTold(BaseModel):
     name: str
     system: str
     parameters: dict[str, Any] = {}
+    notice: Annotated[
+        str | None, Field(description="How many players are beyond what the system can rate, and what suits.")
+    ] = None
 
 
 class Page(BaseModel):

@@ -49,7 +49,12 @@ def add_pools(app: FastAPI, store: Store) -> None:
     def pools(_key: str = needs("read")) -> list[PoolTold]:
         """Every ladder."""
         return [
-            PoolTold(name=each.name, system=each.system.name, parameters=settings_of(each.system))
+            PoolTold(
+                name=each.name,
+                system=each.system.name,
+                parameters=settings_of(each.system),
+                notice=store.limit_notice(each.name),
+            )
             for each in store.pools()
         ]
 

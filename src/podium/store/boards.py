@@ -206,6 +206,14 @@ def filtered(
     return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
 
 
+def limit_notice(connection: sa.Connection, of: Pool) -> str | None:
+    """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
+    if not of.system.limits:
+        return None
+    rows = connection.execute(EVERYONE, {"of": of.id})
+    return of.system.limit_notice(states_of(of, [row.state for row in rows]))
+
+
 def states_of(of: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
     """States, (rows, fields), from how they are kept."""
     width = len(of.system.state_type._fields)

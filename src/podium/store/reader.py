@@ -54,6 +54,11 @@ class Reader:
         with only_reading(self.engine).connect() as connection:
             return every_pool(connection)
 
+    def limit_notice(self, pool_name: str) -> str | None:
+        """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
+        with self.reading(pool_name) as (connection, of):
+            return boards.limit_notice(connection, of)
+
     def match(self, pool_name: str, match_id: str) -> Registered:
         """A registered match, and what came of it.
 

@@ -72,6 +72,8 @@ class System:
     settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional
     shown_deviations: ClassVar[float] = 2.0  # half-width of the interval shown to people
     level: ClassVar[str] = "rating"  # the field that a new season draws towards a newcomer's
+    limits: ClassVar[tuple[str, ...]] = ()  # where the rules stop short of their source's formulas, a sentence each
+    instead: ClassVar[str] = ""  # what suits results that drive players to a limit: "rate ... with ..."
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # the fields that move by as many points
     together: ClassVar[tuple[str, ...]] = ()  # fields of which one says nothing without the others
     most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # what fields of a state may be at most
@@ -175,6 +177,17 @@ class System:
         if self.settled_deviation is not None:
             early |= states[:, names.index("deviation")] > self.settled_deviation
         return early
+
+    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which players are at one of the `limits`, where ratings say little; `states` is (players, fields)."""
+        return np.zeros(states.shape[0], np.bool_)
+
+    def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
+        """How many players are at a limit and what suits such results; None where none is."""
+        count = int(self.at_limit(states).sum())
+        if not count:
+            return None
+        return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
         """The state's fields as columns for people, `rating` first; `states` is (rows, fields)."""

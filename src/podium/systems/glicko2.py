@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from podium.entries import Entrant, Entry, Heat
 from podium.odds import both_chances, logistic, outcome
 from podium.ranks import Performances
@@ -81,6 +84,13 @@ class Glicko2(System):
         "phi' = 1 / sqrt(1 / phi*^2 + 1 / v), mu' = mu + phi'^2 * sum of g (s - E)",
         "a missed period: phi' = sqrt(phi^2 + sigma^2)",
     )
+    limits: ClassVar[tuple[str, ...]] = (
+        "the volatility is capped at `max_volatility`, which the paper does not do",
+        "a race of many entrants is a duel with each, and step 5 may drive volatility and ratings beyond all bounds",
+    )
+    instead: ClassVar[str] = (
+        "rate fields of many with elo, folyami or elo-mmr, or settle duels at the end of rating periods"
+    )
     state_type = State
     form_type = Form
     evidence_type = Evidence
@@ -112,6 +122,12 @@ class Glicko2(System):
             max_volatility=self.max_volatility,
         )
 
+    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which players' volatility is at its cap."""
+        if self.max_volatility is None:
+            return System.at_limit(self, states)
+        return at_volatility(states, self.max_volatility)
+
     def performances(self, forms: Sequence[Any]) -> Performances:
         """Elo's performances around uncertain skills."""
         return uncertain_performances([me.mu for me in forms], [me.phi for me in forms], 1.0)
@@ -119,6 +135,12 @@ class Glicko2(System):
     def newcomer(self) -> State:
         """A player who has not played."""
         return State(self.initial, self.deviation, self.volatility, 0.0)
+
+
+def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np.bool_]:
+    """Which players' volatility has grown to the cap."""
+    volatility = states[:, State._fields.index("volatility")]
+    return volatility >= cap * (1.0 - 1e-9)  # a square root may fall short of it by rounding
 
 
 def glicko2_params(

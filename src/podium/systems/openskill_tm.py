@@ -5,12 +5,16 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from podium.normal import SQRT_2, density
 from podium.rules import kernel
 from podium.systems import _weng_lin as shared
 from podium.systems.base import parameter
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
+CUT_OFF = 8.1258906647  # standard deviations beyond which the normal distribution leaves less than LEAST_CHANCE
 
 
 class Params(shared.Params):
@@ -28,9 +32,28 @@ class OpenskillTm(shared.WengLin):
         "Omega = sum of sigma_i^2 / c V(x, t), Delta = sum of sigma_i^3 / c^3 W(x, t); for a draw V~ and W~",
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
+    limits: ClassVar[tuple[str, ...]] = (
+        "as in the openskill package, V and W of a win whose chance was below 2.2e-16 (8.1 c behind) are their limits",
+        "so is V of a draw below 1e-5; such results move ratings by the lead, and leads may grow without bounds",
+    )
+    instead: ClassVar[str] = (
+        "rate such fields with openskill-bt, openskill-pl or elo, and each heat as an event of its own"
+    )
     params_type = Params
 
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
+
+    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which players' results against a newcomer are cut off."""
+        return beyond_cut_off(self, states)
+
+
+def beyond_cut_off(system: shared.WengLin, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Which players are so far from a newcomer that one of the two chances is cut off."""
+    names = shared.State._fields
+    lead = np.abs(states[:, names.index("rating")] - system.initial)
+    variance = states[:, names.index("deviation")] ** 2 + system.deviation**2 + 2.0 * system.beta**2
+    return lead > CUT_OFF * system.spread * np.sqrt(variance)
 
 
 @shared.judge_pair.register

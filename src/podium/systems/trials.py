@@ -7,6 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from podium.odds import logistic
 from podium.rules import expect
 from podium.systems import glicko2
@@ -33,6 +36,8 @@ class Trials(System):
         "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
     )
     state_type = glicko2.State
+    limits: ClassVar[tuple[str, ...]] = (f"the volatility is capped at {MAX_VOLATILITY:g}, as in glicko2",)
+    instead: ClassVar[str] = glicko2.Glicko2.instead
     form_type = glicko2.Form
     evidence_type = glicko2.Evidence
     settled_deviation: ClassVar[float | None] = 100.0
@@ -61,6 +66,10 @@ class Trials(System):
     def idle_unit(self) -> str | None:
         """Rating periods missed, where the deviation grows."""
         return "period" if self.idle_growth else None
+
+    def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which players' volatility is at its cap."""
+        return glicko2.at_volatility(states, MAX_VOLATILITY)
 
     def params(self) -> Params:
         """The numbers that the rules read."""

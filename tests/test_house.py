@@ -33,3 +33,23 @@ def test_help_loads_no_engine():
     check = "import sys, podium.cli.app; print(sorted({'numba', 'polars', 'altair'} & set(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_a_picture_is_drawn_anew_only_when_what_it_shows_has_changed(tmp_path):
+    builder = docs_builder()
+    chart, path = builder.histories(), tmp_path / "histories.svg"
+    builder.draw(chart, path)
+    first = path.read_bytes()
+    path.write_bytes(b"drawn with other fonts" + first)
+    builder.draw(builder.histories(), path)
+    assert path.read_bytes() == b"drawn with other fonts" + first
+    builder.draw(chart.properties(title="another"), path)
+    assert path.read_bytes() not in (first, b"drawn with other fonts" + first)
+
+
+def test_the_drawn_picture_shows_what_it_would_show_today(tmp_path):
+    builder = docs_builder()
+    path = tmp_path / "histories.svg"
+    builder.draw(builder.histories(), path)
+    digest = path.read_text(encoding="utf-8").splitlines()[-1]
+    assert builder.PICTURE.read_text(encoding="utf-8").splitlines()[-1] == digest, "run make docs"

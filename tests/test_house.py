@@ -13,6 +13,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 def docs_builder():
     found = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    assert found is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

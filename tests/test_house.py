@@ -1,11 +1,23 @@
 """The house rules that no linter knows."""
 
 import importlib.util
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import podium
+from podium.audit import audit
+from podium.curves import curve
+from podium.evaluation import evaluate
+from podium.forecast import forecast
+from podium.recovery import recover
+from podium.simulation import simulate
+from podium.store import Store
+from podium.tuning import tune
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -54,3 +66,37 @@ def test_the_drawn_picture_shows_what_it_would_show_today(tmp_path):
     builder.draw(builder.histories(), path)
     digest = path.read_text(encoding="utf-8").splitlines()[-1]
     assert builder.PICTURE.read_text(encoding="utf-8").splitlines()[-1] == digest, "run make docs"
+
+
+def public_functions():
+    """What users call: functions, and the public methods of classes, by name."""
+    objects = [getattr(podium, name) for name in podium.__all__]
+    for each in (*objects, audit, curve, evaluate, forecast, recover, simulate, Store, tune):
+        if inspect.isfunction(each):
+            yield each.__name__, each
+        elif inspect.isclass(each):
+            for name, member in inspect.getmembers(each, inspect.isfunction):
+                if not name.startswith("_") and member.__module__.startswith("podium."):
+                    yield f"{each.__name__}.{name}", inspect.unwrap(member)
+
+
+PUBLIC = dict(public_functions())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_function_says_what_it_takes_gives_and_raises(name):
+    function = PUBLIC[name]
+    text = inspect.getdoc(function) or ""
+    first = text.split("\n", 1)[0]
+    assert first.endswith("."), "a line of what it does"
+    assert not first.startswith("The same"), "it stands alone in a reference"
+    returned = str(inspect.signature(function).return_annotation)
+    gives = returned != "None" and "Iterator" not in returned
+    assert not gives or "Returns:" in text
+    own = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(function))
+    assert not re.search(r"\n\s+raise \w+Error\(", own) or "Raises:" in text
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_docstring_leans_on_the_one_above(path):
+    assert '"""The same' not in path.read_text(encoding="utf-8")

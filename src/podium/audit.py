@@ -32,7 +32,14 @@ class Audit:
 
 
 def audit(rated: Rated) -> Audit:
-    """Audit rated results."""
+    """Audit the points of rated results: where they come from and go, and patterns worth a look.
+
+    Args:
+        rated: as `podium.rate` gives it.
+
+    Returns:
+        A table for each pattern, empty where it was not found; points are those of the system.
+    """
     changes = with_causes(rated)
     nets = net_of_events(changes)
     return Audit(

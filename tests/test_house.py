@@ -100,3 +100,10 @@ def test_a_public_function_says_what_it_takes_gives_and_raises(name):
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_no_docstring_leans_on_the_one_above(path):
     assert '"""The same' not in path.read_text(encoding="utf-8")
+
+
+def test_the_hooks_name_no_address():
+    """Nothing that is fetched from a host of its own stands in the hooks."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"repo: (\S+)", hooks) == ["local"]
+    assert "://" not in hooks

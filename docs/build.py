@@ -1,12 +1,15 @@
-"""Write the pages that the code itself knows: `make docs`. A test compares them with what stands here.
+"""Write the pages that the code itself knows: `make docs`. A test compares them with what stands in the folder.
 
-A page of a system, and the commands' help. The picture of the README is drawn too.
+A page of a system, the commands' help, and the results table. The picture of the README is drawn anew when what it
+shows has changed.
 """
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from inspect import getdoc
 from pathlib import Path
@@ -14,11 +17,61 @@ from typing import Any
 
 import typer
 
+import podium
 from podium.cli.app import app
+from podium.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
-from podium.systems.base import allowed
+from podium.systems.base import System, allowed
+from podium.systems.xonstat_2015 import Xonstat2015
 
 DOCS = Path(__file__).parent
+EXAMPLES = DOCS.parent / "examples"
+PICTURE = DOCS / "histories.svg"
+WORKED_FILES = (  # of a results table: title, file, system, what it shows
+    (
+        "A race",
+        "race.csv",
+        "stk",
+        (
+            "Dev quits the first race and loses to all three, at the stake of a race of 500 seconds. Ben is"
+            " disqualified from the second: he loses nothing, and it does not count among his events."
+        ),
+    ),
+    (
+        "One against one",
+        "duels.csv",
+        "elo",
+        (
+            "A row for each side of a match; the higher score wins, equal scores are a draw. The first two matches have"
+            " one date and are rated in the order of the file."
+        ),
+    ),
+    (
+        "Teams",
+        "teams.csv",
+        "trueskill",
+        "Team mates share their team's `team_score`. In the second game the teams have changed and draw.",
+    ),
+    (
+        "Heats",
+        "heats.csv",
+        "trials",
+        (
+            "One event of three heats. Ana quits the second: she loses that heat to Ben and Cleo, and it scores 0 in"
+            " her overall result, which `trials` derives from the sums 20, 24 and 22 and compares as one more set of"
+            " games."
+        ),
+    ),
+    (
+        "Free for all, with partial play",
+        "free_for_all.csv",
+        "xonstat",
+        (
+            "Ben and Cleo draw. Dev left a game of 600 seconds after 150, and so has a quarter of his points"
+            " at stake; the others have all of theirs."
+        ),
+    ),
+)
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -59,6 +112,7 @@ def system_page(name: str) -> str:
     lines += ["", "## What it needs and gives", ""]
     needs = ", ".join(f"`{column}`" for column in system.needs) or "a position, a score or a time"
     lines.append(f"- every finisher needs {needs}")
+    lines.append(f"- a quit or dnf: {system.unfinished[0].lower()}{system.unfinished[1:].rstrip('.')}")
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
     lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")
@@ -84,27 +138,104 @@ def command_page() -> str:
     return "\n".join(parts)
 
 
+def results_page() -> str:
+    """The results table: `results.md.in` with the facts that the code knows."""
+    every = [find(name) for name in names()]
+    worked = [line for each in WORKED_FILES for line in worked_file(*each)]
+    facts = {
+        "columns": [column_row(column) for column in COLUMNS],
+        "statuses": [f"| `{each.name}` | {each.meaning} | {each.cost} |" for each in STATUSES],
+        "systems": [cost_row(system) for system in every],
+        "worked": worked,
+        "in_file_order": [listed(each.name for each in every if each.ties_in_file_order or each is Xonstat2015)],
+    }
+    text = (DOCS / "results.md.in").read_text(encoding="utf-8")
+    for name, lines in facts.items():
+        text = text.replace(f"{{{{ {name} }}}}", "\n".join(lines))
+    return text.rstrip() + "\n"
+
+
+def column_row(column: Column) -> str:
+    """A column's row."""
+    example = f"`{column.example}`"
+    return f"| `{column.name}` | {column.type} | {column.unit} | {column.default} | {column.meaning} | {example} |"
+
+
+def cost_row(system: type[System]) -> str:
+    """A system's row: what a quit costs, and what it needs."""
+    name = system.name
+    nobody = "is not rated" if system.needs_finisher else "counts as an event; nobody is compared"
+    needs = ", ".join(f"`{column}`" for column in system.needs)
+    teams = "share a result" if system.teams else "play alone"
+    return f"| [`{name}`](systems/{name}.md) | {system.unfinished} | {nobody} | {needs} | {teams} |"
+
+
+def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
+    """A file, the command that rates it, and the ratings."""
+    path = EXAMPLES / file
+    ratings = podium.rate(path, system).ratings
+    return [
+        f"### {title}",
+        "",
+        shows,
+        "",
+        "```csv",
+        path.read_text(encoding="utf-8").rstrip(),
+        "```",
+        "",
+        f"    podium rate examples/{file} --system {system}",
+        "",
+        "| player | rating | events |",
+        "|---|---|---|",
+        *(f"| {row['player']} | {row['rating']:,.2f} | {row['events']} |" for row in ratings.to_dicts()),
+        "",
+    ]
+
+
+def listed(words: Iterable[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    *first, last = (f"`{word}`" for word in words)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def pages() -> dict[Path, str]:
     """Every page by its path."""
     told = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
     told[DOCS / "reference" / "commands.md"] = command_page()
+    told[DOCS / "results.md"] = results_page()
     return told
 
 
-def draw_histories(path: Path) -> None:
-    """The leaders of the example season under folyami."""
-    import podium
+def histories() -> Any:
+    """The leaders of the example season under folyami, as a chart."""
     from podium import charts
     from podium.cli.demo import season_path
 
     rated = podium.rate(season_path(), "folyami")
     history = rated.history.filter(rated.history["pool"] == "stunts")
     leaders = rated.leaderboard(pool="stunts", top=6)["player"].to_list()
-    charts.save(charts.rating_histories(history, leaders, "The example season, rated with folyami"), path)
+    return charts.rating_histories(history, leaders, "The example season, rated with folyami")
+
+
+def draw(chart: Any, path: Path) -> None:
+    """Draw a chart as SVG, unless the file has the same chart already.
+
+    Fonts differ between machines, and so would the bytes of the same picture: the file ends with a digest of what it
+    shows.
+    """
+    from podium import charts
+
+    digest = hashlib.sha256(json.dumps(chart.to_dict(), sort_keys=True).encode()).hexdigest()
+    mark = f"<!-- {digest} -->\n"
+    if path.exists() and path.read_text(encoding="utf-8").endswith(mark):
+        return
+    charts.save(chart, path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(mark)
 
 
 if __name__ == "__main__":
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    draw_histories(DOCS / "histories.png")
+    draw(histories(), PICTURE)

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ SHARED = [name for name in names() if can_share(find(name)())]
 @settings(max_examples=10)
 @given(rows=histories(heats=2))
 def test_each_lane_is_a_replay_of_its_own(name, rows):
-    start = find(name)()
+    start: Any = find(name)()
     first = {"tau": 0.4} if hasattr(start, "tau") else {"initial": start.initial + 40.0}
     systems = [start, replace(start, **first)] * (LANES // 2 + 1)
     events = encode(podium.read_results(rows), start)

@@ -71,7 +71,7 @@ def test_folyami_expected_scores(shared):
 def test_glicko2_periods(shared):
     """251 single rating periods in 40-digit arithmetic."""
     for case in json.loads(shared("golden/glicko2_periods.json").read_text()):
-        params = find("glicko2")(tau=case["tau"]).params()
+        params = find("glicko2").from_text({"tau": case["tau"]}).params()
         system = find("glicko2")
         entrant = Entrant(1.0, 0.0, 0.0)
         me = enter(params, system.state_type(case["rating"], case["deviation"], case["volatility"], 0.0), entrant)

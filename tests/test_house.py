@@ -1,11 +1,23 @@
 """The house rules that no linter knows."""
 
 import importlib.util
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import podium
+from podium.audit import audit
+from podium.curves import curve
+from podium.evaluation import evaluate
+from podium.forecast import forecast
+from podium.recovery import recover
+from podium.simulation import simulate
+from podium.store import Store
+from podium.tuning import tune
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -13,6 +25,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 def docs_builder():
     found = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    assert found is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
@@ -33,3 +46,64 @@ def test_help_loads_no_engine():
     check = "import sys, podium.cli.app; print(sorted({'numba', 'polars', 'altair'} & set(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_a_picture_is_drawn_anew_only_when_what_it_shows_has_changed(tmp_path):
+    builder = docs_builder()
+    chart, path = builder.histories(), tmp_path / "histories.svg"
+    builder.draw(chart, path)
+    first = path.read_bytes()
+    path.write_bytes(b"drawn with other fonts" + first)
+    builder.draw(builder.histories(), path)
+    assert path.read_bytes() == b"drawn with other fonts" + first
+    builder.draw(chart.properties(title="another"), path)
+    assert path.read_bytes() not in (first, b"drawn with other fonts" + first)
+
+
+def test_the_drawn_picture_shows_what_it_would_show_today(tmp_path):
+    builder = docs_builder()
+    path = tmp_path / "histories.svg"
+    builder.draw(builder.histories(), path)
+    digest = path.read_text(encoding="utf-8").splitlines()[-1]
+    assert builder.PICTURE.read_text(encoding="utf-8").splitlines()[-1] == digest, "run make docs"
+
+
+def public_functions():
+    """What users call: functions, and the public methods of classes, by name."""
+    objects = [getattr(podium, name) for name in podium.__all__]
+    for each in (*objects, audit, curve, evaluate, forecast, recover, simulate, Store, tune):
+        if inspect.isfunction(each):
+            yield each.__name__, each
+        elif inspect.isclass(each):
+            for name, member in inspect.getmembers(each, inspect.isfunction):
+                if not name.startswith("_") and member.__module__.startswith("podium."):
+                    yield f"{each.__name__}.{name}", inspect.unwrap(member)
+
+
+PUBLIC = dict(public_functions())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_function_says_what_it_takes_gives_and_raises(name):
+    function = PUBLIC[name]
+    text = inspect.getdoc(function) or ""
+    first = text.split("\n", 1)[0]
+    assert first.endswith("."), "a line of what it does"
+    assert not first.startswith("The same"), "it stands alone in a reference"
+    returned = str(inspect.signature(function).return_annotation)
+    gives = returned != "None" and "Iterator" not in returned
+    assert not gives or "Returns:" in text
+    own = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(function))
+    assert not re.search(r"\n\s+raise \w+Error\(", own) or "Raises:" in text
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_docstring_leans_on_the_one_above(path):
+    assert '"""The same' not in path.read_text(encoding="utf-8")
+
+
+def test_the_hooks_name_no_address():
+    """Nothing that is fetched from a host of its own stands in the hooks."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"repo: (\S+)", hooks) == ["local"]
+    assert "://" not in hooks

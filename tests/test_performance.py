@@ -249,7 +249,7 @@ def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
         lambda: rank_distribution([]),
         lambda: rank_distribution([1500.0, np.nan]),
         lambda: rank_distribution([1500.0, 1400.0], 0),
-        lambda: rank_distribution([1500.0, 1400.0], 2.5),
+        lambda: rank_distribution([1500.0, 1400.0], 2.5),  # type: ignore[arg-type]
         lambda: rank_distribution([1500.0, 1400.0], resolution=0.0),
         lambda: rank_distribution([1500.0, 1400.0], resolution=1e-30),
         lambda: race_strength([1500.0], top=0),

@@ -71,7 +71,7 @@ def duel(system, winner, loser, **parameters):
     state = made.newcomer()
     forms = [made.form_type(rating, 40.0, 40.0) for rating in (winner, loser)]
     assert state.events == 0.0
-    said = compare(made.params(), *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))
+    said = compare(made.params(), forms[0], forms[1], entry(1.0), entry(2.0), Heat(2.0, 0.0))
     return [each.weight * (each.result - each.expected) for each in said]
 
 
@@ -85,7 +85,7 @@ def test_stk_expected_result_of_2000_points():
     system = find("stk")
     params = system().params()
     forms = [enter(params, system.state_type(rating, rating, 45.0), ONCE) for rating in (4000.0, 2000.0)]
-    said = compare(params, *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
+    said = compare(params, forms[0], forms[1], entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
     assert said.expected == pytest.approx(0.909, abs=0.0005)
 
 
@@ -110,7 +110,7 @@ def test_stk_results_scale_between_a_tie_and_a_fortieth():
 def test_glicko2_paper_example():
     """Glickman (2013), p. 4: rounded on the way there, 1464.06, 151.52, 0.05999."""
     system = find("glicko2")
-    params = system(tau=0.5).params()
+    params = system.from_text({"tau": 0.5}).params()
     me = enter(params, system.state_type(1500.0, 200.0, 0.06, 0.0), ONCE)
     totals = [0.0, 0.0]
     for rating, deviation, score in ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0)):

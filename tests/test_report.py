@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_the_commands_offer_what_there_is():
 def test_every_kind_is_drawn(kind, tmp_path):
     table, out = tmp_path / "results.csv", tmp_path / "chart.svg"
     podium.read_results(ROWS).frame.write_csv(table)
-    wanted = {"file": str(table), "system": "elo"} if kind in drawing.FROM_RESULTS else {}
+    wanted: dict[str, Any] = {"file": str(table), "system": "elo"} if kind in drawing.FROM_RESULTS else {}
     drawing.plot(kind, **wanted, out=out)
     assert out.read_text(encoding="utf-8").startswith("<svg")
 

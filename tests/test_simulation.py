@@ -1,6 +1,7 @@
 """Simulated seasons: the same each time, what they promise, and skills that come back."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,7 +59,15 @@ def test_any_season_is_a_results_table_and_the_same_again(kw):
 
 def test_wins_are_as_the_model_says():
     """Two players, no clock to speak of: within four standard errors."""
-    base = {"players": 2, "entrants": 2, "newcomers": 0.0, "leavers": 0.0, "drift": 0.0, "jumps": 0.0, "quits": 0.0}
+    base: dict[str, Any] = {
+        "players": 2,
+        "entrants": 2,
+        "newcomers": 0.0,
+        "leavers": 0.0,
+        "drift": 0.0,
+        "jumps": 0.0,
+        "quits": 0.0,
+    }
     told = simulate(Scenario(events=40_000, resolution_s=1e-9, **base))
     skill = dict(told.skills.select("player", "skill").unique().iter_rows())
     chance = win_probability(skill["p1"], skill["p2"])

@@ -61,7 +61,10 @@ def test_a_search_never_ends_behind_its_start():
 
 def test_the_file_is_read_back(tmp_path):
     path = tmp_path / "tuned.toml"
-    for system in (find("folyami")(k=31.25, remoteness=None), find("elo")(pairs="sum")):
+    for system in (
+        find("folyami").from_text({"k": 31.25, "remoteness": None}),
+        find("elo").from_text({"pairs": "sum"}),
+    ):
         path.write_text(as_toml(system))
         assert chosen_system(None, None, path) == system
 
@@ -72,7 +75,7 @@ def test_the_command_writes_the_file(tmp_path, capsys):
     options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "3", "-o", str(out), "--format", "json"]
     command_line.app(["tune", str(source), *options], standalone_mode=False)
     told = json.loads(capsys.readouterr().out)
-    assert told["parameters"]["k"] == chosen_system(None, None, out).k
+    assert told["parameters"]["k"] == chosen_system(None, None, out).params().k
 
 
 def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):

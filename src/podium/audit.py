@@ -34,10 +34,16 @@ class Audit:
 
 
 def audit(rated: Rated) -> Audit:
-    """Audit rated results.
+    """Audit the points of rated results: where they come from and go, and patterns worth a look.
+
+    Args:
+        rated: as `podium.rate` gives it.
+
+    Returns:
+        A table for each pattern, empty where it was not found; points are those of the system.
 
     Raises:
-        ParameterError: they go on from saved ratings, so that nobody knows who is new.
+        ParameterError: the results go on from saved ratings, so that nobody knows who is new.
     """
     if rated.start is not None:
         raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")

@@ -58,7 +58,7 @@ def log_losses(systems: Sequence[System], events: Events, asked: npt.NDArray[np.
 
 
 def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The same for up to `LANES` candidates; the lanes that are left over repeat the last."""
+    """The losses of up to `LANES` candidates, replayed in one pass; the lanes that are left over repeat the last."""
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
     params, (newcomer, form, nothing) = lanes[0].arguments()

@@ -69,12 +69,19 @@ class Client:
         self.close()
 
     def pools(self) -> list[dict[str, Any]]:
-        """Every ladder: `name, system, parameters`."""
+        """List every ladder.
+
+        Returns:
+            `name, system, parameters` of each.
+        """
         told: list[dict[str, Any]] = self._ask("GET", "/pools")
         return told
 
     def create_pool(self, name: str, system: str, **parameters: float | str | bool | None) -> dict[str, Any]:
         """Open a ladder.
+
+        Returns:
+            The pool: `name, system, parameters`.
 
         Raises:
             ClientError: 409 where there is one, 422 where the system or a parameter does not fit.
@@ -82,7 +89,11 @@ class Client:
         return self._told("POST", "/pools", {"name": name, "system": system, "parameters": parameters})
 
     def configure(self, pool: str, system: str, **parameters: float | str | bool | None) -> int:
-        """Rate a ladder with another system from its first event on; how many changes of ratings are new."""
+        """Rate a ladder with another system from its first event on.
+
+        Returns:
+            How many rows of the history changed.
+        """
         told = self._told("PUT", f"{at(pool)}/system", {"system": system, "parameters": parameters})
         return int(told["rerated"])
 
@@ -102,11 +113,18 @@ class Client:
         return told
 
     def event(self, pool: str, event_id: str) -> dict[str, Any]:
-        """An event as it stands, and what it did."""
+        """Show an event as it stands, and what it did.
+
+        Returns:
+            Its entries, status, time and changes.
+        """
         return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}")
 
     def amend(self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
         """Correct an event; with `dry_run` tell the effects and store nothing.
+
+        Returns:
+            A receipt, as of `submit`.
 
         Raises:
             ClientError: 404 where there is none, 422 where it does not fit.
@@ -114,63 +132,118 @@ class Client:
         return self._told("PUT", f"{at(pool)}/events/{quoted(str(event['event_id']))}", dict(event), trial(dry_run))
 
     def void(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
-        """Let an event count for nothing."""
+        """Let an event count for nothing.
+
+        Returns:
+            A receipt, as of `submit`.
+        """
         return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/void", None, trial(dry_run))
 
     def restore(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
-        """Let a voided event count again."""
+        """Let a voided event count again.
+
+        Returns:
+            A receipt, as of `submit`.
+        """
         return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/restore", None, trial(dry_run))
 
     def register(
         self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
     ) -> dict[str, Any]:
-        """Register a match that starts; its result then says `match_id`, and who is missing from it has quit."""
+        """Register a match that starts; its result then says `match_id`, and who is missing from it has quit.
+
+        Args:
+            entrants: names, or a `player` and a `team` each.
+            expires_in_s: seconds that the match waits for its result.
+
+        Returns:
+            The match: its id, entrants, state and expiry.
+        """
         told = [{"player": each} if isinstance(each, str) else dict(each) for each in entrants]
         body = {"match_id": match_id, "entrants": told, "expires_in_s": expires_in_s}
         return self._told("POST", f"{at(pool)}/matches", body)
 
     def match(self, pool: str, match_id: str) -> dict[str, Any]:
-        """A registered match, and what came of it."""
+        """Show a registered match, and what came of it.
+
+        Returns:
+            The match: its id, entrants, state and expiry, and the event that is its result.
+        """
         return self._told("GET", f"{at(pool)}/matches/{quoted(match_id)}")
 
     def leaderboard(self, pool: str, *, top: int = 100, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
-        """A page: `players`, and `next`, the cursor of the page after it.
+        """Show a page of the leaderboard.
 
         Args:
+            top: rows of the page.
+            cursor: `next` of the page before.
             filters: `min_events`, `max_deviation`, `active_within`, `at`.
+
+        Returns:
+            `players`, a row each, and `next`, the cursor of the page after it; None on the last.
         """
         asked = {"top": top, "cursor": cursor} | filters
         params = {name: value for name, value in asked.items() if value is not None}
         return self._told("GET", f"{at(pool)}/leaderboard", None, params)
 
     def player(self, pool: str, player: str) -> dict[str, Any]:
-        """A player's rank and history."""
+        """Show a player's rank and history.
+
+        Returns:
+            `rank, player, rating` and the like, and `history`, newest change first.
+        """
         return self._told("GET", f"{at(pool)}/players/{quoted(player)}")
 
     def neighbours(self, pool: str, player: str, *, each: int = 5) -> list[dict[str, Any]]:
-        """A player among those ranked next."""
+        """Show a player among those ranked next.
+
+        Args:
+            each: how many above, and how many below.
+
+        Returns:
+            A row a player, best first.
+        """
         told: list[dict[str, Any]] = self._ask(
             "GET", f"{at(pool)}/players/{quoted(player)}/neighbours", None, {"each": each}
         )
         return told
 
     def explain(self, pool: str, event_id: str, player: str) -> dict[str, Any]:
-        """Why a player's rating moved in an event."""
+        """Say why a player's rating moved in an event.
+
+        Returns:
+            The change in points, its reasons as rows, and the reasons in a sentence.
+        """
         return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}/players/{quoted(player)}")
 
     def compare(self, pool: str, player: str, other: str) -> dict[str, Any]:
-        """Two players: where they stand, what is expected, and every event in which they met."""
+        """Compare two players: where they stand, what is expected, and every event in which they met.
+
+        Returns:
+            Both as they stand, the expected score of the first, and their common events.
+        """
         return self._told("GET", f"{at(pool)}/compare", None, {"player": player, "other": other})
 
     def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> dict[str, Any]:
-        """The chances of a field: `entrants, ranks, pairs`, and `newcomers`, the entrants who have not played."""
+        """Tell the chances of a field.
+
+        Args:
+            entrants: names; whoever has not played is a newcomer.
+            top: how many places count as the top.
+
+        Returns:
+            `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
+        """
         return self._told("POST", f"{at(pool)}/predict", {"entrants": list(entrants), "top": top})
 
     def matchmaking(self, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> list[dict[str, Any]]:
-        """The matches to start now, of tickets with a `player` and `waited_s` each.
+        """Say which matches to start now, of tickets with a `player` and `waited_s` each.
 
         Args:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
+
+        Returns:
+            A row a match; empty where nobody should start yet.
         """
         told: list[dict[str, Any]] = self._ask(
             "POST", f"{at(pool)}/matchmaking", {"tickets": [dict(each) for each in tickets]} | policy
@@ -178,7 +251,10 @@ class Client:
         return told
 
     def merge(self, pool: str, player: str, into: str) -> int:
-        """Let one player's results be another's; how many changes of ratings are new.
+        """Let one player's results be another's.
+
+        Returns:
+            How many rows of the history changed.
 
         Raises:
             ClientError: 404 where one has no rating, 422 where they met.
@@ -190,16 +266,36 @@ class Client:
         self._told("POST", f"{at(pool)}/players/{quoted(player)}/rename", {"name": name})
 
     def pseudonymise(self, pool: str, player: str) -> str:
-        """Forget every name that a player had; the pseudonym."""
+        """Forget every name that a player had.
+
+        Returns:
+            The pseudonym.
+        """
         return str(self._told("POST", f"{at(pool)}/players/{quoted(player)}/pseudonymise")["name"])
 
     def begin_season(self, pool: str, name: str, starts_at: str, *, keep: float) -> int:
-        """Shrink every lead over a newcomer to a share of itself; how many changes of ratings are new."""
+        """Shrink every lead over a newcomer to a share of itself.
+
+        Args:
+            starts_at: ISO 8601.
+            keep: the share, from 0 to 1.
+
+        Returns:
+            How many rows of the history changed.
+        """
         body = {"name": name, "starts_at": starts_at, "keep": keep}
         return int(self._told("POST", f"{at(pool)}/seasons", body)["rerated"])
 
     def export(self, pool: str, table: str = "history", kind: str = "parquet") -> bytes:
-        """A table as a file: `results` or `history`, as `parquet` or `csv`."""
+        """Fetch a table as a file.
+
+        Args:
+            table: `results` or `history`.
+            kind: `parquet` or `csv`.
+
+        Returns:
+            The bytes of the file.
+        """
         return bytes(self._answer("GET", f"{at(pool)}/export/{table}.{kind}").content)
 
     def _told(

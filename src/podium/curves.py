@@ -34,6 +34,13 @@ class Curve:
 def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]:
     """A curve and its points: columns `x`, `y`, `series`.
 
+    Args:
+        kind: a name in `CURVES`.
+        system: the system whose curve it is; with its defaults where None.
+
+    Returns:
+        The curve's titles, and its points as a frame.
+
     Raises:
         ParameterError: there is no such curve, or it is about another system.
     """

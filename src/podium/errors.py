@@ -5,6 +5,7 @@ from itertools import islice
 from typing import ClassVar, NamedTuple
 
 SHOWN_FAULTS = 20
+MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium columns"
 
 
 class PodiumError(Exception):
@@ -65,7 +66,10 @@ class Fault(NamedTuple):
 
 
 class ResultsError(PodiumError, ValueError):
-    """A results table is refused whole. `faults` holds the first 20 of what is wrong."""
+    """A results table is refused whole. `faults` holds the first 20 of what is wrong.
+
+    Its text has a line for each of them, and ends with where the columns are described.
+    """
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         found = iter(faults)
@@ -74,4 +78,4 @@ class ResultsError(PodiumError, ValueError):
         lines = [f"{source} {fault}" if fault.row else f"{source}: {fault}" for fault in self.faults]
         if next(found, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join([*lines, MORE_ON_COLUMNS]))

@@ -56,9 +56,17 @@ def evaluate(
     """Judge systems by their predictions.
 
     Args:
+        systems: instances; the first is what the others are compared with.
+        window: which events are judged; all where None. Events before it are learnt all the same.
+        period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
         results: anything that `read_results` takes.
         labels: what to call the systems; their names where None.
         weight: `pair` weighs every pair alike, `event` every event.
+
+    Returns:
+        `scores`, a row a system: log loss, Brier score, accuracy and others over the judged pairs;
+        `differences` in log loss from the first system, with bootstrap intervals over events; and `reliability`
+        by tenths of the expected score.
 
     Raises:
         ResultsError: the table is refused.
@@ -94,7 +102,7 @@ def judge(results: Results, system: System, window: Window, period: str) -> tupl
 
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
-    """The same of encoded events."""
+    """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
     asked = Asked(asked_heats(events, window), window.min_events)
     made = predict(system, events, asked)
     rows = events.results.frame["event_id"][made.event_row]

@@ -33,6 +33,15 @@ class Forecast:
 def forecast(system: System, players: Sequence[str], states: Sequence[Any], top: int) -> Forecast:
     """The chances of players in these states against each other.
 
+    Args:
+        system: whose model tells the chances.
+        players: their names.
+        states: each one's state, in the same order.
+        top: how many places count as the top.
+
+    Returns:
+        Chances between 0 and 1: of each rank by the system's performances, and of each pair by its `expect`.
+
     Raises:
         ParameterError: fewer than two players, one twice, or `top` below 1.
     """

@@ -162,7 +162,7 @@ def compared(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFram
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """The same with the times at which the entrants of a results table played, and their ratings before.
+    """Try policies on a results table: its entrants come when they played, with their ratings before.
 
     Raises:
         ParameterError: the results have no times.

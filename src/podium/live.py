@@ -84,11 +84,16 @@ class Live:
         self._lock = threading.RLock()
 
     def resume(self, known: dict[Seat, tuple[bytes, int]]) -> None:
-        """Go on from states that were kept: each seat's doubles, and its newest event in microseconds since 1970."""
+        """Go on from states that were saved.
+
+        Args:
+            known: by (pool, player), the state as little-endian doubles, and the newest event in microseconds
+                since 1970.
+        """
         with self._lock:
             self._seats = {seat: at for at, seat in enumerate(known)}
-            kept = b"".join(state for state, _ in known.values())
-            self._states = np.frombuffer(kept, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
+            states = b"".join(state for state, _ in known.values())
+            self._states = np.frombuffer(states, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
             self._seen = np.array([seen for _, seen in known.values()], np.int64)
 
     def rate(self, rows: Any) -> pl.DataFrame:
@@ -96,6 +101,10 @@ class Live:
 
         Args:
             rows: as `podium.rate` takes results: dicts, a frame, a path.
+
+        Returns:
+            `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the
+            event; a row for each player of each event, in the order of rating.
 
         Raises:
             ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
@@ -109,6 +118,12 @@ class Live:
 
     def advance(self, results: Results) -> tuple[Events, Replayed]:
         """Rate events that are known to be timely, and return what the ledger is made of.
+
+        Args:
+            results: checked, and of events that were not rated before.
+
+        Returns:
+            The encoded events, and what the replay made of them.
 
         Raises:
             NotFiniteError: a rating would be no finite number; nothing has changed.
@@ -132,7 +147,13 @@ class Live:
         return with_idle_before(events, self.system, EVENT, self._seen[seats]), seats
 
     def reset(self, keep: float) -> tuple[list[Seat], States, States]:
-        """Begin a season: every lead over a newcomer shrinks to the share `keep`; who, and the states before and after.
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+
+        Args:
+            keep: from 0 (all start level) to 1 (nothing changes).
+
+        Returns:
+            Who has a rating, as (pool, player), and the states before and after, (players, fields) float64.
 
         Raises:
             ParameterError: the share is not from 0 to 1.
@@ -145,6 +166,14 @@ class Live:
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
         """Why an event would move a player's rating from where it stands; nothing is rated.
+
+        Args:
+            rows: the event, as `rate` takes it.
+            event_id: the event's id in the rows.
+            player: the player's name in the rows.
+
+        Returns:
+            The change that would come, in points, with its reasons.
 
         Raises:
             ResultsError: the rows are refused.

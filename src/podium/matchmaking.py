@@ -143,7 +143,7 @@ def checked(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
 
 
 def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Made:
-    """The same for arrays, the tickets in order of rating."""
+    """Match tickets that stand as arrays, in order of rating."""
     n = waiting.rating.size
     made = Made(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
     if n == 0:

@@ -181,7 +181,7 @@ def lattice(low: Floats, high: Floats, step: float, offset: float) -> Floats:
 
 
 def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
-    """The same with a clock that cuts performances to multiples of `resolution`; those who tie share the best rank.
+    """The chances of ranks where a clock cuts performances to multiples of `resolution`; who ties shares the best rank.
 
     Rows sum to 1; columns need not, as ranks are shared.
 

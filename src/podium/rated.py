@@ -58,6 +58,9 @@ def rate(
             `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
         settings: the system's parameters, by name.
 
+    Returns:
+        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames.
+
     Raises:
         ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
         ParameterError: no such system, parameter or period, or the saved ratings come from another.
@@ -112,7 +115,7 @@ class Rated:
 
     @functools.cached_property
     def ratings(self) -> pl.DataFrame:
-        """Every player's rating after the last event; see `podium.leaderboard.ratings`."""
+        """Every player's rating after the last event, a row each, by pool and rank."""
         return boards.ratings(self.system, *self._everyone)
 
     @functools.cached_property
@@ -126,7 +129,11 @@ class Rated:
         return metadata(self.system, self.period)
 
     def save(self, path: str | Path) -> None:
-        """Write the states to a Parquet file that `start` goes on from, with system, parameters, period and version."""
+        """Write the states to a Parquet file that `start` goes on from, with system, parameters, period and version.
+
+        Args:
+            path: the file; one that is there is replaced.
+        """
         self.states.write_parquet(path, metadata=self.metadata)
 
     @functools.cached_property
@@ -135,7 +142,7 @@ class Rated:
 
     @functools.cached_property
     def history(self) -> pl.DataFrame:
-        """Every change; see `podium.ledger.history`."""
+        """Every change, a row for each player of each event, in the order of rating."""
         return ledger.history(self.system, self.events, self.replayed)
 
     def leaderboard(
@@ -154,6 +161,10 @@ class Rated:
             min_events: rated events it takes to be listed; the system's own rule where None.
             active_within: listed are those who played so long before `at`, or before the last event.
             at: as it stood then; a plain date counts the whole day.
+
+        Returns:
+            `pool, rank, player, rating`, the system's other fields, `events, last_event_id, last_played_at,
+            provisional`, best first; equal ratings share a rank.
 
         Raises:
             ParameterError: a filter that the system or the results cannot serve.
@@ -179,6 +190,9 @@ class Rated:
     def pool(self, name: str | None = None) -> str:
         """The pool of that name, or the one with most events.
 
+        Returns:
+            Its name.
+
         Raises:
             UnknownError: there is none.
         """
@@ -203,6 +217,13 @@ class Rated:
     def explain(self, event_id: str, player: str) -> Explanation:
         """Why a player's rating moved in an event; see `podium.explanation.explain`.
 
+        Args:
+            event_id: as the results have it.
+            player: as the results have it.
+
+        Returns:
+            The change in points, every reason as a row, and the reasons in a sentence.
+
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
@@ -210,6 +231,14 @@ class Rated:
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
+
+        Args:
+            a: a player.
+            b: the opponent.
+            pool: needed where there are several.
+
+        Returns:
+            A share of 1: 0.5 between equals.
 
         Raises:
             ParameterError: there are several pools and none is named.
@@ -220,6 +249,14 @@ class Rated:
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.forecast.Forecast`.
+
+        Args:
+            entrants: their names.
+            top: how many places count as the top.
+            pool: needed where there are several.
+
+        Returns:
+            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
 
         Raises:
             ParameterError: fewer than two entrants, one twice, or there are several pools and none is named.
@@ -241,6 +278,14 @@ class Rated:
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `podium.forecast.strengths`.
+
+        Args:
+            top: how many places count as doing well.
+            probe: the rating of the newcomer whose chances are measured; the system's own where None.
+
+        Returns:
+            `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of
+            rating.
 
         Raises:
             ParameterError: `top` is below 1.

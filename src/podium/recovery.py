@@ -40,9 +40,14 @@ def recover(
     """Rate a season with several systems, and compare with the truth.
 
     Args:
+        systems: instances.
         results: anything that `read_results` takes.
         skills: `event_id, player, skill` for every entrant of every event.
         labels: what to call the systems; their names where None.
+
+    Returns:
+        `summary`, a row a system: errors in points of skill, rank correlation, events until close; and
+        `progress`, a row for each system and tenth of the season.
 
     Raises:
         ResultsError: the results are refused.

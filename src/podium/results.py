@@ -38,6 +38,9 @@ def read_results(source: Any, *, name: str | None = None) -> Results:
             Polars or Arrow frame, rows as dicts, or Results.
         name: what faults call the table; the file's name where None.
 
+    Returns:
+        The checked table, rows in the order of the source.
+
     Raises:
         ResultsError: the table is refused; up to 20 of its faults are named.
     """

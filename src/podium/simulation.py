@@ -103,7 +103,15 @@ class Careers:
 
 
 def simulate(scenario: Scenario) -> Simulated:
-    """Simulate a season; the same scenario gives the same bits."""
+    """Simulate a season; the same scenario gives the same bits.
+
+    Args:
+        scenario: how many players and events, how skills are spread and drift, and the seed.
+
+    Returns:
+        `results`, a results table; `skills`, the true skill of every entrant of every event, in points; and
+        `laps` in seconds, where the scenario has them.
+    """
     random = np.random.default_rng(scenario.seed)
     careers = drawn_careers(scenario, random)
     when = np.sort(random.random(scenario.events))

@@ -80,12 +80,18 @@ def tune(
     """Search the system's parameters for the least log loss.
 
     Args:
+        results: a checked table; undated events are taken a second apart, in the order of the file.
         system: where the search starts; what is not searched stays as it is here.
         train_until: the last training instant, a plain date counting the whole day; or the share of the events,
             such as 60%. Later events are only tested.
         trials: how many candidates in all, those of a resumed study among them.
         study: an SQLite file to keep the trials in, and to go on from.
         progress: called with the number of trials done.
+
+    Returns:
+        The best system, its log loss on the later part of the training events and the defaults', and both
+        judged on the events after `train_until`. The search is Optuna's TPE; ratings are learnt on all training
+        events.
 
     Raises:
         ParameterError: nothing before or after `train_until`.
@@ -169,7 +175,7 @@ class Losses:
         return [by_place[k] if math.isfinite(by_place[k]) else math.inf for k in range(len(candidates))]
 
     def of_alike(self, candidates: list[System]) -> list[float]:
-        """The same of candidates that read the events alike."""
+        """The log loss of each of candidates that read the events alike."""
         encoded = self.encoded(candidates[0])
         if can_share(candidates[0]):
             return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.asked)]

@@ -202,12 +202,14 @@ def test_extreme_ratings_stay_finite(name):
     system = find(name)
     base = {"time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
     rows = [
-        base | {"event_id": f"e{n}", "player": player, "time_s": 60 + (player == "ben"), "score": int(player == "ana")}
+        {**base, "event_id": f"e{n}", "player": player, "time_s": 60 + (player == "ben"), "score": int(player == "ana")}
         for n in range(3000)
         for player in ("ana", "ben")
     ]
     start = min(1e6, next(setting for setting in fields(system) if setting.name == "initial").metadata["high"])
-    rated = podium.rate(rows, system(initial=start, **({"floor": None} if name == "xonstat-2015" else {})))
+    rated = podium.rate(
+        rows, system.from_text({"initial": start} | ({"floor": None} if name == "xonstat-2015" else {}))
+    )
     assert np.isfinite(rated.replayed.after).all()
 
 

@@ -64,7 +64,7 @@ def in_threads(count, act):
 
 def test_serve_works_with_no_arguments_but_a_port(tmp_path):
     with serving(tmp_path) as (server, base, first):
-        key = re.search(r"podium_\S+", first)[0]
+        key = re.findall(r"podium_\S+", first)[0]
         with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}) as client:
             client.post("/api/v1/pools", json={"name": "main", "system": "elo"}).raise_for_status()
             for number in range(5):

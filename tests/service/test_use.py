@@ -6,6 +6,7 @@ import json
 import math
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import polars as pl
 import pytest
@@ -221,7 +222,8 @@ def test_what_happens_reaches_an_open_stream(client, store, monkeypatch):
             return False
 
     async def listened():
-        news = streams.news(Staying(), store, "main", store.version("main"), 9.0, client.app.state.metrics)
+        staying: Any = Staying()
+        news = streams.news(staying, store, "main", store.version("main"), 9.0, client.app.state.metrics)
         assert (await anext(news)).startswith(b":")
         store.submit("main", [{"event_id": "late", "started_at": "2024-01-01", "player": name, "position": place}
                               for place, name in enumerate("ab", start=1)])  # fmt: skip

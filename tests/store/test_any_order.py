@@ -48,7 +48,7 @@ class Model(RuleBasedStateMachine):
 
     def teardown(self):
         self.store.close()
-        kept = Path(self.store.engine.url.database)
+        kept = Path(str(self.store.engine.url.database))
         for path in kept.parent.glob(f"{kept.name}*"):
             path.unlink()
 

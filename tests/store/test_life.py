@@ -370,7 +370,7 @@ def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, new_url):
                 ]
                 body = "".join(json.dumps(row) + "\n" for row in kept).encode()
             elif order is not None:
-                body = order.encode()
+                body = str(order).encode()
             connection.execute(sa.insert(table).values(pool_id=1, kind=what, subject=subject, body=body, digest=b"x",
                                                        received_at="2025-01-01", actor="old"))  # fmt: skip
         for seq, event_id, content in ((1, "e1", 1), (2, "e2", 2), (3, "e3", 5)):

@@ -3,9 +3,10 @@
 import pytest
 
 from podium.entries import Entrant
+from podium.odds import logistic
 from podium.rules import Comparison, enter, evidence, settle
 from podium.systems import find
-from podium.systems.glicko import Q, logistic
+from podium.systems.glicko import Q
 
 
 def test_the_example_of_the_paper():
@@ -29,7 +30,7 @@ def test_the_example_of_the_paper():
 
 def test_idleness_widens_up_to_a_newcomers_deviation():
     """The paper's c of 63.2: from 50 to 350 in thirty periods, here days."""
-    system = find("glicko")(idle_growth=63.2)
+    system = find("glicko").from_text({"idle_growth": 63.2})
     widened = enter(system.params(), system.state_type(1500.0, 50.0, 9.0), Entrant(1.0, 0.0, 30.0))
     assert widened.deviation == pytest.approx(350.0, abs=0.5)
     assert enter(system.params(), system.state_type(1500.0, 50.0, 9.0), Entrant(1.0, 0.0, 900.0)).deviation == 350.0

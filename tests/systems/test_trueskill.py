@@ -1,6 +1,7 @@
 """TrueSkill against the trueskill package, and where the package's arithmetic ends."""
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -85,7 +86,7 @@ def test_extreme_events_give_finite_states(name):
             "position": np.tile([1, 2], matches),
         }
     )
-    options = {"draw_probability": 1e-9, "deviation": 500.0} if name == "trueskill" else {}
+    options: dict[str, Any] = {"draw_probability": 1e-9, "deviation": 500.0} if name == "trueskill" else {}
     ratings = podium.rate(rows, name, **options).ratings
     assert all(math.isfinite(value) for value in [*ratings["rating"], *ratings["deviation"]])
     assert ratings["deviation"].min() > 0.0

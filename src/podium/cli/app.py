@@ -6,6 +6,7 @@ import typer
 
 from podium import __version__
 from podium.cli import (
+    columns,
     databases,
     demo,
     drawing,
@@ -59,6 +60,7 @@ app.add_typer(serving.key, name="key")
 app.add_typer(databases.db, name="db")
 app.add_typer(databases.pool, name="pool")
 app.add_typer(databases.season, name="season")
+app.command("columns")(columns.columns)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)
 

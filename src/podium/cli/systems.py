@@ -38,6 +38,7 @@ def systems(
     typer.echo("Formulas:")
     for formula in system.formulas:
         typer.echo(f"  {formula}")
+    typer.echo(f"\nA quit or dnf: {system.unfinished}")
 
 
 def described(system: "type[System]") -> dict[str, Any]:
@@ -59,4 +60,5 @@ def described(system: "type[System]") -> dict[str, Any]:
         ],
         "newcomer": system().newcomer()._asdict(),
         "formulas": list(system.formulas),
+        "unfinished": system.unfinished,
     }

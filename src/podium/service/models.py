@@ -63,7 +63,7 @@ class Strict(BaseModel):
 
 
 def shown(example: dict[str, Any]) -> ConfigDict:
-    """The same, with an example for the OpenAPI document."""
+    """A strict model's configuration, with an example for the OpenAPI document."""
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
 
 

@@ -150,7 +150,7 @@ def few_rows(text: bytes) -> dict[str, pl.Series]:
 
 
 def many_rows(text: bytes) -> dict[str, pl.Series]:
-    """The same of many lines."""
+    """The columns of many lines of JSON, read by Polars."""
     frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA)
     return {name: frame[name] for name in SCHEMA} | {"player": frame["player"].cast(pl.String)}
 

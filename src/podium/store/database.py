@@ -89,7 +89,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def only_reading(engine: sa.Engine) -> sa.Engine:
-    """The same database for transactions that only read: they see one moment, and wait for no writer."""
+    """The database for transactions that only read: they see one moment, and wait for no writer."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 

@@ -50,7 +50,11 @@ class Reader:
             yield connection, wanted_pool(connection, pool_name)
 
     def pools(self) -> list[Pool]:
-        """Every pool, by name."""
+        """List every pool.
+
+        Returns:
+            The pools with their systems, by name.
+        """
         with only_reading(self.engine).connect() as connection:
             return every_pool(connection)
 
@@ -60,7 +64,10 @@ class Reader:
             return boards.limit_notice(connection, of)
 
     def match(self, pool_name: str, match_id: str) -> Registered:
-        """A registered match, and what came of it.
+        """Show a registered match, and what came of it.
+
+        Returns:
+            The match: entrants, state, expiry, and the event that is its result.
 
         Raises:
             UnknownError: no such pool or match.
@@ -69,17 +76,42 @@ class Reader:
             return matches.registered(connection, of, match_id)
 
     def waiting_matches(self, pool_name: str) -> list[str]:
-        """The ids of the matches that wait for a result, the first to expire first."""
+        """List the matches that wait for a result.
+
+        Returns:
+            Their ids, the first to expire first.
+
+        Raises:
+            UnknownError: there is no such pool.
+        """
         with self.reading(pool_name) as (connection, of):
             return matches.waiting(connection, of)
 
     def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> list[dict[str, Any]]:
-        """A page of the leaderboard; see `podium.store.boards.page`."""
+        """Show a page of the leaderboard.
+
+        Args:
+            top: rows of the page.
+            after: where the page before ended; the first page where None.
+
+        Returns:
+            A dict a player: `rank, player, rating, events, last_played_at, cursor`, best first.
+
+        Raises:
+            UnknownError: there is no such pool.
+        """
         with self.reading(pool_name) as (connection, of):
             return boards.page(connection, of, top, after)
 
     def board(self, pool_name: str, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
-        """The board of those whom the rules list, as of a moment; see `podium.store.boards.filtered`.
+        """Show the board of those whom the rules list, as of a moment.
+
+        Args:
+            rules: who is listed.
+            at: the moment; now where None.
+
+        Returns:
+            A row a player, as `Rated.leaderboard` has it.
 
         Raises:
             ParameterError: a rule that the system cannot serve.
@@ -88,7 +120,11 @@ class Reader:
             return boards.filtered(connection, of, rules, at)
 
     def version(self, pool_name: str) -> int:
-        """The number of the pool's newest log entry: as long as it is the same, so are all ratings."""
+        """Number the pool's newest log entry: as long as it is the same, so are all ratings.
+
+        Returns:
+            The sequence number; 0 before the first entry.
+        """
         with self.reading(pool_name) as (connection, of):
             return newest_seq(connection, of)
 
@@ -98,16 +134,34 @@ class Reader:
             return of.system, lookup.states(connection, of, names)
 
     def states(self, pool_name: str, names: Sequence[str]) -> list[Any]:
-        """Each player's state, as the system's NamedTuple; a newcomer's for whoever has none."""
+        """Read each player's state.
+
+        Args:
+            names: the players.
+
+        Returns:
+            In the order of the names, the system's NamedTuple of each; a newcomer's for whoever has none.
+        """
         return self.system_and_states(pool_name, names)[1]
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
-        """What happened since an entry of the log, oldest first; see `podium.store.lookup.news`."""
+        """Tell what happened since an entry of the log.
+
+        Args:
+            after: the sequence number of that entry.
+            most: entries to tell.
+
+        Returns:
+            A dict an entry, oldest first.
+        """
         with self.reading(pool_name) as (connection, of):
             return lookup.news(connection, of, after, most)
 
     def rank(self, pool_name: str, name: str) -> dict[str, Any]:
-        """A player's rank, rating and percentile; see `podium.store.boards.rank`.
+        """Show a player's rank.
+
+        Returns:
+            `player, rank, players, percentile, rating, events`; the percentile is the share who are not rated above.
 
         Raises:
             UnknownError: no such pool or player.
@@ -116,7 +170,13 @@ class Reader:
             return boards.rank(connection, of, name)
 
     def neighbours(self, pool_name: str, name: str, each: int = 5) -> list[dict[str, Any]]:
-        """A player among those ranked next; see `podium.store.boards.neighbours`.
+        """Show a player among those ranked next.
+
+        Args:
+            each: how many above, and how many below.
+
+        Returns:
+            A dict a player, best first.
 
         Raises:
             UnknownError: no such pool or player.
@@ -125,7 +185,13 @@ class Reader:
             return boards.neighbours(connection, of, name, each)
 
     def career(self, pool_name: str, name: str, top: int = 1000) -> list[dict[str, Any]]:
-        """A player's newest changes, newest first; see `podium.store.boards.career`.
+        """Show a player's newest changes.
+
+        Args:
+            top: changes to show.
+
+        Returns:
+            A dict a change, newest first.
 
         Raises:
             UnknownError: no such pool or player.
@@ -134,7 +200,13 @@ class Reader:
             return boards.career(connection, of, name, top)
 
     def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
-        """A player's rank, and the newest changes as `history`.
+        """Show a player's rank and newest changes.
+
+        Args:
+            top: changes to show.
+
+        Returns:
+            As `rank` does, and `history` as `career` does.
 
         Raises:
             UnknownError: no such pool or player.
@@ -143,12 +215,19 @@ class Reader:
             return boards.rank(connection, of, name) | {"history": boards.career(connection, of, name, top)}
 
     def distribution(self, pool_name: str) -> list[tuple[int, int]]:
-        """Players per whole rating, lowest first."""
+        """Count the players of each whole rating.
+
+        Returns:
+            Pairs of a whole rating and its number of players, lowest first.
+        """
         with self.reading(pool_name) as (connection, of):
             return boards.distribution(connection, of)
 
     def head_to_head(self, pool_name: str, name: str, other: str) -> list[dict[str, Any]]:
-        """The events in which two players met; see `podium.store.lookup.meetings`.
+        """List the events in which two players met.
+
+        Returns:
+            A dict an event.
 
         Raises:
             UnknownError: no such pool or player.
@@ -157,7 +236,10 @@ class Reader:
             return lookup.meetings(connection, of, name, other)
 
     def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
-        """Two players beside each other; see `podium.store.lookup.compared`.
+        """Put two players beside each other.
+
+        Returns:
+            Both as they stand, the expected score of the first, and their common events.
 
         Raises:
             UnknownError: no such pool or player.
@@ -167,7 +249,14 @@ class Reader:
             return lookup.compared(connection, of, name, other)
 
     def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
-        """The chances of players, as they stand; whoever has not played is a newcomer.
+        """Tell the chances of players as they stand; whoever has not played is a newcomer.
+
+        Args:
+            entrants: their names.
+            top: how many places count as the top.
+
+        Returns:
+            Chances between 0 and 1 of each rank and in each pair.
 
         Raises:
             ParameterError: fewer than two, one twice, or `top` below 1.
@@ -178,7 +267,10 @@ class Reader:
     # Events and history
 
     def event(self, pool_name: str, event_id: str) -> dict[str, Any]:
-        """An event with its content and changes; see `podium.store.lookup.event_told`.
+        """Show an event with its content and changes.
+
+        Returns:
+            Its content, status and changes.
 
         Raises:
             UnknownError: no such pool or event.
@@ -187,7 +279,10 @@ class Reader:
             return lookup.event_told(connection, of, event_id)
 
     def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
-        """Why a player's rating moved in an event, exactly.
+        """Say why a player's rating moved in an event, exactly.
+
+        Returns:
+            The change in points, every reason as a row, and the reasons in a sentence.
 
         Raises:
             UnknownError: no such pool or event, or the player is not rated in it.
@@ -196,32 +291,59 @@ class Reader:
             return lookup.explained(connection, of, event_id, name)
 
     def results(self, pool_name: str) -> Results:
-        """The results that count, as they stand: a table that any replay rates to the same bits, but for seasons."""
+        """Read the results that count, as they stand.
+
+        Returns:
+            A table that any replay rates to the same bits, but for seasons.
+        """
         with self.reading(pool_name) as (connection, of):
             return counting_results(connection, of)
 
     def rated(self, pool_name: str) -> Rated:
-        """The pool rated anew by the library, from its results; it knows no seasons."""
+        """Rate the pool anew by the library, from its results.
+
+        Returns:
+            The library's answer; it knows no seasons.
+        """
         with self.reading(pool_name) as (connection, of):
             return rate(counting_results(connection, of), of.system)
 
     def history(self, pool_name: str) -> pl.DataFrame:
-        """Every change as it is kept, as `podium.rate(…).history` has it."""
+        """Read every change as it is kept.
+
+        Returns:
+            A row for each player of each event, as `podium.rate(…).history` has it.
+        """
         with self.reading(pool_name) as (connection, of):
             return lookup.history(connection, of)
 
     def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
-        """Entries of the log above a number, oldest first: `seq, kind, subject, received_at, actor`."""
+        """List entries of the log above a number, oldest first.
+
+        Args:
+            after: the number.
+            most: entries to list.
+
+        Returns:
+            A dict an entry: `seq, kind, subject, received_at, actor`.
+        """
         with self.reading(pool_name) as (connection, of):
             return [dict(row._mapping) for row in entries_after(connection, of, after, most)]  # noqa: SLF001  (public)
 
     def seasons(self, pool_name: str) -> list[dict[str, Any]]:
-        """The seasons, oldest first: `name, starts_at, keep`."""
+        """List the seasons.
+
+        Returns:
+            A dict a season, oldest first: `name, starts_at, keep`.
+        """
         with self.reading(pool_name) as (connection, of):
             return lookup.seasons(connection, of)
 
     def season_board(self, pool_name: str, name: str) -> pl.DataFrame:
-        """How the board stood when a season ended, or as it stands where it is not over.
+        """Show how the board stood when a season ended, or as it stands where it is not over.
+
+        Returns:
+            A row a player, best first.
 
         Raises:
             UnknownError: no such pool or season.
@@ -230,12 +352,22 @@ class Reader:
             return lookup.season_board(connection, of, name)
 
     def snapshot_days(self, pool_name: str) -> list[int]:
-        """The days that are kept, oldest first; none that waits to be taken again."""
+        """List the days whose ranks are kept.
+
+        Returns:
+            Days since 1970, oldest first; none that waits to be taken again.
+        """
         with self.reading(pool_name) as (connection, of):
             return snapshots.days(connection, of)
 
     def ranks_on(self, pool_name: str, day: int) -> list[dict[str, Any]]:
-        """The ranks of a day, best first: `rank, player, rating`.
+        """Show the ranks of a day.
+
+        Args:
+            day: days since 1970.
+
+        Returns:
+            A dict a player, best first: `rank, player, rating`.
 
         Raises:
             UnknownError: no such pool, or the day was not kept.
@@ -244,7 +376,10 @@ class Reader:
             return snapshots.told(connection, of, day)
 
     def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
-        """A player's rank day by day: `day, rank, rating`.
+        """Show a player's rank day by day.
+
+        Returns:
+            A dict a day: `day, rank, rating`.
 
         Raises:
             UnknownError: no such pool or player.
@@ -253,7 +388,14 @@ class Reader:
             return snapshots.of_player(connection, of, name)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
-        """What differs between the log rated anew and what is kept, bit for bit; nothing where all is well."""
+        """Compare what is kept with the log rated anew, bit for bit.
+
+        Args:
+            pool_name: one pool; all where None.
+
+        Returns:
+            A sentence for each difference; empty where all is well.
+        """
         names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
         told = []
         for name in names:

@@ -59,7 +59,10 @@ class Store(Reader):
             pool_changes.create(connection, name, system, actor)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
-        """Rate a pool with another system from its first event on; how many ledger rows changed.
+        """Rate a pool with another system from its first event on.
+
+        Returns:
+            How many rows of the ledger changed.
 
         Raises:
             ResultsError: an event lacks what the system needs.
@@ -68,7 +71,14 @@ class Store(Reader):
             return len(pool_changes.configure(connection, of, system, actor).written)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment; how many ledger rows changed.
+        """Shrink every lead over a newcomer to the share `keep` at a moment.
+
+        Args:
+            starts: the moment, with its zone.
+            keep: from 0 (all start level) to 1 (nothing changes).
+
+        Returns:
+            How many rows of the ledger changed.
 
         Raises:
             ParameterError: the share is not from 0 to 1.
@@ -92,8 +102,13 @@ class Store(Reader):
         """Take the results of one event or several; each once, however often it is sent.
 
         Args:
+            actor: who sent it, for the log.
+            dry_run: store nothing, and tell every change that would come.
             rows: as `podium.rate` takes results; `started_at` is required.
             match_ids: the registered match of each event that is the result of one.
+
+        Returns:
+            A receipt for each event, in the order of the rows.
 
         Raises:
             ResultsError: the rows are refused, or an event lacks what the system needs.
@@ -109,9 +124,15 @@ class Store(Reader):
             return [replace(each, effects=effects) for each in told.values()]
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:
-        """Take what several sent, in one transaction if all of it can be taken; each one's receipts, or its refusal.
+        """Take what several sent, in one transaction if all of it can be taken.
 
         What is refused keeps nobody else's results out. No event may stand in two of them.
+
+        Args:
+            sent: the rows, actor and match ids of each.
+
+        Returns:
+            In the order of `sent`: each one's receipts, or why it was refused.
         """
         try:
             if len(sent) > 1:
@@ -130,6 +151,12 @@ class Store(Reader):
     def amend(self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Correct an event; every rating becomes what it would have been.
 
+        Args:
+            rows: the event as it should have been, as `podium.rate` takes results.
+
+        Returns:
+            A receipt; with `dry_run` it has every change that would come.
+
         Raises:
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
@@ -141,6 +168,9 @@ class Store(Reader):
     def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let an event count for nothing; its content is kept.
 
+        Returns:
+            A receipt; with `dry_run` it has every change that would come.
+
         Raises:
             UnknownError: no such pool or event.
         """
@@ -150,6 +180,9 @@ class Store(Reader):
 
     def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let a voided event count again.
+
+        Returns:
+            A receipt; with `dry_run` it has every change that would come.
 
         Raises:
             UnknownError: no such pool or event.
@@ -167,8 +200,11 @@ class Store(Reader):
             entrants: names, or a `player` and a `team` each.
             held_s: seconds that it waits for a result; a match without one costs nobody anything.
 
+        Returns:
+            The match as it stands.
+
         Raises:
-            ParameterError: no entrants, one twice, or an odd time.
+            ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
             StoreError: a match of that id has other entrants.
         """
         with self.writing(pool_name) as (connection, of):
@@ -178,7 +214,10 @@ class Store(Reader):
     # Players
 
     def merge(self, pool_name: str, name: str, into: str, *, actor: str = "") -> int:
-        """Let one player's results be another's, from the first on; how many ledger rows changed.
+        """Let one player's results be another's, from the first on.
+
+        Returns:
+            How many rows of the ledger changed.
 
         Raises:
             UnknownError: no such pool, or no such player has a rating.
@@ -201,7 +240,10 @@ class Store(Reader):
             append(connection, of, RENAME, [entry(str(number), None, actor)])  # no name stands in the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere; the pseudonym instead. No rating moves.
+        """Forget every name that a player had, everywhere. No rating moves.
+
+        Returns:
+            The pseudonym.
 
         Raises:
             UnknownError: no such pool or player.
@@ -212,10 +254,13 @@ class Store(Reader):
             return told
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
-        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt; players per day.
+        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.
 
         Args:
             day: since 1970; today where None. Nothing is done for a day that is kept.
+
+        Returns:
+            Players ranked, by day since 1970; empty where nothing was due.
 
         Raises:
             ParameterError: the day is to come.

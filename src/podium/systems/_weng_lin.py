@@ -66,6 +66,10 @@ class WengLin(System):
     evidence_type = Evidence
     params_type: ClassVar[type[Params]] = Params
     needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = (
+        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
+        "team is rated apart from it."
+    )
     shown_deviations: ClassVar[float] = 3.0
     spread: ClassVar[float] = 1.0
     logistic: ClassVar[bool] = False  # the lead of one performance over another

@@ -64,6 +64,9 @@ class System:
     needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
     teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result
     needs_finisher: ClassVar[bool] = False  # an event that everyone quits is not rated
+    unfinished: ClassVar[str] = (  # what a quit or dnf costs
+        "It loses to everyone who finished the heat; two who did not finish are not compared."
+    )
     takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
     conserves: ClassVar[bool] = False  # the exchange sums to zero
     ties_in_file_order: ClassVar[bool] = False  # who ties is linked to neighbours in the order of the file

@@ -67,6 +67,7 @@ class Codeforces(System):
     evidence_type = Evidence
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = "It shares the last place: all who did not finish have the worst rank of the contest."
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)

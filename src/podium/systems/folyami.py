@@ -72,6 +72,10 @@ class Folyami(System):
     state_type = State
     form_type = Form
     min_events: ClassVar[int] = 5
+    unfinished: ClassVar[str] = (
+        "It loses to everyone who finished the heat, and its place is the mean of the places that are left, "
+        "so that the finishers nearest to the end win most from it; two who did not finish are not compared."
+    )
 
     k: float = parameter(18.0, "points at stake in a pair side by side", unit="points", low=0.0, high=1e6)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")

@@ -69,6 +69,10 @@ class Stk(System):
     form_type = Form
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
+    unfinished: ClassVar[str] = (
+        "It has 0 points of 1 against everyone who finished, and each such pair has as much at stake as a "
+        "race of max_time_s, 500 seconds; two who did not finish are not compared."
+    )
     conserves: ClassVar[bool] = True
 
     initial: float = parameter(2000.0, "a newcomer's rating", unit="points")

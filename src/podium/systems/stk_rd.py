@@ -112,6 +112,11 @@ class StkRd(System):
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = (
+        "It has 0 points of 1 against everyone who finished, at the stake of a time 1.2 times theirs, and its "
+        "deviation does not shrink. It sets a bit in disconnects; with three or more in the last 64 events "
+        "the deviation grows, which lowers the rating. Two who did not finish are not compared."
+    )
     takes_periods: ClassVar[bool] = False
     whole_numbers: ClassVar[tuple[str, ...]] = ("events", "disconnects_old", "disconnects_new")
     level: ClassVar[str] = "raw_rating"

@@ -41,6 +41,11 @@ class Trials(System):
     form_type = glicko2.Form
     evidence_type = glicko2.Evidence
     settled_deviation: ClassVar[float | None] = 100.0
+    unfinished: ClassVar[str] = (
+        "It loses that heat only, to everyone who finished it. In the overall result the heat scores 0; where "
+        "times decide, all who finished every heat are ahead. With quit_policy=remaining a quit, but not a "
+        "dnf, loses every later heat too."
+    )
 
     tau: float = parameter(0.3, "how fast volatility may change", low=1e-3, high=10.0)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")

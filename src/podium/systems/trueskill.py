@@ -71,6 +71,10 @@ class TrueSkill(System):
     form_type = State
     evidence_type = Evidence
     needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = (
+        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
+        "team is rated apart from it."
+    )
     ties_in_file_order: ClassVar[bool] = True
     shown_deviations: ClassVar[float] = 3.0
 

@@ -52,6 +52,10 @@ class Xonstat(System):
     )
     state_type = State
     form_type = Form
+    unfinished: ClassVar[str] = (
+        "It loses to everyone who finished the heat; where played_s and duration_s are given, what it has at "
+        "stake shrinks to the part of the game it was there for. Two who did not finish are not compared."
+    )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
     scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)

@@ -75,6 +75,11 @@ class Xonstat2015(System):
     form_type = Form
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
+    unfinished: ClassVar[str] = (
+        "Played for less than 120 seconds or less than half the duration, or played_s not given: left out, as "
+        "if it had not been there (which holds for finishers too). Otherwise it loses to everyone who "
+        "finished; two who did not finish are not compared."
+    )
 
     initial: float = parameter(100.0, "a newcomer's rating", unit="points")
     scale: float = parameter(400.0, "gap at which the odds are 10 to 1", unit="points", low=1e-3, high=1e9)

@@ -1,0 +1,199 @@
+"""What each column of a results table means: the facts behind `docs/results.md` and `podium columns`."""
+
+from typing import NamedTuple
+
+
+class Column(NamedTuple):
+    """A column as people read it."""
+
+    name: str
+    type: str
+    unit: str  # empty where it has none
+    default: str  # what an absent column or an empty cell stands for
+    meaning: str
+    example: str
+
+
+class Status(NamedTuple):
+    """How an entry may end, and what that means in every system."""
+
+    name: str
+    meaning: str
+    cost: str
+
+
+NO_DEFAULT = "every row needs one"
+UNKNOWN = "not known"
+
+COLUMNS: tuple[Column, ...] = (
+    Column(
+        "event_id",
+        "text",
+        "",
+        NO_DEFAULT,
+        "The race or match. All rows of one event have the same event_id; an event has one start, one pool and one "
+        "weight.",
+        "race-17",
+    ),
+    Column(
+        "started_at",
+        "date or date and time, ISO 8601",
+        "UTC unless the text has an offset",
+        "events are rated in the order of the file",
+        "When the event started: on every row, or on none. It orders the events, whatever their order in the file.",
+        "2025-06-01T19:00:00Z",
+    ),
+    Column(
+        "pool",
+        "text",
+        "",
+        "default",
+        "The ladder: a game type, a series, a league. Ratings never cross pools; a player has one rating in each.",
+        "karts",
+    ),
+    Column(
+        "mode",
+        "text",
+        "",
+        "the name of the pool",
+        "How the heat was raced. stk and stk-rd know time-trial, xonstat-2015 knows duel; other modes are all alike. "
+        "All rows of one heat have the same mode.",
+        "time-trial",
+    ),
+    Column(
+        "heat",
+        "text",
+        "",
+        "the event is one heat",
+        "The part of an event that the row is about: 1, 2, 3 and so on, or overall for the event's final result. A "
+        "player has one row in a heat.",
+        "2",
+    ),
+    Column(
+        "team",
+        "text",
+        "",
+        "the player is alone",
+        "The player's team in this heat. Team mates share the team's result and are not compared; in some systems "
+        "everyone plays alone all the same.",
+        "red",
+    ),
+    Column(
+        "player",
+        "text",
+        "",
+        NO_DEFAULT,
+        "Who the row is about, written the same way everywhere.",
+        "Ana",
+    ),
+    Column(
+        "position",
+        "number above 0",
+        "places",
+        UNKNOWN,
+        "The place in the heat: 1 is best, equal places are a tie. It decides who beat whom wherever every finisher of "
+        "a heat has one.",
+        "1",
+    ),
+    Column(
+        "time_s",
+        "number above 0",
+        "seconds",
+        UNKNOWN,
+        "The finish time; shorter is better. It decides where neither position nor score does. stk needs it for every "
+        "finisher, and so does stk-rd.",
+        "61.204",
+    ),
+    Column(
+        "score",
+        "number",
+        "the game's own points",
+        UNKNOWN,
+        "What the player scored; higher is better. It decides where no position does. xonstat-2015 needs it for every "
+        "finisher.",
+        "23",
+    ),
+    Column(
+        "team_score",
+        "number",
+        "the game's own points",
+        "the place that the members share, else the sum of their scores",
+        "What the whole team scored, the same on the rows of all its members; higher is better.",
+        "3",
+    ),
+    Column(
+        "status",
+        "finished, quit, dnf, disqualified or did_not_start",
+        "",
+        "finished",
+        "How the entry ended. Only finished entries are placed; a quit or dnf loses, the other two are left out.",
+        "quit",
+    ),
+    Column(
+        "played_s",
+        "number of 0 or more",
+        "seconds",
+        "the whole duration",
+        "How long the player was in the heat. With duration_s it says which part of it the player was there for, and "
+        "so what a player who came late or left early has at stake (xonstat, xonstat-2015) or counts in the team "
+        "(trueskill, openskill).",
+        "540",
+    ),
+    Column(
+        "duration_s",
+        "number of 0 or more",
+        "seconds",
+        UNKNOWN,
+        "How long the heat lasted; see played_s.",
+        "600",
+    ),
+    Column(
+        "ranked",
+        "true or false",
+        "",
+        "true",
+        "Whether the row counts. A row that is not ranked is left out of its event.",
+        "false",
+    ),
+    Column(
+        "handicap",
+        "true or false",
+        "",
+        "false",
+        "Whether the player raced with a handicap. Only stk-rd reads it: a raw rating 2000 lower, at a quarter of the "
+        "stake.",
+        "true",
+    ),
+    Column(
+        "weight",
+        "number above 0",
+        "times",
+        "1",
+        "How many times each comparison of the event counts: 2 for a final that counts double; one an event.",
+        "2",
+    ),
+)
+
+STATUSES: tuple[Status, ...] = (
+    Status("finished", "The player came to the end.", "Nothing: place, score or time decide."),
+    Status(
+        "quit",
+        "The player left, or lost the connection.",
+        "The heat is lost to everyone who finished it; what else depends on the system.",
+    ),
+    Status(
+        "dnf",
+        "Did not finish: broke down, ran out of time, was still on the track.",
+        "As a quit in every system, but for trials with quit_policy=remaining.",
+    ),
+    Status(
+        "disqualified",
+        "The result was taken away.",
+        "Nothing: the row is left out, as if the player had not been there.",
+    ),
+    Status(
+        "did_not_start",
+        "The player was on the list and did not start.",
+        "Nothing: the row is left out, as if the player had not been there.",
+    ),
+)

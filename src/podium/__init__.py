@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from podium.client import Client, ClientError
-    from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
+    from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.explanation import Explanation
     from podium.live import Live
     from podium.rated import Rated, rate
@@ -23,6 +23,7 @@ __all__ = [
     "Rated",
     "Results",
     "ResultsError",
+    "RuleError",
     "UnknownError",
     "rate",
     "read_results",
@@ -39,6 +40,7 @@ _HOMES = {
     "Rated": "rated",
     "Results": "results",
     "ResultsError": "errors",
+    "RuleError": "errors",
     "UnknownError": "errors",
     "rate": "rated",
     "read_results": "results",

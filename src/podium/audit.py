@@ -63,7 +63,7 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
     """The points that each entrant's form has above its state: base points, where a system has them."""
     params, columns = rated.system.params(), rated.events.columns
     gained = np.zeros(columns.player.size)
-    if rules.enter.dispatch(type(params)) is rules.enter.dispatch(object):
+    if not rules.overrides(rules.enter, rated.system):
         return gained
     newcomer = rated.system.newcomer()
     before = np.tile(np.array(newcomer, np.float64), (rated.events.player_names.len(), 1))

@@ -11,6 +11,7 @@ from podium.compiled import compile_kernel
 from podium.entries import comparable, entrant_at, entry_at, slot_at
 from podium.events import Events
 from podium.replay import newcomers, scratch_for
+from podium.rule_checks import run_kernel
 from podium.rules import enter, expect, rate_event
 from podium.systems.base import System
 from podium.tuples import plus, read, write
@@ -189,7 +190,9 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     judged = np.zeros((entries.size - 1, len(Judged._fields)))
     bins = np.zeros((BINS, 3))
     kernel = _judge_cached if system.shipped else _judge_uncached
-    kernel(
+    run_kernel(
+        system,
+        kernel,
         *system.arguments(),
         columns,
         0,

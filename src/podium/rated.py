@@ -18,6 +18,7 @@ from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, strengths
 from podium.replay import Replayed, replay
 from podium.results import Results, read_results
+from podium.rule_checks import check_rules
 from podium.systems.base import System
 from podium.tuples import read
 
@@ -29,9 +30,11 @@ def make_system(system: str | System, parameters: dict[str, Any]) -> System:
 
     Raises:
         ParameterError: no such system or parameter, a value that does not fit, or parameters beside a system.
+        RuleError: the system's own code is at fault.
     """
     if isinstance(system, str):
         return systems.find(system).from_text(parameters)
+    check_rules(system)
     if parameters:
         raise ParameterError(f"{system.name} is made already; give parameters with a name, not with a system")
     return system

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from podium.compiled import compile_kernel
 from podium.entries import LINE, Columns, Scratch
 from podium.events import Events, Pool
+from podium.rule_checks import run_kernel
 from podium.rules import rate_event
 from podium.systems.base import System
 from podium.tuples import read, write
@@ -100,7 +101,7 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after
-    kernel(*system.arguments(), columns, first, last, rating, scratch, *moved)
+    run_kernel(system, kernel, *system.arguments(), columns, first, last, rating, scratch, *moved)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:

@@ -222,6 +222,12 @@ def rate_duel(params: Any, like: Any, events: Any, group: int, states: Any, afte
     write(after, at + 1, settle(params, b, evidence(params, for_b), one))
 
 
+def overrides(rule: Any, system: Any) -> bool:
+    """Whether a system registers a rule of its own in place of the default."""
+    own: bool = rule.dispatch(type(system.params())) is not rule.dispatch(object)
+    return own
+
+
 def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
     """What numba asks of a rule: the function registered for the type of `params`."""
 

@@ -18,7 +18,6 @@ DATA = {
     "zakstunts": ("ZakStunts, 293 races of Stunts", "zakstunts.parquet", None, "60%"),
     "speedway": ("Speedway Grand Prix, 5,454 heats of four", "speedway.parquet", None, "2010-12-31"),
 }
-COMMUNITIES = ("folyami", "stk", "stk-rd", "trials", "xonstat", "xonstat-2015")
 TUNED, TRIALS = ("elo", "folyami", "xonstat"), 160
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy")
 
@@ -79,9 +78,7 @@ def verdict(rows: list[tuple[dict[str, float], dict[str, float], str, float]]) -
     told = []
     for word, worse in (("worse", True), ("better", False)):
         found = [
-            name
-            for _, gap, name, _ in rows
-            if name in COMMUNITIES and (gap["low"] > 0.0 if worse else gap["high"] < 0.0)
+            name for _, gap, name, _ in rows if find(name).game and (gap["low"] > 0.0 if worse else gap["high"] < 0.0)
         ]
         if found:
             told.append(f"Of the communities' systems, {' and '.join(found)} predict {word} than plain Elo here.")

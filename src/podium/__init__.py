@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from podium.client import Client, ClientError
+    from podium.conformance import SystemCheck, check_system
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.explanation import Explanation
     from podium.live import Live
@@ -24,7 +25,9 @@ __all__ = [
     "Results",
     "ResultsError",
     "RuleError",
+    "SystemCheck",
     "UnknownError",
+    "check_system",
     "rate",
     "read_results",
 ]
@@ -41,7 +44,9 @@ _HOMES = {
     "Results": "results",
     "ResultsError": "errors",
     "RuleError": "errors",
+    "SystemCheck": "conformance",
     "UnknownError": "errors",
+    "check_system": "conformance",
     "rate": "rated",
     "read_results": "results",
 }

@@ -29,6 +29,8 @@ class OpenskillTm(shared.WengLin):
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
     params_type = Params
+    better_in_fields: ClassVar[str] = "openskill-tm-part"
+    equals_drift: ClassVar[bool] = True  # full pairing of normal performances overshoots
 
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
 

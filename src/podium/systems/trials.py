@@ -32,6 +32,8 @@ class Trials(System):
         *glicko2.Glicko2.formulas[:-1],
         "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
     )
+    game: ClassVar[str] = "Trials Fusion"
+    weight_repeats: ClassVar[bool] = False  # the overall result is one comparison more
     state_type = glicko2.State
     form_type = glicko2.Form
     evidence_type = glicko2.Evidence

@@ -276,7 +276,7 @@ def weight_counts_as_repeats(system: System, rows: list[Row]) -> str | None:
 
 
 def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> str | None:
-    """Both sides' expected scores add up to one, and the higher rated is expected to win."""
+    """Both sides' expected scores add up to one, and the lower rated is never the favourite."""
     params, state = system.params(), system.newcomer()
     for gap in gaps:
         moved = {field: getattr(state, field) + gap for field in system.with_level}
@@ -284,7 +284,7 @@ def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> st
         mine, theirs = rules.expect(params, a, b), rules.expect(params, b, a)
         if not abs(mine + theirs - 1.0) < 1e-12:  # noqa: PLR2004  (rounding)
             return f"at a gap of {gap:g} points the expected scores are {mine!r} and {theirs!r}: they must add up to 1"
-        if abs(gap) > 1e-6 and (mine > 0.5) != (gap > 0):  # noqa: PLR2004
+        if (mine - 0.5) * gap < 0.0:
             return f"with {gap:+g} points the expected score is {mine!r}: on the wrong side of one half"
     return None
 

@@ -16,8 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
-from podium import conformance
+from podium import conformance, rules
 from podium.compiled import HOME
+from podium.entries import PRESENT
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())
@@ -90,6 +91,16 @@ def test_extreme_ratings_stay_finite(name):
 @given(gap=st.floats(-2000, 2000))
 def test_expected_scores_of_both_sides_add_up_to_one(name, gap):
     assert conformance.expected_scores_add_up(find(name)(), (gap,)) is None
+
+
+@every_system
+@given(gap=st.floats(1e-6, 2000))
+def test_the_higher_rated_is_the_favourite(name, gap):
+    system = find(name)()
+    newcomer = system.newcomer()
+    moved = newcomer._replace(**{field: getattr(newcomer, field) + gap for field in system.with_level})
+    a, b = (rules.enter(system.params(), state, PRESENT) for state in (moved, newcomer))
+    assert rules.expect(system.params(), a, b) > 0.5 > rules.expect(system.params(), b, a)
 
 
 @every_system

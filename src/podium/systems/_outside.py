@@ -73,7 +73,8 @@ def line_of(error: Exception, file: Path) -> str:
     """Where in a file an error came from."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == file.resolve()]
     return f"{file}:{lines[-1]}" if lines else str(file)
 
 

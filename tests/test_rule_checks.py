@@ -13,6 +13,7 @@ from podium.tuning import tune
 
 PAGE = (Path(__file__).parents[1] / "docs" / "own-system.md").read_text(encoding="utf-8")
 TOY = re.search(r"```python\n(# stakes\.py\n.*?)```", PAGE, re.DOTALL)[1]
+UNMARKED = "\n\ndef one(number):\n    return number\n"  # a helper that numba does not know
 RACES = [
     {"event_id": event, "started_at": f"2025-01-0{event}", "player": player, "position": place}
     for event in "123"
@@ -24,7 +25,7 @@ def broken(tmp_path, old, new):
     """The page's system with one mistake: its file, and the line of the mistake."""
     assert TOY.count(old) == 1 or not old
     file = tmp_path / "stakes.py"
-    file.write_text(TOY.replace(old, new), encoding="utf-8")
+    file.write_text(TOY.replace(old, new) + UNMARKED, encoding="utf-8")
     return file
 
 
@@ -122,6 +123,12 @@ MISTAKES = {
         "won = max([1.0, 0.0]) if mine.place",
         "max([",
         "take_stake (compare) runs in Python but cannot be compiled: numba has no max(list(float64)",
+    ),
+    "an unmarked helper": (
+        "won = 1.0 if mine.place",
+        "won = one(1.0) if mine.place",
+        "won = one(",
+        "the helper 'one' is not marked with @podium.rules.kernel",
     ),
     "a branch that no small event takes": (
         "won = 1.0 if mine.place",

@@ -56,23 +56,24 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
         seed: of the random histories; the same seed gives the same.
 
     Raises:
-        RuleError: everything that does not hold, a sentence a line.
+        RuleError: every promise that does not hold, the first place where it does not, a line each.
     """
     check_declarations(system)
     run_rules(system)
     rng = np.random.default_rng(seed)
-    faults = [fault for check in OF_SYSTEM for fault in [check(system)] if fault]
+    faults: dict[str, str | None] = {check.__name__: check(system) for check in OF_SYSTEM}
     entries = 0
     for number in range(histories):
         plain = number % 2 == 0
         rows = random_rows(rng, EVENTS, system, heats=1 if plain else 2, quits=not plain)
         entries += len(rows)
-        checks = [*OF_ANY_HISTORY, *(OF_PLAIN_HISTORY if plain else ())]
-        faults += [fault for check in checks for fault in [check(system, rows)] if fault]
+        for check in (*OF_ANY_HISTORY, *(OF_PLAIN_HISTORY if plain else ())):
+            faults[check.__name__] = faults.get(check.__name__) or check(system, rows)
     rows = random_rows(rng, MANY_EVENTS, system, heats=2, quits=True)
-    faults += [fault for fault in [states_are_finite(system, rows)] if fault]
-    if faults:
-        raise RuleError("\n".join(dict.fromkeys(f"{system.name}: {fault}" for fault in faults)))
+    faults["many events"] = states_are_finite(system, rows)
+    found = [f"{system.name}: {fault}" for fault in faults.values() if fault]
+    if found:
+        raise RuleError("\n".join(found))
     promises: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
     kept = [promise_of(check) for check in promises]
     return SystemCheck(system.name, histories + 1, entries + len(rows), tuple(kept))

@@ -20,6 +20,7 @@ RULES: tuple[Any, ...] = (
 )
 # Where numba says it was, and lines of its messages that frame a cause.
 PLACE = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
+HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")
 FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Overload", "raised from", "^")
 
 
@@ -70,6 +71,8 @@ def numba_reason(lines: list[str], indent: int) -> str:
             signature = text.removeprefix(">>> ")
         elif text and depth == indent and not text.startswith(FRAMING):
             cause = text
+    if (helper := HELPER.match(cause)) is not None:
+        return f"the helper {helper[1]} is not marked with @podium.rules.kernel"
     cause = f"numba has no {signature}" if cause.startswith("No implementation") and signature else cause
     return re.sub(r"podium_file_\w+\.|\(float64 x \d+\)", "", cause) or "numba gives no reason"
 

@@ -21,7 +21,6 @@ DATA = {
     "zakstunts": ("ZakStunts, 293 races of Stunts", "zakstunts.parquet", None, "60%"),
     "speedway": ("Speedway Grand Prix, 5,454 heats of four", "speedway.parquet", None, "2010-12-31"),
 }
-COMMUNITIES = ("folyami", "stk", "stk-rd", "trials", "xonstat", "xonstat-2015")
 HEATS_AS_EVENTS = ("speedway",)  # meetings of many heats
 TUNED, TRIALS = ("elo", "folyami", "xonstat"), 160
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy")
@@ -158,7 +157,7 @@ def verdict(rows: list[Row]) -> list[str]:
         found = [
             row.name
             for row in rows
-            if row.name in COMMUNITIES and (row.gap["low"] > 0.0 if worse else row.gap["high"] < 0.0)
+            if find(row.name).game and (row.gap["low"] > 0.0 if worse else row.gap["high"] < 0.0)
         ]
         if found:
             told.append(f"Of the communities' systems, {' and '.join(found)} predict {word} than plain Elo.")

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
+from podium.systems import find, names
+
 DOCS = Path(__file__).parent
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
-SYSTEMS = (
-    *("codeforces", "elo", "elo-mmr", "folyami", "glicko", "glicko2", "openskill-bt-part", "openskill-pl"),
-    *("openskill-tm-part", "stk", "stk-rd", "trials", "trueskill", "xonstat", "xonstat-2015"),
-)
+SYSTEMS = [name for name in names() if not find(name).better_in_fields]  # eight race at a time
 SEASON = "podium simulate -o season.parquet --skills skills.parquet --set events=5000 --set jumps=0.2 --seed 7"
 RECOVER = "podium recover season.parquet --skills skills.parquet " + " ".join(f"--system {name}" for name in SYSTEMS)
 LAB = "podium lab matchmaking --population 50,200,1000,5000 --target 20,40,80"

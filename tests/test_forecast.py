@@ -13,7 +13,7 @@ from podium.entries import PRESENT
 from podium.performance import race_strength
 from podium.ranks import newcomers_odds
 from podium.rules import enter
-from podium.systems import names
+from podium.systems import find, names
 
 ROWS = [
     {"event_id": f"e{number}", "player": player, "position": place}
@@ -22,7 +22,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name not in ("stk", "stk-rd", "xonstat-2015")])
+@pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
 def test_a_field_is_predicted_by_every_system(name):
     told = podium.rate(ROWS, name).predict(["ana", "cleo", "nobody yet"], top=2)
     assert told.entrants["player"][0] == "ana"

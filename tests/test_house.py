@@ -17,6 +17,7 @@ from podium.forecast import forecast
 from podium.recovery import recover
 from podium.simulation import simulate
 from podium.store import Store
+from podium.systems import names
 from podium.tuning import tune
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +35,15 @@ def docs_builder():
 def test_the_written_pages_are_what_the_code_says():
     """`make docs` writes them anew."""
     for path, text in docs_builder().pages().items():
+        assert path.exists(), f"{path.name} is missing: run make docs"
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run make docs"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_system_has_tests_of_its_own(name):
+    path = ROOT / "tests" / "systems" / f"test_{name.replace('-', '_')}.py"
+    assert path.exists(), f"{name} has no tests of its own: write {path.relative_to(ROOT)}"
+    assert "def test_" in path.read_text(encoding="utf-8"), f"{path.relative_to(ROOT)} tests nothing"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

@@ -7,7 +7,8 @@ from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from podium.client import Client, ClientError
-    from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
+    from podium.conformance import SystemCheck, check_system
+    from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.explanation import Explanation
     from podium.live import Live
     from podium.rated import Rated, rate
@@ -24,7 +25,10 @@ __all__ = [
     "Rated",
     "Results",
     "ResultsError",
+    "RuleError",
+    "SystemCheck",
     "UnknownError",
+    "check_system",
     "rate",
     "read_results",
 ]
@@ -40,7 +44,10 @@ _HOMES = {
     "Rated": "rated",
     "Results": "results",
     "ResultsError": "errors",
+    "RuleError": "errors",
+    "SystemCheck": "conformance",
     "UnknownError": "errors",
+    "check_system": "conformance",
     "rate": "rated",
     "read_results": "results",
 }

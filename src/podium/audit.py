@@ -77,7 +77,7 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
     """The points that each entrant's form has above its state: base points, where a system has them."""
     params, columns = rated.system.params(), rated.events.columns
     gained = np.zeros(columns.player.size)
-    if rules.enter.dispatch(type(params)) is rules.enter.dispatch(object):
+    if not rules.overrides(rules.enter, rated.system):
         return gained
     brought, newcomer = states_brought(rated.system, rated.events, rated.replayed), rated.system.newcomer()
     for entrant in range(columns.player.size):

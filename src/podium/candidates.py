@@ -16,6 +16,7 @@ from podium.compiled import compile_kernel, kernel
 from podium.entries import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
 from podium.events import Events
 from podium.predictions import SURE
+from podium.rule_checks import run_kernel
 from podium.rules import compare, enter, evidence, expect, settle
 from podium.systems.base import System
 from podium.tuples import LANES, finite, plus, read_lane, times, write_lane
@@ -37,7 +38,7 @@ class Tables(NamedTuple):
 
 def can_share(system: System) -> bool:
     """Whether a system's candidates can go together: it is a sum over pairs."""
-    return rules.rate_event.dispatch(type(system.params())) is rules.rate_event.dispatch(object)
+    return not rules.overrides(rules.rate_event, system)
 
 
 def log_losses(systems: Sequence[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
@@ -77,7 +78,7 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
     )
     run = _judge_cached if lanes[0].shipped else _judge_uncached
     like = type(params)(*map(float, params)), newcomer, form, nothing
-    pairs = run(*like, columns, asked, tables)
+    pairs = run_kernel(lanes[0], run, *like, columns, asked, tables)
     if not pairs:
         return np.full(LANES, np.nan)
     losses = tables.losses / pairs

@@ -18,6 +18,10 @@ class ParameterError(PodiumError, ValueError):
     """A system was asked for with a name or a value that does not exist or fit."""
 
 
+class RuleError(PodiumError, TypeError):
+    """A rating system's own code is at fault: a rule or a type is missing, cannot run or cannot be compiled."""
+
+
 class UnknownError(PodiumError, LookupError):
     """An event, player or pool was asked for that the results do not have."""
 

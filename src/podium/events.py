@@ -13,6 +13,7 @@ from podium.periods import DAY_US, EVENT, checked_period, period_numbers
 from podium.placing import Claims, Places, place_heats
 from podium.results import Results
 from podium.rows import Floats, Integers, Rows, finished, numeric, rated_rows
+from podium.rule_checks import check_rules
 from podium.systems.base import System
 
 NONE = np.empty(0)
@@ -75,7 +76,9 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
     Raises:
         ResultsError: a finisher lacks what the system needs.
         ParameterError: a rating period that the system or the table cannot have.
+        RuleError: the system's own code is at fault.
     """
+    check_rules(system)
     if checked_period(period) != EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
     rows = rated_rows(results, system)

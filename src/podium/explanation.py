@@ -114,7 +114,7 @@ class Account:
         self.columns = events.columns
         self.first = int(events.columns.entrants[group])
         self.me = self.form(entrant)
-        self.by_pairs = rules.rate_event.dispatch(type(self.params)) is rules.rate_event.dispatch(object)
+        self.by_pairs = not rules.overrides(rules.rate_event, system)
         self.met = list(self.comparisons())
 
     def state(self, entrant: int) -> Any:

@@ -12,6 +12,7 @@ from podium.entries import comparable, entrant_at, entry_at, slot_at
 from podium.errors import NotFiniteError
 from podium.events import Events
 from podium.replay import newcomers, scratch_for, with_names
+from podium.rule_checks import run_kernel
 from podium.rules import enter, expect, rate_event
 from podium.systems.base import System
 from podium.tuples import finite, plus, read, write
@@ -213,7 +214,9 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     judged = np.zeros((entries.size - 1, len(Judged._fields)))
     bins = np.zeros((BINS, 3))
     judge = _judge_cached if system.shipped else _judge_uncached
-    stopped, entrant = judge(
+    stopped, entrant = run_kernel(
+        system,
+        judge,
         *system.arguments(),
         columns,
         0,

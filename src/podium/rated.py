@@ -20,6 +20,7 @@ from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.idle import with_idle_before
 from podium.replay import Replayed, States, replay
 from podium.results import Results, read_results
+from podium.rule_checks import check_rules
 from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.systems.base import System
 from podium.tuples import read
@@ -32,9 +33,11 @@ def make_system(system: str | System, parameters: dict[str, Any]) -> System:
 
     Raises:
         ParameterError: no such system or parameter, a value that does not fit, or parameters beside a system.
+        RuleError: the system's own code is at fault.
     """
     if isinstance(system, str):
         return systems.find(system).from_text(parameters)
+    check_rules(system)
     if parameters:
         raise ParameterError(f"{system.name} is made already; give parameters with a name, not with a system")
     return system

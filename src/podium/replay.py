@@ -12,6 +12,7 @@ from podium.compiled import compile_kernel
 from podium.entries import LINE, Columns, Scratch
 from podium.errors import NotFiniteError
 from podium.events import Events, Pool
+from podium.rule_checks import run_kernel
 from podium.rules import rate_event
 from podium.systems.base import System
 from podium.tuples import finite, read, total, write
@@ -122,7 +123,8 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after
-    stopped, entrant = kernel(*system.arguments(), columns, first, last, rating, scratch, *moved)
+    arguments = *system.arguments(), columns, first, last, rating, scratch, *moved
+    stopped, entrant = run_kernel(system, kernel, *arguments)
     if stopped < last:
         raise NotFiniteError(system.name, stopped, entrant)
 

@@ -14,7 +14,7 @@ from podium.errors import Fault, ResultsError
 from podium.event_order import SEQUENCE, order_keys
 from podium.heats import heat_codes, with_derived_heats
 from podium.results import Results
-from podium.rules import counts
+from podium.rules import counts, overrides
 from podium.systems.base import System
 
 Integers = npt.NDArray[np.int64]
@@ -183,7 +183,7 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
 
 def large_enough(rows: Rows, system: System) -> Rows:
     """Without the entries that a system does not count, and without events they leave too small."""
-    if counts.dispatch(type(system.params())) is not counts.dispatch(object):
+    if overrides(counts, system):
         rows = rows.only(counted(rows, system))
     size = np.zeros(rows.event.max(initial=-1) + 1, np.int64)
     if rows.heat is None:

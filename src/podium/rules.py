@@ -264,6 +264,12 @@ def qualify(kind: type[Any]) -> None:
         kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
+def overrides(rule: Any, system: Any) -> bool:
+    """Whether a system registers a rule of its own in place of the default."""
+    own: bool = rule.dispatch(type(system.params())) is not rule.dispatch(object)
+    return own
+
+
 def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
     """What numba asks of a rule: the function registered for the type of `params`."""
 

@@ -24,6 +24,7 @@ from podium.event_order import in_sequence
 from podium.events import Events, encode
 from podium.leaderboard import instant
 from podium.results import Results
+from podium.rule_checks import check_rules
 from podium.systems.base import System, kinds
 from podium.tuples import LANES
 
@@ -95,8 +96,10 @@ def tune(
 
     Raises:
         ParameterError: nothing before or after `train_until`.
+        RuleError: the system's own code is at fault.
         TuningError: the extra is not installed, or the study is of another search.
     """
+    check_rules(system)
     told = dated(results)
     split = parted(told, until_of(told, train_until))
     losses = Losses(split)
@@ -191,9 +194,8 @@ class Losses:
 
     def encoded(self, system: System) -> Encoded:
         """The events as the system reads them."""
-        params = system.params()
-        chooses = rules.counts.dispatch(type(params)) is not rules.counts.dispatch(object)
-        key = (system.overall_set, system.quits_later_heats, system.idle_unit, params if chooses else None)
+        chooses = rules.overrides(rules.counts, system)
+        key = (system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None)
         if key not in self._encoded:
             events = encode(self.results, system)
             self._encoded[key] = Encoded(events, asked_heats(events, self.window))

@@ -18,29 +18,22 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
-from podium import entries, rules
+from podium import conformance, rules
 from podium.compiled import HOME, digest
-from podium.events import encode
-from podium.replay import Replayed, _replay, newcomers, replay, scratch_for
+from podium.entries import PRESENT
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())
-KEYS = ["pool", "event_id", "player"]
 
 
-def rated_of(name, rows, **options):
-    return podium.rate(rows, name, **options)
+COMPILED = [check for check in conformance.OF_ANY_HISTORY if check is not conformance.compiled_equals_interpreted]
 
 
 @every_system
+@pytest.mark.parametrize("check", COMPILED, ids=lambda check: check.__name__)
 @given(rows=histories(heats=2))
-def test_live_equals_replay_to_the_bit(name, rows):
-    live = podium.Live(name)
-    parts = []
-    for event in dict.fromkeys(row["event_id"] for row in rows):
-        parts.append(live.rate([row for row in rows if row["event_id"] == event]))
-    replayed = rated_of(name, rows)
-    assert pl.concat(parts).rows() == replayed.history.rows()
+def test_a_system_keeps_what_every_system_owes(name, check, rows):
+    assert check(find(name)(), rows) is None
 
 
 def growing_idle(name):
@@ -95,105 +88,37 @@ def test_idle_days_count_from_the_last_event_of_the_last_period(name):
 @settings(max_examples=15)
 @given(rows=histories(heats=2, most=4))
 def test_compiled_equals_interpreted_to_the_bit(name, rows):
-    system = find(name)()
-    events = encode(podium.read_results(rows), system)
-    compiled = replay(system, events)
-    states = newcomers(system, events.player_names.len())
-    plain = Replayed(states, np.empty_like(compiled.before), np.empty_like(compiled.after))
-    arguments = (system.params(), system.like(), events.columns)
-    rating = system.state_type._fields.index("rating")
-    for pool in events.pools:
-        scratch = scratch_for(system, events.columns, pool.first, pool.last)
-        moved = plain.states, plain.before, plain.after
-        _replay(*arguments, pool.first, pool.last, rating, scratch, *moved)
-    assert compiled.after.tobytes() == plain.after.tobytes()
-    assert compiled.before.tobytes() == plain.before.tobytes()
+    assert conformance.compiled_equals_interpreted(find(name)(), rows) is None
 
 
 @every_system
-@given(rows=histories(heats=2))
-def test_explanations_add_up_to_the_change(name, rows):
-    rated = rated_of(name, rows)
-    for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
-        told = rated.explain(event, player)
-        assert told.delta == delta
-        assert abs(told.rows["contribution"].sum() - delta) < 1e-9
-        assert player in told.words
-
-
-COUNTED_PAIRS = [name for name in names() if name not in ("elo-mmr", "stk-rd", "trials")]
-
-
-@pytest.mark.parametrize("name", COUNTED_PAIRS)
+@pytest.mark.parametrize("check", conformance.OF_PLAIN_HISTORY, ids=lambda check: check.__name__)
 @given(rows=histories(quits=False))
-def test_a_weight_of_two_is_the_heat_held_twice(name, rows):
-    """But for systems whose next heat knows of the last (disconnects, overall results), or that shrink with weight."""
-    once = [row | {"weight": 2.0} for row in rows]
-    twice = [row | {"weight": 1.0, "heat": heat} for row in rows for heat in ("1", "2")]
-    kept = ["player", "rating"]
-    weighed, held = (rated_of(name, each).ratings.sort("pool", "player").select(kept) for each in (once, twice))
-    assert weighed["player"].to_list() == held["player"].to_list()
-    assert np.allclose(weighed["rating"], held["rating"], rtol=1e-12)
+def test_a_system_keeps_what_its_class_says(name, check, rows):
+    assert check(find(name)(), rows) is None
+
+
+@every_system
+def test_a_system_passes_the_check_that_authors_run(name):
+    checked = podium.check_system(find(name)(), histories=2)
+    assert checked.system == name
+    assert len(checked.kept) == len({*checked.kept}) == 13
 
 
 @every_system
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing_but_rounding(name, rows, seed):
-    """But for the models that link neighbours in the ranking, where a tie has none of its own order."""
-    if find(name).ties_in_file_order and encode(podium.read_results(rows), find(name)()).columns.rank.size:
-        return
-    by_event = {}
-    for row in rows:
-        by_event.setdefault(row["event_id"], []).append(row)
-    for event in by_event.values():
+def test_any_order_of_rows_changes_nothing_but_rounding(name, rows, seed):
+    mixed = conformance.by_event(rows)
+    for event in mixed:
         seed.shuffle(event)
-    mixed = [row for event in by_event.values() for row in event]
-    one = rated_of(name, rows).history.sort(KEYS)
-    two = rated_of(name, mixed).history.sort(KEYS)
-    np.testing.assert_allclose(two["rating"], one["rating"], rtol=1e-9, atol=1e-9)
-
-
-@every_system
-@given(rows=histories(heats=2))
-def test_names_do_not_matter(name, rows):
-    renamed = [row | {"player": row["player"][::-1] + "'"} for row in rows]
-    assert rated_of(name, renamed).history["rating"].to_list() == rated_of(name, rows).history["rating"].to_list()
-
-
-@every_system
-@given(rows=histories(heats=2))
-def test_pools_apart_equal_pools_together(name, rows):
-    together = rated_of(name, rows).history.sort(KEYS)
-    apart = [
-        rated_of(name, [row for row in rows if row["pool"] == pool]).history for pool in {row["pool"] for row in rows}
-    ]
-    assert pl.concat(apart).sort(KEYS).rows() == together.rows()
-
-
-@every_system
-@given(rows=histories())
-def test_threads_give_the_same_bits(name, rows):
-    system = find(name)()
-    events = encode(podium.read_results(rows), system)
-    assert replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
-
-
-@every_system
-@given(rows=histories(quits=False))
-def test_conserving_systems_conserve_the_sum(name, rows):
-    if not find(name).conserves:
-        return
-    parameters = {"base_points_events": None} if name == "stk" else {}
-    history = rated_of(name, rows, **parameters).history
-    moved = history.group_by("event_id").agg(pl.col("delta").sum())
-    assert moved["delta"].abs().max() < 1e-7
+    assert conformance.row_order_changes_only_rounding(find(name)(), [row for event in mixed for row in event]) is None
 
 
 @every_system
 def test_an_event_where_nobody_counts_changes_nothing(name):
     row = {"event_id": "a", "player": "ana", "time_s": 60, "score": 1, "played_s": 600, "duration_s": 600}
     rows = [row, row | {"player": "ben", "status": "did_not_start"}, row | {"player": "cleo", "ranked": False}]
-    rated = rated_of(name, rows)
+    rated = podium.rate(rows, name)
     assert rated.history.height == rated.ratings.height == 0
 
 
@@ -207,33 +132,31 @@ def test_extreme_ratings_stay_finite(name):
         for player in ("ana", "ben")
     ]
     start = min(1e6, next(setting for setting in fields(system) if setting.name == "initial").metadata["high"])
-    rated = podium.rate(
-        rows, system.from_text({"initial": start} | ({"floor": None} if name == "xonstat-2015" else {}))
-    )
+    floor = {"floor": None} if "floor" in {setting.name for setting in fields(system)} else {}
+    rated = podium.rate(rows, system.from_text({"initial": start, **floor}))
     assert np.isfinite(rated.replayed.after).all()
 
 
 @every_system
 @given(gap=st.floats(-2000, 2000))
 def test_expected_scores_of_both_sides_add_up_to_one(name, gap):
+    assert conformance.expected_scores_add_up(find(name)(), (gap,)) is None
+
+
+@every_system
+@given(gap=st.floats(1e-6, 2000))
+def test_the_higher_rated_is_the_favourite(name, gap):
     system = find(name)()
-    params = system.params()
-    state = system.newcomer()
-    moved = {field: getattr(state, field) + gap for field in ("rating", "raw_rating") if field in state._fields}
-    entrant = entries.Entrant(1.0, 0.0, 0.0)
-    a, b = (rules.enter(params, each, entrant) for each in (state._replace(**moved), state))
-    mine = rules.expect(params, a, b)
-    assert mine + rules.expect(params, b, a) == pytest.approx(1.0, abs=1e-12)
-    if abs(gap) > 1e-6:
-        assert (mine > 0.5) == (gap > 0)
+    newcomer = system.newcomer()
+    moved = newcomer._replace(**{field: getattr(newcomer, field) + gap for field in system.with_level})
+    a, b = (rules.enter(system.params(), state, PRESENT) for state in (moved, newcomer))
+    assert rules.expect(system.params(), a, b) > 0.5 > rules.expect(system.params(), b, a)
 
 
 @every_system
 def test_a_system_survives_repr_and_text(name):
     system = find(name)()
-    settings_of = {field: getattr(system, field) for field in (each.name for each in fields(system))}
-    text = {field: "none" if value is None else str(value) for field, value in settings_of.items()}
-    assert find(name).from_text(text) == system
+    assert conformance.text_gives_the_system_back(system) is None
     with pytest.raises(podium.ParameterError, match="did you mean initial"):
         find(name).from_text({"inital": "1"})
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import trueskill as package
-from test_weng_lin import PLAYERS, season, table
+from weng_lin import PLAYERS, season, table
 
 import podium
 from podium import normal

@@ -51,11 +51,13 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
         raise ParameterError("name at least one rating system with --system (`podium systems` lists them)")
     if settings and len(texts) > 1:
         raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
+    from podium.systems import split_settings
+
     made = []
     for text in texts:
-        name, _, told = text.partition(":")
-        own = [part for part in told.split(",") if part.strip()]
-        made.append(chosen_system(name.strip(), own + (settings or []), None))
+        name, of_its_own = split_settings(text)
+        own = [part for part in of_its_own.split(",") if part.strip()]
+        made.append(chosen_system(name, own + (settings or []), None))
     return made
 
 

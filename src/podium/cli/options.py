@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")]
 SystemName = Annotated[
-    str | None, typer.Option("--system", "-s", help="The rating system; `podium systems` lists them.")
+    str | None,
+    typer.Option(
+        "--system", "-s", help="The rating system; `podium systems` lists them, my.py:Class is one in a file."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -41,20 +44,24 @@ def chosen_system(name: str | None, settings: list[str] | None, file: Path | Non
 
     Raises:
         ParameterError: no system or two different ones, or a setting that does not fit.
+        RuleError: the code of a system that is not Podium's own is at fault.
     """
     from podium.compiled import load_without_blas
-    from podium.systems import find
+    from podium.rule_checks import check_rules
+    from podium.systems import load
 
     load_without_blas()
     told: dict[str, Any] = {}
     if file is not None:
         filed_name, told = read_system_file(file)
-        if name is not None and filed_name is not None and name != filed_name:
+        if name is not None and filed_name is not None and filed_name not in (name, load(name).name):
             raise ParameterError(f"--system {name} and {file}, which says {filed_name}: name one system")
         name = name or filed_name
     if name is None:
         raise ParameterError("name the rating system with --system (`podium systems` lists them)")
-    return find(name).from_text(told | dict(pair(text) for text in settings or []))
+    system = load(name).from_text(told | dict(pair(text) for text in settings or []))
+    check_rules(system)
+    return system
 
 
 def pair(text: str) -> tuple[str, str]:

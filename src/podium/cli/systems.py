@@ -15,18 +15,29 @@ if TYPE_CHECKING:
 
 def systems(
     name: Annotated[str | None, typer.Argument(help="A system, to see its parameters, state and formulas.")] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="SYSTEM", help="Check a system of your own: my.py:Class, or an installed one's name."),
+    ] = None,
     form: Shape = Format.table,
 ) -> None:
-    """List the rating systems, or describe one."""
+    """List the rating systems, describe one, or check one of your own."""
     import polars as pl
 
-    from podium.systems import find, names
+    from podium.systems import find, load, names, outsiders
 
-    if name is None:
-        listed = [{"name": each, "title": find(each).title, "source": find(each).source} for each in names()]
-        show.show(pl.DataFrame(listed), form)
+    if check is not None:
+        show_check(check, form)
         return
-    system = find(name)
+    if name is None:
+        installed, refused = outsiders()
+        classes = [*map(find, names()), *installed]
+        listed = [{"name": each.name, "title": each.title, "source": each.source} for each in classes]
+        show.show(pl.DataFrame(listed), form)
+        for reason in refused:
+            typer.echo(f"podium: {reason}", err=True)
+        return
+    system = load(name)
     if form is not Format.table:
         told = described(system)
         show.show(pl.DataFrame(told["parameters"]), form) if form is Format.csv else show.show_json(told)
@@ -39,6 +50,23 @@ def systems(
     for formula in system.formulas:
         typer.echo(f"  {formula}")
     typer.echo(f"\nA quit or dnf: {system.unfinished}")
+
+
+def show_check(text: str, form: Format) -> None:
+    """Check a system, and show what it keeps.
+
+    Raises:
+        RuleError: it does not keep what every system owes.
+    """
+    from dataclasses import asdict
+
+    from podium.cli.judging import described_systems
+    from podium.conformance import check_system
+
+    (system,) = described_systems([text], None)
+    with show.progress("checking"):
+        checked = check_system(system)
+    show.show_json(asdict(checked)) if form is Format.json else typer.echo(str(checked))
 
 
 def described(system: "type[System]") -> dict[str, Any]:

@@ -17,6 +17,7 @@ from podium.store.players import known_numbers, merges, names_of, not_rated
 from podium.store.pools import LONGEST, START, Key, Pool, found_pool, settings_of
 from podium.store.rerating import Rerated, rerate
 from podium.store.schema import change, merged, pool, season
+from podium.systems import find
 from podium.systems.base import System
 
 FIRST = (
@@ -63,9 +64,31 @@ def configuration(system: System) -> dict[str, Any]:
 
 
 def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:
-    """Log what a pool is rated with."""
+    """Log what a pool is rated with.
+
+    Raises:
+        ParameterError: a server could not find the system by its name.
+    """
+    refuse_nameless(of.system)
     told = {"system": of.system.name, "parameters": settings_of(of.system)}
     append(connection, of, CONFIGURE, [entry("", told, actor)])
+
+
+def refuse_nameless(system: System) -> None:
+    """Refuse a system that its name alone does not find again: one in a file, or a class of a program's own.
+
+    Raises:
+        ParameterError: it is one.
+    """
+    try:
+        found: object = find(system.name)
+    except ParameterError:
+        found = None
+    if found is not type(system):
+        raise ParameterError(
+            f"{system.name!r} cannot rate a pool: a server finds its system by name, so it must be one of Podium's own "
+            "or an installed package's entry point (docs/own-system.md); a file's path cannot be one"
+        )
 
 
 def begin_season(

@@ -69,6 +69,10 @@ class System:
     )
     takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
     conserves: ClassVar[bool] = False  # the exchange sums to zero
+    weight_repeats: ClassVar[bool] = True  # a heat of weight two counts as the heat held twice
+    equals_drift: ClassVar[bool] = False  # by design, equals who play only each other gain or lose points together
+    better_in_fields: ClassVar[str] = ""  # the system that suits more than two in a heat, where this one overshoots
+    game: ClassVar[str] = ""  # whose community made it
     ties_in_file_order: ClassVar[bool] = False  # who ties is linked to neighbours in the order of the file
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # before a player stands on the leaderboard

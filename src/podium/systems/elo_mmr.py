@@ -85,6 +85,7 @@ class EloMmr(System):
         "performance: the root of sum over worse of l (1 - tanh) - sum over better of l (1 + tanh) - ties of 2 l tanh",
         "rating: the root of (x - normal) / normal variance + sum over newest performances of l tanh",
     )
+    weight_repeats: ClassVar[bool] = False  # its evidence shrinks with weight
     state_type = State
     form_type = Form
     evidence_type = Evidence

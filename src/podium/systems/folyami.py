@@ -69,6 +69,7 @@ class Folyami(System):
         "q_prov: newcomer b^(12 - n), settled against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
         "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
     )
+    game: ClassVar[str] = "Stunts"
     state_type = State
     form_type = Form
     min_events: ClassVar[int] = 5

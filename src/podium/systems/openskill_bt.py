@@ -24,6 +24,7 @@ class OpenskillBt(shared.WengLin):
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
     params_type = Params
+    better_in_fields: ClassVar[str] = "openskill-bt-part"
     logistic: ClassVar[bool] = True
 
 

@@ -40,6 +40,8 @@ class OpenskillTm(shared.WengLin):
         "rate such fields with openskill-bt, openskill-pl or elo, and each heat as an event of its own"
     )
     params_type = Params
+    better_in_fields: ClassVar[str] = "openskill-tm-part"
+    equals_drift: ClassVar[bool] = True  # full pairing of normal performances overshoots
 
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
 

@@ -65,6 +65,7 @@ class Stk(System):
         "importance = T^1.5 / sqrt(120) * 0.125 * mode * my factor * their factor, T = min(slower time, 500 s)",
         "change = sum over opponents of importance * (result - expected)",
     )
+    game: ClassVar[str] = "SuperTuxKart"
     state_type = State
     form_type = Form
     needs: ClassVar[tuple[str, ...]] = ("time_s",)

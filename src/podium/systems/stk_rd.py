@@ -106,6 +106,9 @@ class StkRd(System):
         "raw change = sum of importance * (result - expected)",
         "deviation falls by 0.0016 accuracy of itself, and rises with surprise; three quits in 64 events raise it",
     )
+    game: ClassVar[str] = "SuperTuxKart"
+    weight_repeats: ClassVar[bool] = False  # a later heat knows who left the one before
+    equals_drift: ClassVar[bool] = True  # the deviation is taken off the rating, and falls
     state_type = State
     form_type = Form
     evidence_type = Evidence

@@ -35,6 +35,8 @@ class Trials(System):
         *glicko2.Glicko2.formulas[:-1],
         "win expectancy shown to people = 1 / (1 + 10^((opponent - me) / 400))",
     )
+    game: ClassVar[str] = "Trials Fusion"
+    weight_repeats: ClassVar[bool] = False  # the overall result is one comparison more
     state_type = glicko2.State
     limits: ClassVar[tuple[str, ...]] = (f"the volatility is capped at {MAX_VOLATILITY:g}, as in glicko2",)
     instead: ClassVar[str] = glicko2.Glicko2.instead

@@ -50,6 +50,7 @@ class Xonstat(System):
         "K = (200 - 160 min(n, 32) / 32) * played / duration",
         "change = K * mean over opponents (of other teams) of (result - expected)",
     )
+    game: ClassVar[str] = "Xonotic"
     state_type = State
     form_type = Form
     unfinished: ClassVar[str] = (

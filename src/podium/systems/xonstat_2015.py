@@ -71,6 +71,8 @@ class Xonstat2015(System):
         "gain: (result - expected), but never a loss to the favourite for a win nor to the underdog for a loss",
         "change = K / (entries - 1) * sum of gains; rating at least 100",
     )
+    game: ClassVar[str] = "Xonotic"
+    equals_drift: ClassVar[bool] = True  # the favourite is spared
     state_type = State
     form_type = Form
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")

@@ -1,0 +1,330 @@
+"""What every rating system owes: the checks that `check_system` runs and that the tests hold Podium's own to.
+
+A check takes a system and the rows of some events, in order, and returns what is wrong in a sentence, or None.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium import rules
+from podium.entries import PRESENT
+from podium.errors import RuleError
+from podium.events import encode
+from podium.explanation import JOINT, OPPONENT
+from podium.live import Live
+from podium.rated import Rated, rate
+from podium.replay import Replayed, newcomers, replay, scratch_for
+from podium.results import read_results
+from podium.rule_checks import check_declarations, run_rules
+from podium.systems.base import System
+
+Row = dict[str, Any]
+Check = Callable[[System, list[Row]], str | None]
+KEYS = ["pool", "event_id", "player"]
+ROUNDING = 1e-9  # points that the order of a sum may cost
+SUM_ROUNDING = 1e-7  # of a whole event
+HISTORIES = 12
+EVENTS, MANY_EVENTS = 8, 400  # of a history
+FIELD = 6  # players there are
+GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCheck:
+    """What a system was found to keep."""
+
+    system: str
+    histories: int
+    entries: int  # rows of all histories
+    kept: tuple[str, ...]  # each promise in words
+
+    def __str__(self) -> str:
+        promises = "\n".join(f"  {promise}" for promise in self.kept)
+        return f"{self.system}: {self.histories} random histories, {self.entries} entries\n{promises}"
+
+
+def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -> SystemCheck:
+    """Run a system's rules in plain Python, then hold it to what every system owes, on random histories.
+
+    Args:
+        histories: how many random histories of eight events, with ties, quits, heats and two pools.
+        seed: of the random histories; the same seed gives the same.
+
+    Raises:
+        RuleError: every promise that does not hold, the first place where it does not, a line each.
+    """
+    check_declarations(system)
+    run_rules(system)
+    rng = np.random.default_rng(seed)
+    faults: dict[str, str | None] = {check.__name__: check(system) for check in OF_SYSTEM}
+    entries = 0
+    for number in range(histories):
+        plain = number % 2 == 0
+        rows = random_rows(rng, EVENTS, system, heats=1 if plain else 2, quits=not plain)
+        entries += len(rows)
+        for check in (*OF_ANY_HISTORY, *(OF_PLAIN_HISTORY if plain else ())):
+            faults[check.__name__] = faults.get(check.__name__) or check(system, rows)
+    rows = random_rows(rng, MANY_EVENTS, system, heats=2, quits=True)
+    faults["many events"] = states_are_finite(system, rows)
+    found = [f"{system.name}: {fault}" for fault in faults.values() if fault]
+    if found:
+        raise RuleError("\n".join(found))
+    promises: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
+    kept = [promise_of(check) for check in promises]
+    return SystemCheck(system.name, histories + 1, entries + len(rows), tuple(kept))
+
+
+def promise_of(check: Callable[..., str | None]) -> str:
+    """A check's first line of description."""
+    return (check.__doc__ or "").partition("\n")[0].rstrip(".")
+
+
+def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:
+    """The rows of so many events in order: fields of two to five, ties, two pools, three modes, every measure."""
+    rows: list[Row] = []
+    start = datetime(2025, 1, 1, tzinfo=UTC)
+    for number in range(count):
+        shared = {
+            "event_id": f"e{number}",
+            "started_at": (start + timedelta(hours=7 * number)).isoformat(),
+            "pool": str(rng.choice(["one", "two"])),
+            "mode": str(rng.choice(["time-trial", "normal", "duel"])),
+            "weight": float(rng.choice([1.0, 1.0, 2.0, 0.5])),
+        }
+        field = rng.permutation(FIELD)[: rng.integers(2, FIELD)]
+        for heat in range(int(rng.integers(1, heats + 1))):
+            for player in field.tolist():
+                row = shared | {"heat": str(heat + 1), "player": f"p{player}", "duration_s": 600.0}
+                row["played_s"] = float(rng.choice([130.0, 400.5, 600.0]))
+                row["status"] = "quit" if quits and rng.integers(6) == 0 else "finished"
+                if row["status"] == "finished":
+                    row["time_s"] = float(rng.choice([60.0, 61.0, 61.5, 90.25, 400.0]))
+                    row["score"] = int(rng.integers(-3, 21))
+                    if "position" in system.needs:
+                        row["position"] = int(rng.integers(1, 6))
+                rows.append(row)
+    return rows
+
+
+def live_equals_replay(system: System, rows: list[Row]) -> str | None:
+    """Rating event by event gives the bits of rating them all."""
+    live = Live(system)
+    parts = [live.rate(event) for event in by_event(rows)]
+    return first_difference(pl.concat(parts), rate(rows, system).history, "live", "at once")
+
+
+def compiled_equals_interpreted(system: System, rows: list[Row]) -> str | None:
+    """The compiled rules give the bits of the same rules in Python."""
+    events = encode(read_results(rows), system)
+    compiled, plain = replay(system, events), interpreted(system, events)
+    differs = np.argwhere(compiled.after.view(np.int64) != plain.after.view(np.int64))
+    if not differs.size and compiled.before.tobytes() == plain.before.tobytes():
+        return None
+    entrant, field = differs[0] if differs.size else (0, 0)
+    player = events.player_names[int(events.columns.player[entrant])]
+    return (
+        f"{system.state_type._fields[field]} of {player} is {compiled.after[entrant, field]!r} compiled and "
+        f"{plain.after[entrant, field]!r} in Python; write w * w instead of w**2, and compare by if, not by tricks"
+    )
+
+
+def interpreted(system: System, events: Any) -> Replayed:
+    """A replay in plain Python: every event in order, each player's state from before to after."""
+    params, like = system.params(), system.like()
+    columns = events.columns
+    states = newcomers(system, events.player_names.len())
+    count = int(columns.entrants[-1])
+    replayed = Replayed(states, np.empty(count), np.empty((count, states.shape[1])))
+    rating = system.state_type._fields.index("rating")
+    groups = columns.entrants.size - 1
+    scratch = scratch_for(system, columns, 0, groups)
+    for group in range(groups):
+        first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+        rules.rate_event(params, like, columns, group, states, scratch, replayed.after, first)
+        replayed.before[first:last] = states[columns.player[first:last], rating]
+        states[columns.player[first:last]] = replayed.after[first:last]
+    return replayed
+
+
+def prefix_and_rest_equal_the_whole(system: System, rows: list[Row]) -> str | None:
+    """Rating a first part, then the rest from where it ended, gives the bits of the whole."""
+    events = encode(read_results(rows), system)
+    whole = replay(system, events)
+    live = Live(system)
+    parts = by_event(rows)
+    for some in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
+        if some:
+            live.rate([row for event in some for row in event])
+    for pool in events.pools:
+        for player in range(pool.first_player, pool.last_player):
+            name = events.player_names[player]
+            known = np.array(live.ratings[pool.name, name], np.float64)
+            if known.tobytes() != whole.states[player].tobytes():
+                return f"{name} ends at {whole.states[player, 0]!r}, and at {known[0]!r} where half is rated first"
+    return None
+
+
+def explanations_add_up(system: System, rows: list[Row]) -> str | None:
+    """The reasons for a change add up to it."""
+    rated = rate(rows, system)
+    for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
+        explanation = rated.explain(event, player)
+        total = float(explanation.rows["contribution"].sum())
+        if explanation.delta != delta or not abs(total - delta) < ROUNDING:
+            return (
+                f"{player}'s change in {event} is {delta!r} and its reasons add up to {total!r}; "
+                "register credit, and causes for what no opponent gives"
+            )
+        if player not in explanation.words:
+            return f"the explanation of {player}'s change in {event} does not name {player}"
+    return None
+
+
+def row_order_changes_only_rounding(system: System, rows: list[Row]) -> str | None:
+    """The order of an event's rows changes nothing but rounding."""
+    if system.ties_in_file_order and encode(read_results(rows), system).columns.rank.size:
+        return None
+    mixed = [row for event in by_event(rows) for row in reversed(event)]
+    one, two = (rate(each, system).history.sort(KEYS) for each in (rows, mixed))
+    off = ~np.isclose(two["rating"], one["rating"], rtol=ROUNDING, atol=ROUNDING)
+    if not off.any():
+        return None
+    first = one.row(int(np.argmax(off)), named=True)
+    return (
+        f"{first['player']}'s rating in {first['event_id']} is another when the rows stand in another order; "
+        "compare must treat a and b alike"
+    )
+
+
+def names_do_not_matter(system: System, rows: list[Row]) -> str | None:
+    """Players by other names get the same ratings."""
+    renamed = [row | {"player": row["player"][::-1] + "'"} for row in rows]
+    one, two = (rate(each, system).history["rating"].to_list() for each in (rows, renamed))
+    return None if one == two else "players by other names get other ratings"
+
+
+def pools_are_independent(system: System, rows: list[Row]) -> str | None:
+    """A pool's ratings are the same without the other pools."""
+    together = rate(rows, system).history.sort(KEYS)
+    pools = sorted({row["pool"] for row in rows})
+    apart = [rate([row for row in rows if row["pool"] == pool], system).history for pool in pools]
+    return first_difference(pl.concat(apart).sort(KEYS), together, "its pool alone", "with the others")
+
+
+def threads_give_the_same_bits(system: System, rows: list[Row]) -> str | None:
+    """Several threads give the bits of one."""
+    events = encode(read_results(rows), system)
+    same = replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
+    return None if same else "two threads give other ratings than one"
+
+
+def states_are_finite(system: System, rows: list[Row]) -> str | None:
+    """Every number of every state is finite."""
+    rated = rate(rows, system)
+    return first_not_finite(rated)
+
+
+def first_not_finite(rated: Rated) -> str | None:
+    """Whose state is not finite first."""
+    bad = np.argwhere(~np.isfinite(rated.replayed.after))
+    if not bad.size:
+        return None
+    entrant, field = bad[0]
+    player = rated.events.player_names[int(rated.events.columns.player[entrant])]
+    value = rated.replayed.after[entrant, field]
+    return f"{rated.system.state_type._fields[field]} of {player} becomes {value}"
+
+
+def exchange_is_conserved(system: System, rows: list[Row]) -> str | None:
+    """What opponents give each other sums to zero, where the system says so.
+
+    Points that no opponent gives (base points) do not count. Nobody quits in these rows.
+    """
+    if not system.conserves:
+        return None
+    rated = rate(rows, system)
+    for (event,), changes in rated.history.group_by("event_id", maintain_order=True):
+        total = 0.0
+        for player in changes["player"]:
+            reasons = rated.explain(str(event), player).rows
+            total += float(reasons.filter(pl.col("cause").is_in([OPPONENT, JOINT]))["contribution"].sum())
+        if not abs(total) < SUM_ROUNDING:
+            return f"event {event} makes {total!r} points; set conserves = False, or mend compare"
+    return None
+
+
+def weight_counts_as_repeats(system: System, rows: list[Row]) -> str | None:
+    """A heat of weight two counts as the heat held twice, where the system says so.
+
+    Nobody quits in these rows.
+    """
+    if not system.weight_repeats:
+        return None
+    once = [row | {"weight": 2.0} for row in rows]
+    twice = [row | {"weight": 1.0, "heat": heat} for row in rows for heat in ("1", "2")]
+    one, two = (rate(each, system).ratings.sort("pool", "player") for each in (once, twice))
+    if one["player"].to_list() != two["player"].to_list():
+        return "a heat of weight two rates other players than the heat held twice"
+    off = ~np.isclose(one["rating"], two["rating"], rtol=1e-12)
+    if not off.any():
+        return None
+    return f"{one['player'][int(np.argmax(off))]}'s rating after heats of weight two is not that after each held twice"
+
+
+def expected_scores_add_up(system: System, gaps: tuple[float, ...] = GAPS) -> str | None:
+    """Both sides' expected scores add up to one, and the lower rated is never the favourite."""
+    params, state = system.params(), system.newcomer()
+    for gap in gaps:
+        moved = {field: getattr(state, field) + gap for field in system.with_level}
+        a, b = (rules.enter(params, each, PRESENT) for each in (state._replace(**moved), state))
+        mine, theirs = rules.expect(params, a, b), rules.expect(params, b, a)
+        if not abs(mine + theirs - 1.0) < 1e-12:  # noqa: PLR2004  (rounding)
+            return f"at a gap of {gap:g} points the expected scores are {mine!r} and {theirs!r}: they must add up to 1"
+        if (mine - 0.5) * gap < 0.0:
+            return f"with {gap:+g} points the expected score is {mine!r}: on the wrong side of one half"
+    return None
+
+
+def text_gives_the_system_back(system: System) -> str | None:
+    """A system survives being written as text, as a store keeps it."""
+    settings = {each.name: getattr(system, each.name) for each in fields(system)}
+    text = {name: "none" if value is None else str(value) for name, value in settings.items()}
+    return None if type(system).from_text(text) == system else "its parameters do not survive being written as text"
+
+
+def by_event(rows: list[Row]) -> list[list[Row]]:
+    """The rows of each event, events in order."""
+    events: dict[str, list[Row]] = {}
+    for row in rows:
+        events.setdefault(row["event_id"], []).append(row)
+    return list(events.values())
+
+
+def first_difference(one: pl.DataFrame, two: pl.DataFrame, first: str, second: str) -> str | None:
+    """Where two histories differ first."""
+    if one.height != two.height:
+        return f"{one.height} changes {first}, {two.height} {second}"
+    for a, b in zip(one.iter_rows(named=True), two.iter_rows(named=True), strict=True):
+        if a != b:
+            return f"{a['player']}'s rating in {a['event_id']} is {a['rating']!r} {first}, {b['rating']!r} {second}"
+    return None
+
+
+OF_SYSTEM = (expected_scores_add_up, text_gives_the_system_back)
+OF_ANY_HISTORY: tuple[Check, ...] = (
+    compiled_equals_interpreted,
+    live_equals_replay,
+    prefix_and_rest_equal_the_whole,
+    explanations_add_up,
+    row_order_changes_only_rounding,
+    names_do_not_matter,
+    pools_are_independent,
+    threads_give_the_same_bits,
+    states_are_finite,
+)
+OF_PLAIN_HISTORY: tuple[Check, ...] = (exchange_is_conserved, weight_counts_as_repeats)  # one heat, nobody quits

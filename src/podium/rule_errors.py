@@ -1,0 +1,145 @@
+"""Errors of a system's own code in a sentence: which rule, in which file, on which line, and why."""
+
+import inspect
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from podium import rules
+from podium.compiled import HOME
+from podium.errors import RuleError
+from podium.systems.base import System
+
+RULES: tuple[Any, ...] = (
+    *(rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
+    *(rules.credit, rules.causes, rules.rate_event, rules.judge_heat),
+)
+# Where numba says it was, and lines of its messages that frame a cause.
+PLACE = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
+HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")
+FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Overload", "raised from", "^")
+
+
+@contextmanager
+def blamed_on(system: System, function: Any, rule: Any = None) -> Iterator[None]:
+    """Turn an error of a system's own code into a sentence with the line that raised it.
+
+    Raises:
+        RuleError: whatever the code raised.
+    """
+    try:
+        yield
+    except RuleError:
+        raise
+    except NotImplementedError as error:
+        lacking = str(error) or f"{type(system).__name__} has no method {function.__name__}()"
+        raise RuleError(f"{whereabouts(type(system))}: {lacking}") from None
+    except Exception as error:
+        lines = [frame for frame in traceback.extract_tb(error.__traceback__) if own_code(frame.filename, system)]
+        where = f"{lines[-1].filename}:{lines[-1].lineno}" if lines else whereabouts(function)
+        rule_name = named(rule, system) if rule is not None else f"{function.__name__}()"
+        raise RuleError(f"{where}: {rule_name} cannot run: {reason(error)}") from None
+
+
+def compile_sentence(system: System, error: Exception) -> RuleError:
+    """What numba refuses, by the rule and line that it names deepest."""
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
+    places = [(number, PLACE.fullmatch(line)) for number, line in enumerate(lines)]
+    own = [(number, place) for number, place in places if place and own_code(place["file"], system)]
+    if not own:
+        return RuleError(f"{whereabouts(type(system))}: {system.name} cannot be compiled: {lines[0]}")
+    number, place = own[0]
+    file = str(Path(place["file"]).resolve())
+    rule = rule_at(system, file, int(place["line"]))
+    subject = system.name if rule is None else named(rule, system)
+    cause = numba_reason(lines[:number], len(place["indent"]))
+    return RuleError(f"{file}:{place['line']}: {subject} runs in Python but cannot be compiled: {cause}")
+
+
+def numba_reason(lines: list[str], indent: int) -> str:
+    """What numba says of a place: the first line of its block, which is indented as the line of the place."""
+    cause, signature = "", ""
+    for line in reversed(lines):
+        text, depth = line.strip(), len(line) - len(line.lstrip())
+        if text and depth < indent:
+            break
+        if text.startswith(">>> ") and depth == indent + 1:
+            signature = text.removeprefix(">>> ")
+        elif text and depth == indent and not text.startswith(FRAMING):
+            cause = text
+    if (helper := HELPER.match(cause)) is not None:
+        return f"the helper {helper[1]} is not marked with @podium.rules.kernel"
+    cause = f"numba has no {signature}" if cause.startswith("No implementation") and signature else cause
+    return re.sub(r"podium_file_\w+\.|\(float64 x \d+\)", "", cause) or "numba gives no reason"
+
+
+def rule_at(system: System, file: str, line: int) -> Any:
+    """The rule of a system that a line of a file belongs to; None for a helper's."""
+    kind = type(system.params())
+    for rule in RULES:
+        code = rule.dispatch(kind).__code__
+        last = max(number for _, _, number in code.co_lines() if number is not None)
+        if str(Path(code.co_filename).resolve()) == file and code.co_firstlineno <= line <= last:
+            return rule
+    return None
+
+
+def own_code(file: str, system: System) -> bool:
+    """Whether a file is the author's: not Podium's nor a library's, but where the system is one of Podium's own."""
+    path = Path(file).resolve()
+    if system.shipped:
+        return path.is_relative_to(HOME / "systems")
+    return not path.is_relative_to(HOME) and "numba" not in path.parts
+
+
+def reason(error: Exception) -> str:
+    """An error in words; a field that does not exist with the nearest that does."""
+    kind = type(getattr(error, "obj", None))
+    if isinstance(error, AttributeError) and is_record(kind):
+        return missing_field(kind, str(error.name))
+    return f"{type(error).__name__}: {error}"
+
+
+def missing_field(kind: type[Any], field: str) -> str:
+    """That a NamedTuple has no such field, and what it has."""
+    near = get_close_matches(field, kind._fields, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
+
+
+def is_record(kind: Any) -> bool:
+    """Whether a type is a NamedTuple."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def described(value: Any) -> str:
+    """A value by its type; a tuple by its members' types."""
+    if isinstance(value, tuple) and not is_record(type(value)):
+        return f"({', '.join(type(each).__name__ for each in value)})"
+    return type(value).__name__ if value is not None else "nothing"
+
+
+def named(rule: Any, system: System) -> str:
+    """A rule by the function that the system runs for it."""
+    function: Callable[..., Any] = rule.dispatch(type(system.params()))
+    return (
+        f"{function.__name__} ({rule.__name__})"
+        if function.__module__ != rules.__name__
+        else f"the rule {rule.__name__}"
+    )
+
+
+def whereabouts(thing: Any) -> str:
+    """The file and line that define a function or a class; its module where no source is known."""
+    try:
+        lines, first = inspect.getsourcelines(thing)
+        file = inspect.getsourcefile(thing)
+    except (OSError, TypeError):
+        code = getattr(thing, "__code__", None)
+        return str(thing.__module__) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+    decorators = next((k for k, line in enumerate(lines) if line.lstrip().startswith(("def ", "class "))), 0)
+    return f"{file}:{first + decorators}"

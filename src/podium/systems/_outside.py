@@ -1,0 +1,116 @@
+"""Systems that are not Podium's own: a class in a Python file, and the entry points of installed packages."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from podium.errors import ParameterError, PodiumError, RuleError
+from podium.systems import IN_FILE
+from podium.systems.base import System
+
+GROUP = "podium.systems"
+
+
+def load_file(text: str) -> type[System]:
+    """The system in a Python file: `my.py:Stakes`, or `my.py` where it has but one. The file is run.
+
+    Raises:
+        ParameterError: there is no such file, or no such system in it.
+        RuleError: the file raises an error.
+    """
+    found = IN_FILE.fullmatch(text)
+    if found is None or found["settings"]:
+        raise ParameterError(f"{text!r} is not a file's system; write PATH.py:CLASS")
+    module = module_of(Path(found["file"]))
+    here = {
+        name: each
+        for name, each in vars(module).items()
+        if isinstance(each, type) and issubclass(each, System) and each.__module__ == module.__name__
+    }
+    listed = ", ".join(here) or "no subclass of podium.systems.base.System"
+    name = found["name"] or (next(iter(here)) if len(here) == 1 else "")
+    if name not in here:
+        wrong = f"has no system {name!r}" if name else "has not one system; write PATH.py:CLASS"
+        raise ParameterError(f"{found['file']} {wrong} (it has {listed})")
+    return here[name]
+
+
+def module_of(file: Path) -> ModuleType:
+    """The module that a Python file is; it runs again only when its text has changed.
+
+    Raises:
+        ParameterError: it cannot be read.
+        RuleError: it raises an error.
+    """
+    try:
+        source = file.read_bytes()
+    except OSError as error:
+        raise ParameterError(f"{file}: {error.strerror or error}") from error
+    digest = hashlib.blake2b(str(file.resolve()).encode() + b"\0" + source, digest_size=8).hexdigest()
+    name = f"podium_file_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ParameterError(f"{file}: is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # a dataclass looks up its own module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        if isinstance(error, PodiumError):
+            raise
+        raise RuleError(f"{line_of(error, file)}: {type(error).__name__}: {error}") from None
+    return module
+
+
+def line_of(error: Exception, file: Path) -> str:
+    """Where in a file an error came from."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == file.resolve()]
+    return f"{file}:{lines[-1]}" if lines else str(file)
+
+
+def offered() -> dict[str, list[EntryPoint]]:
+    """The systems that installed packages offer, by name."""
+    found: dict[str, list[EntryPoint]] = {}
+    for each in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        found.setdefault(each.name, []).append(each)
+    return found
+
+
+def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
+    """The system that a package offers under a name.
+
+    Raises:
+        ParameterError: two packages offer one of that name, or what is offered is not a system of that name.
+        RuleError: the package cannot be imported.
+    """
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(package_of(point) for point in points)
+        raise ParameterError(f"{packages} both offer a system {name!r}; uninstall one")
+    point = points[0]
+    try:
+        system = point.load()
+    except Exception as error:
+        raise RuleError(f"{package_of(point)}: {point.value}: {type(error).__name__}: {error}") from None
+    if not (isinstance(system, type) and issubclass(system, System)):
+        raise ParameterError(f"{package_of(point)}: {point.value} is not a subclass of podium.systems.base.System")
+    if system.name != name:
+        raise ParameterError(
+            f"{package_of(point)}: the entry point is called {name!r} and the system {system.name!r}; "
+            "give both one name, by which a pool finds it again"
+        )
+    return system
+
+
+def package_of(point: EntryPoint) -> str:
+    """The package that an entry point comes with."""
+    return point.dist.name if point.dist is not None else point.value

@@ -1,0 +1,10 @@
+"""BradleyTerryPart of the openskill package, event after event."""
+
+import pytest
+from openskill.models import BradleyTerryPart
+from weng_lin import assert_agrees_with_the_package
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_the_openskill_package(seed):
+    assert_agrees_with_the_package("openskill-bt-part", BradleyTerryPart(), seed)

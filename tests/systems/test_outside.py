@@ -1,0 +1,170 @@
+"""Systems that are not Podium's own: from a file, and from an installed package's entry point."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import podium
+from podium import systems
+from podium.cli.app import app
+from podium.store import Store
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "own-system.md").read_text(encoding="utf-8")
+TOY = re.search(r"```python\n(# stakes\.py\n.*?)```", PAGE, re.DOTALL)[1]
+RESULTS = "event_id,started_at,player,position\n" + "".join(
+    f"e{event},2025-01-{event:02},{player},{place}\n" for event in range(1, 21) for place, player in enumerate("ABC", 1)
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with the page's system and results, where commands run."""
+    (tmp_path / "stakes.py").write_text(TOY, encoding="utf-8")
+    (tmp_path / "results.csv").write_text(RESULTS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def install(folder, monkeypatch, package, points, source=TOY):
+    """A package on the path with these entry points, as pip leaves it."""
+    module = package.replace("-", "_")
+    site = folder / f"site-{package}"
+    (site / f"{module}.py").parent.mkdir(exist_ok=True)
+    (site / f"{module}.py").write_text(source, encoding="utf-8")
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    lines = [f"{name} = {module}:{kind}" for name, kind in points.items()]
+    (info / "entry_points.txt").write_text("[podium.systems]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(site))
+
+
+def test_a_file_is_a_system_for_every_command(here):
+    rated = run("rate", "results.csv", "--system", "stakes.py:Stakes", "--set", "stake=5", "--format", "csv")
+    assert rated.splitlines()[1].startswith("default,1,A,300.0,20")
+    assert "default,1,A,140.0,20" in run("rate", "results.csv", "--system", "stakes.py", "--format", "csv")
+    words = ("--system", "elo:k=20", "--system", "stakes.py:Stakes:stake=5,initial=7", "--format", "csv")
+    assert "stakes.py:Stakes:stake=5,initial=7" in run("evaluate", "results.csv", *words)
+    assert "A newcomer's state: rating 100" in run("systems", "stakes.py:Stakes")
+    assert "lost to" in run("explain", "results.csv", "-s", "stakes.py", "--event", "e3", "--player", "C")
+
+
+def test_what_was_tuned_is_used_with_the_file(here):
+    run("tune", "results.csv", "-s", "stakes.py:Stakes", "--train-until", "60%", "--trials", "2", "-o", "tuned.toml")
+    assert 'system = "stakes"' in (here / "tuned.toml").read_text()
+    run("rate", "results.csv", "--system", "stakes.py:Stakes", "--system-file", "tuned.toml")
+
+
+def test_a_file_s_system_is_checked_on_the_command_line(here):
+    assert json.loads(run("systems", "--check", "stakes.py:Stakes", "--format", "json"))["system"] == "stakes"
+    (here / "stakes.py").write_text(TOY.replace("me.rating + totals.points", "me.rating + totals.points + 1.0"))
+    with pytest.raises(podium.RuleError, match=r"stakes: .*reasons add up to") as caught:
+        run("systems", "--check", "stakes.py:Stakes")
+    assert all(line.startswith("stakes: ") for line in str(caught.value).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "words"),
+    [
+        ("nowhere.py:Stakes", "", "", "nowhere.py: No such file"),
+        ("stakes.py:Steaks", "", "", "has no system 'Steaks' (it has Stakes)"),
+        ("stakes.py:State", "", "", "has no system 'State' (it has Stakes)"),
+        ("stakes.py", "class Stakes(System)", "class Stakes(object)", "it has no subclass of"),
+        ("stakes.py:stake=5", "", "", "write PATH.py:CLASS"),
+        ("stakes.py", '"stakes"', '"elo"', "'elo' is the name of one of Podium's own systems"),
+        ("stakes.py", "import podium", "import podum", "stakes.py:5: ModuleNotFoundError: No module named 'podum'"),
+        ("stakes.py", "won = 1.0", "won == = 1.0", "stakes.py:43: SyntaxError"),
+        ("stakes.py", "params: Params, a", "params, a", "stakes.py:41: TypeError: Invalid first argument"),
+    ],
+)
+def test_a_file_that_has_no_system_is_told_in_a_sentence(here, text, old, new, words):
+    (here / "stakes.py").write_text(TOY.replace(old, new), encoding="utf-8")
+    with pytest.raises(podium.PodiumError) as caught:
+        systems.load(text)
+    assert words in str(caught.value)
+
+
+def test_an_edited_file_is_run_again(here):
+    before = systems.load("stakes.py")
+    assert systems.load("stakes.py") is before
+    (here / "stakes.py").write_text(TOY.replace("2.0 * params.stake", "4.0 * params.stake"), encoding="utf-8")
+    race = [{"event_id": "1", "player": name, "position": place} for place, name in enumerate("AB", 1)]
+    one, two = (podium.rate(race, each(stake=5.0)).ratings["rating"][0] for each in (before, systems.load("stakes.py")))
+    assert (one, two) == (105.0, 110.0)
+
+
+def test_a_library_and_a_server_open_no_file(here):
+    for door in (systems.find, lambda name: podium.rate("results.csv", name), podium.Live):
+        with pytest.raises(podium.ParameterError, match="only a command's --system takes one"):
+            door("stakes.py:Stakes")
+
+
+def test_a_package_s_system_is_found_by_name_and_rates_a_pool(here, monkeypatch):
+    install(here, monkeypatch, "good-stakes", {"stakes": "Stakes"})
+    assert podium.rate("results.csv", "stakes", stake=5).ratings["rating"][0] == 300.0
+    assert ",stakes," not in run("systems", "stakes")
+    assert "\nstakes,Stakes," in run("systems", "--format", "csv")
+    url = f"sqlite:///{here}/podium.db"
+    run("db", "init", "--db", url)
+    run("pool", "create", "main", "--system", "stakes", "--set", "stake=5", "--db", url)
+    run("ingest", "results.csv", "--pool", "main", "--db", url)
+    run("verify", "--db", url)
+    store = Store(url)
+    assert {row["player"]: row["rating"] for row in store.leaderboard("main", top=9)} == {"A": 300, "B": 100, "C": -100}
+    store.close()
+
+
+def test_a_pool_takes_no_file(here):
+    url = f"sqlite:///{here}/podium.db"
+    run("db", "init", "--db", url)
+    with pytest.raises(podium.ParameterError, match="a file's path cannot be one"):
+        run("pool", "create", "main", "--system", "stakes.py:Stakes", "--db", url)
+    run("pool", "create", "main", "--system", "elo", "--db", url)
+    with pytest.raises(podium.ParameterError, match="a file's path cannot be one"):
+        run("pool", "configure", "main", "--system", "stakes.py:Stakes", "--db", url)
+    assert run("pool", "list", "--db", url, "--format", "csv").splitlines() == ["pool,system", "main,elo"]
+
+
+def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch):
+    install(here, monkeypatch, "bad-elo", {"elo": "Stakes"})
+    assert systems.find("elo").__module__ == "podium.systems.elo"
+    done = CliRunner().invoke(app, ["systems", "--format", "csv"])
+    assert "bad-elo offers a system 'elo', which is the name of one of Podium's own" in done.stderr
+    assert done.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("points", "source", "words"),
+    [
+        ({"stakes": "Nothing"}, TOY, "AttributeError"),
+        ({"stakes": "State"}, TOY, "is not a subclass of"),
+        ({"other": "Stakes"}, TOY, "give both one name"),
+        ({"stakes": "Stakes"}, "import nothing_of_that_name", "No module named"),
+    ],
+)
+def test_a_package_that_offers_no_system_is_told_in_a_sentence(here, monkeypatch, points, source, words):
+    install(here, monkeypatch, f"wrong-{len(source)}-{'-'.join(points.values()).lower()}", points, source)
+    with pytest.raises(podium.PodiumError, match=words):
+        systems.find(next(iter(points)))
+    done = CliRunner().invoke(app, ["systems"])  # the others can still be listed
+    assert done.exit_code == 0
+    assert words in done.stderr
+
+
+def test_two_packages_cannot_share_a_name(here, monkeypatch):
+    install(here, monkeypatch, "one-stakes", {"stakes": "Stakes"})
+    install(here, monkeypatch, "two-stakes", {"stakes": "Stakes"})
+    with pytest.raises(podium.ParameterError, match="one-stakes and two-stakes both offer a system 'stakes'"):
+        systems.find("stakes")

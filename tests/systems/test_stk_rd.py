@@ -1,0 +1,7 @@
+"""SuperTuxKart with deviations: a history rated by an independent implementation."""
+
+from golden import assert_history_is
+
+
+def test_the_golden_history_is_reproduced(shared):
+    assert_history_is(shared, "stk-rd", "stk_rd_3")

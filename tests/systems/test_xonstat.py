@@ -1,0 +1,29 @@
+"""XonStat: the worked example of its text, and a history rated by an independent implementation."""
+
+import pytest
+from entering import entry
+from golden import assert_history_is
+
+from podium.entries import Heat
+from podium.rules import compare
+from podium.systems import find
+
+
+def duel(system, winner, loser, **parameters):
+    """The change of both at so many points, settled players both."""
+    made = find(system)(**parameters)
+    state = made.newcomer()
+    forms = [made.form_type(rating, 40.0, 40.0) for rating in (winner, loser)]
+    assert state.events == 0.0
+    said = compare(made.params(), *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))
+    return [each.weight * (each.result - each.expected) for each in said]
+
+
+def test_worked_example():
+    """450 beats 350 at K 40: 14.40; 350 beats 450: 25.60."""
+    assert duel("xonstat", 450.0, 350.0) == pytest.approx([14.40, -14.40], abs=0.005)
+    assert duel("xonstat", 350.0, 450.0) == pytest.approx([25.60, -25.60], abs=0.005)
+
+
+def test_the_golden_history_is_reproduced(shared):
+    assert_history_is(shared, "xonstat", "xonstat_5")

@@ -16,6 +16,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, strengths
+from podium.names import admit, normalise
 from podium.replay import Replayed, replay
 from podium.results import Results, read_results
 from podium.systems.base import System
@@ -149,19 +150,21 @@ class Rated:
             ParameterError: there are several pools and none is named.
         """
         params = self.system.params()
-        forms = [rules.enter(params, self._state(name, pool), PRESENT) for name in (a, b)]
+        forms = [rules.enter(params, self._state(normalise(name), pool), PRESENT) for name in (a, b)]
         return float(rules.expect(params, *forms))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.forecast.Forecast`.
 
         Raises:
-            ParameterError: fewer than two entrants, one twice, or there are several pools and none is named.
+            ParameterError: fewer than two entrants, one twice, a name that the rule refuses, or there are several
+                pools and none is named.
             UnknownError: no such pool.
         """
         if pool is not None:
             self.pool(pool)
-        return forecast(self.system, entrants, [self._state(name, pool) for name in entrants], top)
+        names = [admit(name, "entrant") for name in entrants]
+        return forecast(self.system, names, [self._state(name, pool) for name in names], top)
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `podium.forecast.strengths`.

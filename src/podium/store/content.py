@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS
+from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.errors import Fault, ResultsError
+from podium.names import normalise
 from podium.results import Results, read_results
 from podium.store.instants import instant
 from podium.store.log import digest
@@ -74,17 +75,20 @@ def written(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
-def checked(rows: Any, pool: str) -> Results:
+def checked(rows: Any, pool: str, known: Known) -> Results:
     """Results for one pool, checked; an event may not be in another, and must say when it started.
+
+    Args:
+        known: see `podium.results.read_results`.
 
     Raises:
         ResultsError: they are refused; all faults are named.
     """
-    results = read_results(rows)
+    results = read_results(rows, known=known)
     frame = results.frame
     if "started_at" not in frame.columns and frame.height:
         raise ResultsError(results.source, [Fault(1, "started_at", None, "is missing; a live event says when it was")])
-    other = frame["pool"].filter((frame["pool"] != pool) & (frame["pool"] != "default"))
+    other = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
     if other.len():
         raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
     return results

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
+from podium.names import admit, normalise, refusal
 from podium.store.among import among, values
 from podium.store.database import StoreError
-from podium.store.pools import LONGEST, Pool
+from podium.store.pools import Pool
 from podium.store.schema import alias, merged, player
 
 HERE = player.c.pool_id == sa.bindparam("of")
@@ -23,13 +24,35 @@ FORMER = sa.delete(alias).where(alias.c.pool_id == sa.bindparam("of"), alias.c.p
 RENAMED = sa.update(player).where(player.c.id == sa.bindparam("who")).values(name=sa.bindparam("new"))
 
 
-def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of those who are known by these names, or were once."""
+def exact_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of those who are known by these very names, or were once."""
     found: dict[str, int] = dict(connection.execute(KNOWN, {"of": of.id, "among": values(names)}).all())
     rest = [name for name in names if name not in found]
     if rest:
         found |= dict(connection.execute(ONCE, {"of": of.id, "among": values(rest)}).all())
     return found
+
+
+def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of those who are known by these names, or were once; to the letter, or else normalised."""
+    found = exact_numbers(connection, of, names)
+    normal = {name: normalise(name) for name in names if name not in found}
+    moved = {name: each for name, each in normal.items() if name != each}
+    if moved:
+        settled = exact_numbers(connection, of, list(moved.values()))
+        found |= {name: settled[each] for name, each in moved.items() if each in settled}
+    return found
+
+
+def admitted(connection: sa.Connection, of: Pool, names: Sequence[str], what: str = "player") -> list[str]:
+    """The names, normalised; but those of players who are known by them to the letter stay.
+
+    Raises:
+        ParameterError: a name that the rule refuses, and nobody has.
+    """
+    changed = [name for name in names if normalise(name) != name or refusal(name)]
+    known = exact_numbers(connection, of, changed) if changed else {}
+    return [name if name in known else admit(name, what) for name in names]
 
 
 def numbers_of(connection: sa.Connection, of: Pool, names: Iterable[str]) -> dict[str, int]:
@@ -78,10 +101,10 @@ def rename(connection: sa.Connection, of: Pool, name: str, new: str) -> int:
 
     Raises:
         UnknownError: there is no such player.
-        StoreError: the name is another player's, or is empty or too long.
+        StoreError: the name is another player's.
+        ParameterError: the rule for names refuses it.
     """
-    if not new.strip() or len(new) > LONGEST:
-        raise StoreError(f"a player's name has 1 to {LONGEST} letters")
+    new = admit(new, "a player's name")
     number = number_of(connection, of, name)
     taken = known_numbers(connection, of, [new]).get(new)
     if taken not in (None, number):

@@ -1,7 +1,8 @@
 """Results into the log: each event once, rated in the transaction that is open, and what became of it."""
 
+import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from podium.store.content import Content, checked, contents_of, difference
 from podium.store.database import StoreError
 from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
-from podium.store.players import names_of, numbers_of
-from podium.store.pools import LONGEST, Key, Pool
+from podium.store.players import exact_numbers, names_of, numbers_of
+from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.schema import change, event, log
 
@@ -89,16 +90,35 @@ class Sent(NamedTuple):
 Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
 
 
-def sent_events(rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]) -> dict[str, Sent]:
+def taken_before(connection: sa.Connection, of: Pool, column: str, names: list[str]) -> set[str]:
+    """Of names that the rule refuses, those that the pool has had since before there was one."""
+    if column == "player":
+        return set(exact_numbers(connection, of, names))
+    if column == "event_id":
+        return {row.event_id for row in connection.execute(KNOWN, {"of": of.id, "among": values(names)})}
+    return set()
+
+
+def checked_rows(connection: sa.Connection, rows: Any, of: Pool) -> Results:
+    """Results for a pool, checked.
+
+    Raises:
+        ResultsError: the rows are refused.
+    """
+    return checked(rows, of.name, functools.partial(taken_before, connection, of))
+
+
+def sent_events(
+    connection: sa.Connection, rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]
+) -> dict[str, Sent]:
     """The events of rows, checked.
 
     Raises:
         ResultsError: the rows are refused.
         UnknownError: a match is told of an event that is not among them.
     """
-    results = checked(rows, of.name)
+    results = checked_rows(connection, rows, of)
     told = contents_of(results)
-    refuse_long(results, told)
     odd = next((each for each in match_ids if each not in told), None)
     if odd is not None:
         raise UnknownError(f"there is no event {odd!r} among the results, of which a match is told")
@@ -129,19 +149,12 @@ def submit_together(connection: sa.Connection, of: Pool, submissions: Sequence[S
     matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
     sent = {
         event_id: each._replace(actor=submissions[owner[event_id]][1])
-        for event_id, each in sent_events(every, of, "", matched).items()
+        for event_id, each in sent_events(connection, every, of, "", matched).items()
     }
     told: list[list[Receipt]] = [[] for _ in submissions]
     for event_id, each in submit(connection, of, sent)[0].items():
         told[owner[event_id]].append(each)
     return told
-
-
-def refuse_long(results: Results, told: Iterable[str]) -> None:
-    """Refuse ids that no address has room for."""
-    for event_id in told:
-        if len(event_id) > LONGEST:
-            raise ResultsError(results.source, [Fault(None, "event_id", event_id, f"is longer than {LONGEST} letters")])
 
 
 def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Content) -> None:

@@ -27,6 +27,7 @@ NO_NUMBERS = (
 NO_TEXTS = ("1", "1.5", "true", "[]", '["a"]', "{}", '{"a": 1}', '""', '" "', '"\\ud800"', '"\\udfff"', '"a\\u0000b"')
 UNSEEN = (
     "\u3164", "\u2800", "a\u200bb", "a\u200db", "a\u2060b", "\ufeffa", "a\u00adb",
+    "a\u202ab", "a\u061cb", "a\u034fb", "a\ufff9b", "ana\u200c", "a\u2029b", "a\U000e0041b",
     "a\u0007b", "a\nb", "a\tb", "a\x1bb", "a\x7fb", "a\u0085b", "a\u200fb", "a\u202eb", "a\u2066b", "a\u2028b",
 )  # fmt: skip
 HOSTILE = (

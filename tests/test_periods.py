@@ -5,6 +5,9 @@ import math
 import pytest
 
 import podium
+from podium.events import encode
+from podium.systems import find
+from podium.systems.glicko import Q, attenuation
 
 
 def duels(*dates, winner="ana", loser="ben"):
@@ -51,6 +54,29 @@ def test_missed_periods_widen_the_deviation():
         told[missed] = first["deviation"][0], last["deviation"][0]
     assert told[0][0] == told[1][0] == told[3][0]
     assert told[0][1] < told[1][1] < told[3][1]
+
+
+def test_idle_days_count_from_the_last_event_of_the_last_period():
+    """1 January, 31 January, 1 February: one day away, though both January events settled as one."""
+    rows = duels("2025-01-01", "2025-01-31", "2025-02-01")
+    events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
+    assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0]
+    history = podium.rate(rows, "glicko", period="1mo", idle_growth=30.0).history
+    january = history.filter(event_id="d1", player="ana")
+    (february,) = history.filter(event_id="d2", player="ana").rows(named=True)
+    wide = math.sqrt(january["deviation"][0] ** 2 + 30.0**2)  # step 1, t = 1
+    g = attenuation(wide)
+    expected = 1.0 / (1.0 + math.exp(-g * Q * 2.0 * (january["rating"][0] - 1500.0)))
+    variance = 1.0 / (1.0 / wide**2 + (Q * g) ** 2 * expected * (1.0 - expected))
+    assert february["deviation"] == pytest.approx(math.sqrt(variance), rel=1e-12)
+    assert february["delta"] == pytest.approx(Q * variance * g * (1.0 - expected), rel=1e-12)
+
+
+def test_idle_days_count_to_the_first_event_of_the_next_period():
+    """31 January, then 1 and 28 February, told in no order of time: still one day."""
+    rows = duels("2025-02-28", "2025-01-31", "2025-02-01", "2025-04-02")
+    events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
+    assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0, 33.0, 33.0]
 
 
 def test_a_player_settles_once_in_a_period():

@@ -145,7 +145,7 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     unfinished = ~finished(rows.frame)
     quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else NONE
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
-    idle = NONE if clock is None else idle_units(player, clock[entrants.first_row])
+    idle = NONE if clock is None else idle_units(player, *appearances(clock, entrants))
     if system.idle_unit == "period" and idle.size:
         idle = np.maximum(idle - 1.0, 0.0)  # between two periods in a row none was missed
     return {
@@ -164,12 +164,21 @@ def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers
     return rows.started_at
 
 
-def idle_units(player: Integers, clock: Integers) -> Floats:
-    """Whole units of `DAY_US` since each entrant's last appearance; 0 for the first."""
+def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
+    """The times, (entrants), of each entrant's first row and of the last: a rating period has several events."""
+    first = np.empty(entrants.first_row.size, np.int64)
+    last = np.empty(entrants.first_row.size, np.int64)
+    last[entrants.of_row] = clock  # rows stand in order of time, and the last assignment stays
+    first[entrants.of_row[::-1]] = clock[::-1]
+    return first, last
+
+
+def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
+    """Whole units of `DAY_US` from a player's last row in the entrant before to the first in this; 0 where none was."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
-    gap = np.diff(clock[order]) // DAY_US
+    gap = (first[order][1:] - last[order][:-1]) // DAY_US
     idle[order[1:]] = np.where(same, np.maximum(gap, 0), 0)
     return idle
 

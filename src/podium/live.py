@@ -139,7 +139,7 @@ class Live:
         started = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
         now = started[events.ledger.row[np.argsort(events.ledger.entrant)]]
         seen = self._seen[seats[events.columns.player]]
-        since = np.where(seen == NEVER, 0, (now - np.maximum(seen, 0)) // DAY_US)
+        since = (now - np.where(seen == NEVER, now, seen)) // DAY_US  # 0 for one never seen: now - NEVER would overflow
         first = np.unique(events.columns.player, return_index=True)[1]
         idle = events.columns.idle.copy()
         idle[first] = np.maximum(since[first], 0)

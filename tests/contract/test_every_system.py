@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,54 @@ def test_live_equals_replay_to_the_bit(name, rows):
         parts.append(live.rate([row for row in rows if row["event_id"] == event]))
     replayed = rated_of(name, rows)
     assert pl.concat(parts).rows() == replayed.history.rows()
+
+
+def growing_idle(name):
+    """The system with every growth over idle time that it has switched on."""
+    switches = [each for each in fields(find(name)) if each.name in ("idle_growth", "drift")]
+    return find(name)(**{each.name: True if isinstance(each.default, bool) else 7.5 for each in switches})
+
+
+GROWING = [name for name in names() if growing_idle(name).idle_unit is not None]
+ERAS = [datetime(year, month, 3, 5, tzinfo=UTC) for year, month in ((1950, 5), (1968, 1), (1969, 12), (2019, 1))]
+
+
+@pytest.mark.parametrize("era", ERAS, ids=lambda era: f"{era:%Y-%m}")
+@pytest.mark.parametrize("name", GROWING)
+@settings(max_examples=10)
+@given(rows=histories(heats=2), gaps=st.lists(st.integers(0, 40 * 24), min_size=8, max_size=8))
+def test_live_equals_replay_where_deviations_grow_idle(name, era, rows, gaps):
+    """Before 1970, across it and after, days apart."""
+    hours = {f"e{number}": sum(gaps[: number + 1]) for number in range(8)}
+    rows = [row | {"started_at": (era + timedelta(hours=hours[row["event_id"]])).isoformat()} for row in rows]
+    live = podium.Live(growing_idle(name))
+    events = list(dict.fromkeys(row["event_id"] for row in rows))
+    parts = [live.rate([row for row in rows if row["event_id"] in some]) for some in (events[:2], *zip(events[2:]))]
+    replayed = podium.rate(rows, growing_idle(name))
+    assert pl.concat(parts).rows() == replayed.history.rows()
+
+
+DAILY = [name for name in GROWING if growing_idle(name).idle_unit == "day" and find(name).takes_periods]
+
+
+@pytest.mark.parametrize("name", DAILY)
+def test_idle_days_count_from_the_last_event_of_the_last_period(name):
+    """So the first of January's two events may be on any day of it, and in any row of the file."""
+    duel = [{"player": "ana", "position": 1}, {"player": "ben", "position": 2}]
+
+    def rated(*days):
+        rows = [row | {"event_id": event, "started_at": f"2025-{day}T12:00:00Z"} for event, day in days for row in duel]
+        return podium.rate(rows, growing_idle(name), period="1mo")
+
+    late = rated(("a", "01-31"), ("b", "01-31"), ("c", "02-01"))
+    spread = rated(("a", "01-01"), ("b", "01-31"), ("c", "02-01"))
+    states = [each.ratings.drop("last_event", strict=False).rows() for each in (late, spread)]
+    assert states[0] == states[1]
+    mixed = rated(("b", "01-31"), ("a", "01-01"), ("c", "02-01"))
+    assert mixed.ratings["deviation"].to_list() == late.ratings["deviation"].to_list()
+    told = spread.explain("c", "ana")
+    assert told.delta == spread.history.filter(event_id="c", player="ana")["delta"][0]
+    assert told.rows["contribution"].sum() == pytest.approx(told.delta, abs=1e-9)
 
 
 @every_system

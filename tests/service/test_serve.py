@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 from conftest import times
+from earlier import make_earlier_database
 from races import event
 
 from podium.store import Store
@@ -75,6 +76,23 @@ def test_serve_works_with_no_arguments_but_a_port(tmp_path):
     assert store.results("main").frame["event_id"].n_unique() == 5
     assert store.verify() == []
     store.close()
+
+
+def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
+    """Two at once: one does it and says so, both serve."""
+    url = f"sqlite:///{tmp_path}/podium.db"
+    make_earlier_database(url, f"sqlite:///{tmp_path}/scratch.db")
+    opened = Store(url)
+    create_key(opened.engine, "server", "write")
+    with serving(tmp_path) as (one, _, first), serving(tmp_path) as (other, _, second):
+        for server in (one, other):
+            server.terminate()
+        told = first + one.stdout.read() + second + other.stdout.read()
+    assert told.count("pool modern: 2 events rated again, 0 changes of ratings moved\n") == 1
+    assert told.count("pool sixties: 5 events rated again, ") == 1
+    assert told.count("Podium listens on") == 2
+    assert opened.verify() == []
+    opened.close()
 
 
 def test_many_clients_race_with_one_event(tmp_path):

@@ -1,11 +1,15 @@
 """The commands on a store, as an admin runs them."""
 
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
+from earlier import make_earlier_database
 
 from podium.cli.demo import season_path
 from podium.store import Store
@@ -81,6 +85,59 @@ def test_a_pool_over_the_years(run, tmp_path):
     assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)
     assert key not in run("key", "list")
     assert "everything is what the log says" in run("verify")
+
+
+def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
+    """Reading leaves it as it is; the upgrade copies it first, and does its work once."""
+    make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
+    results = tmp_path / "more.csv"
+    results.write_text(
+        "event_id,started_at,player,position\nd9,2025-06-01,ana,1\nd9,2025-06-01,ben,2\n", encoding="utf-8"
+    )
+    shutil.copyfile(tmp_path / "podium.db", tmp_path / "opened.db")
+    opened = ("--db", "opened.db")
+    assert "sixties,glicko" in run("pool", "list", "--format", "csv", *opened)
+    assert "second" in run("season", "list", "--pool", "sixties", "--format", "csv", *opened)
+    waiting = run("verify", *opened, status=1)
+    assert waiting.count("waits to be rated again") == len(waiting.splitlines()) == 2
+    for words in (("ingest", results), ("void", "--event", "d0")):
+        assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
+
+    told = run("db", "upgrade").splitlines()
+    (copy,) = tmp_path.glob("podium-before-upgrade-*.db")
+    assert told[0] == f"podium.db is copied to {copy.name}"
+    assert told[1] == "pool modern: 2 events rated again, 0 changes of ratings moved"
+    assert told[2].startswith("pool sixties: 5 events rated again, ")
+    assert told[3:] == ["podium.db is up to date"]
+    with closing(sqlite3.connect(copy)) as before:  # the earlier schema too
+        assert before.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
+    assert "everything is what the log says" in run("verify")
+    run("ingest", results, "--pool", "sixties")
+    assert run("db", "upgrade") == "podium.db is up to date\n"
+    assert list(tmp_path.glob("podium-before-upgrade-*")) == [copy]
+
+    assert "copied to" in run("db", "upgrade", *opened)  # its schema is new, its pools wait
+    (tmp_path / "podium.db").unlink()
+    assert "waits to be rated again" in run("db", "restore", copy, status=1)
+    assert "pool sixties: 5 events rated again" in run("db", "upgrade")
+
+
+def test_an_upgrade_of_postgresql_says_whose_the_backup_is(run, new_url):
+    url = new_url("postgresql")
+    make_earlier_database(url, new_url("postgresql"))
+    told = run("db", "upgrade", "--db", url)
+    assert told.startswith("no backup is taken of PostgreSQL: a pg_dump")
+    assert "pool sixties: 5 events rated again" in told
+    assert "pg_dump" not in run("db", "upgrade", "--db", url)
+    assert "everything is what the log says" in run("verify", "--db", url)
+
+
+def test_what_could_not_be_upgraded_is_named(run, tmp_path):
+    make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
+    with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
+        database.execute("UPDATE pool SET system = 'stk', parameters = '{}' WHERE name = 'modern'")
+    assert run("db", "upgrade", status=1).startswith("podium: pool modern stays as it was: ")
+    assert run("verify", status=1).startswith("podium: modern: the pool waits")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from podium.store.instants import microseconds
 from podium.store.keys import create_key, found_key, list_keys, rotate_key
 from podium.store.schema import log
 from podium.store.snapshots import day_of
+from podium.store.upgrade import upgrade_pools
 from podium.systems import find, names
 
 
@@ -392,7 +393,7 @@ def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, new_url):
 
 
 def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
-    """A database as the version before wrote it, ratings and all, needs nothing but to be opened."""
+    """A database as the version before wrote it, ratings and all, needs nothing but to be upgraded."""
     url = f"sqlite:///{tmp_path}/old.db"
     store = Store(url)
     store.create_pool("main", find("elo")())
@@ -425,6 +426,11 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
                 connection.execute(sa.insert(table).values(kept))
     engine.dispose()
     carried = Store(f"{tmp_path}/new.db")
+    assert ratings(carried) == expected
+    (told,) = carried.verify()
+    assert told.startswith("main: the pool waits to be rated again")
+    (upgraded,) = upgrade_pools(carried.engine, "test")
+    assert upgraded.sentences == ("4 events rated again, 0 changes of ratings moved",)
     assert carried.verify() == []
     assert ratings(carried) == expected
     assert carried.submit("main", race(2, "abc"))[0].duplicate

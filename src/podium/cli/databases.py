@@ -2,20 +2,28 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from podium.cli import show
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
-from podium.cli.storing import DEFAULT, Actor, Database, PoolName, opened, verify
-from podium.errors import ParameterError
+from podium.cli.storing import DEFAULT, Actor, Database, PoolName, opened, store_type, verify
+from podium.errors import ParameterError, PodiumError
 
 db = typer.Typer(help="Make, move and keep a database.", no_args_is_help=True, rich_markup_mode=None)
 pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
 season = typer.Typer(help="Begin seasons, and read how they ended.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class NotUpgradedError(PodiumError):
+    """Some pools could not be upgraded."""
+
+    exit_status: ClassVar[int] = 1
 
 
 @db.command("init")
@@ -27,27 +35,76 @@ def init(url: Database = DEFAULT) -> None:
 
 @db.command("upgrade")
 def upgrade(url: Database = DEFAULT) -> None:
-    """Bring the schema up to date."""
-    init(url)
+    """Bring the schema up to date, and rate again the pools that an earlier version's arithmetic rated.
+
+    An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
+    """
+    open_store = store_type()
+    from podium.store.upgrade import upgrade_pools
+
+    copy_before_upgrade(url)
+    store = open_store(url)
+    failures = []
+    for each in upgrade_pools(store.engine, "podium db upgrade"):
+        if each.error:
+            failures.append(str(each))
+        else:
+            typer.echo(str(each))
+    store.close()
+    if failures:
+        raise NotUpgradedError("\n".join(failures))
+    typer.echo(f"{url} is up to date")
+
+
+def copy_before_upgrade(url: str) -> None:
+    """Copy an SQLite file beside itself if an upgrade would change it; of another database say whose the copy is.
+
+    Raises:
+        ParameterError: the copy cannot be written.
+        StoreError: the database cannot be opened.
+    """
+    from podium.store.database import engine_for, explain_failure
+    from podium.store.upgrade import is_due
+
+    with explain_failure(url):
+        engine = engine_for(url)
+        has_file = engine.dialect.name == "sqlite"
+        source = Path(engine.url.database or "")
+        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be made
+        engine.dispose()
+    if not due:
+        return
+    if not has_file:
+        typer.echo("no backup is taken of PostgreSQL: a pg_dump from before is yours to take and keep")
+        return
+    out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
+    write_copy(source, out)
+    typer.echo(f"{url} is copied to {out}")
 
 
 @db.command("backup")
 def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
     """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
-    source = sqlite_path(url)
+    write_copy(sqlite_path(url), out)
+    typer.echo(f"{url} is copied to {out}")
+
+
+def write_copy(source: Path, out: Path) -> None:
+    """Copy an SQLite file while it is in use; the copy appears whole or not at all.
+
+    Raises:
+        ParameterError: there is a file of the copy's name, or it cannot be written.
+    """
     if out.exists():
         raise ParameterError(f"{out} is there already")
     part = out.with_name(f".{out.name}.part")
     try:
-        with sqlite3.connect(source) as live, sqlite3.connect(part) as copy:
+        with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(part)) as copy:
             live.backup(copy)
-        live.close()
-        copy.close()
         part.replace(out)
     except (sqlite3.Error, OSError) as error:
         part.unlink(missing_ok=True)
         raise ParameterError(f"{out}: cannot be written ({error})") from error
-    typer.echo(f"{url} is copied to {out}")
 
 
 @db.command("restore")

@@ -29,9 +29,12 @@ def serve(
 
         from podium.service import create_app
         from podium.store.keys import create_key, list_keys
+        from podium.store.upgrade import upgrade_pools
     except ImportError:
         raise ParameterError("the service needs an extra: pip install 'podium-ratings[service]'") from None
     store = opened(url)
+    for each in upgrade_pools(store.engine, "podium serve"):
+        typer.echo(str(each), err=bool(each.error))
     if not list_keys(store.engine):
         typer.echo(f"The first admin key, told this once: {create_key(store.engine, 'first admin', 'admin')}")
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")

@@ -36,6 +36,15 @@ def opened(url: str) -> "Store":
     Raises:
         ParameterError: the extra is not installed.
     """
+    return store_type()(url)
+
+
+def store_type() -> "type[Store]":
+    """What opens a store; nothing is opened.
+
+    Raises:
+        ParameterError: the extra is not installed.
+    """
     from podium.compiled import load_without_blas
 
     load_without_blas()
@@ -43,7 +52,7 @@ def opened(url: str) -> "Store":
         from podium.store import Store
     except ImportError:
         raise ParameterError("a store needs an extra: pip install 'podium-ratings[service]'") from None
-    return Store(url)
+    return Store
 
 
 def told(receipts: list["Receipt"], form: Format) -> None:

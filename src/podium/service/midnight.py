@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
@@ -29,9 +29,17 @@ async def keeping_days(_app: FastAPI, store: Store) -> AsyncIterator[None]:
 async def keep_days(store: Store) -> None:
     """Look once a minute for what is due."""
     while True:
-        try:
+        with log_refusal():
             for each in await run_in_threadpool(store.pools):
-                await run_in_threadpool(store.snapshot, each.name)
-        except PodiumError as error:
-            logging.getLogger(__name__).warning("the daily ranks could not be kept: %s", error)
+                with log_refusal():  # as of a pool that could not be upgraded; the others have their ranks
+                    await run_in_threadpool(store.snapshot, each.name)
         await asyncio.sleep(LOOK_S)
+
+
+@contextmanager
+def log_refusal() -> Iterator[None]:
+    """Log what the store refuses instead of raising it."""
+    try:
+        yield
+    except PodiumError as error:
+        logging.getLogger(__name__).warning("the daily ranks could not be kept: %s", error)

@@ -180,7 +180,9 @@ def add_events(app: FastAPI, store: Store) -> None:
         """An event as it stands, and what it did."""
         return store.event(pool, event_id)
 
-    @app.get(f"{BASE}/{{pool}}/events/{{event_id}}/players/{{player}}", responses=REFUSALS, tags=["events"])
+    @app.get(
+        f"{BASE}/{{pool}}/events/{{event_id}}/players/{{player}}", responses=answers(*READING, 409), tags=["events"]
+    )
     def explanation(pool: Pool, event_id: EventId, player: Player, _key: str = needs("read")) -> dict[str, Any]:
         """Why a player's rating moved in an event."""
         told = store.explain(pool, event_id, player)

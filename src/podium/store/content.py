@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,10 @@ class Content:
     started_at: int  # microseconds since 1970, UTC
     heads: tuple[str, ...]  # JSON objects without their last brace
     players: tuple[str, ...]
+    sent: "Content | None" = None  # the same with names as they came, where any was not in its normal form
 
     def digest(self) -> bytes:
-        """What tells it from other content, as it was sent."""
+        """What tells it from other content: of its names, not of the players' numbers."""
         return digest(b"".join(line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
@@ -96,7 +97,15 @@ def checked(rows: Any, pool: str, known: Known) -> Results:
 
 def contents_of(results: Results) -> dict[str, Content]:
     """Each event's content by its id, in the order of the rows."""
-    frame = results.frame
+    contents = contents_in(results.frame)
+    if results.sent is None:
+        return contents
+    sent = contents_in(results.sent)
+    return {each: replace(content, sent=sent[each]) for each, content in contents.items()}
+
+
+def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
+    """Each event's content by its id, in the order of a checked table's rows."""
     if frame.is_empty():
         return {}
     starts = frame["started_at"].to_physical().to_list()

@@ -1,5 +1,7 @@
 """Connections, and the schema brought up to date when one is opened."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +38,35 @@ def opened(url: str) -> sa.Engine:
     Raises:
         StoreError: it cannot be opened.
     """
-    full = url if "://" in url else f"sqlite:///{url}"
-    try:
-        engine = sa.create_engine(full)
-        if engine.dialect.name == "sqlite":
-            sa.event.listen(engine, "connect", _prepare_sqlite)
-            sa.event.listen(engine, "begin", _begin_sqlite)
+    with explain_failure(url):
+        engine = engine_for(url)
         upgrade(engine)
-    except (sa.exc.SQLAlchemyError, OSError) as error:
-        said = str(getattr(error, "orig", None) or error).splitlines()
-        raise StoreError(f"{safe_url(full)}: cannot be opened ({said[0] if said else type(error).__name__})") from None
     return engine
+
+
+def engine_for(url: str) -> sa.Engine:
+    """An engine for the database, its schema left as it is."""
+    engine = sa.create_engine(full_url(url))
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def explain_failure(url: str) -> Iterator[None]:
+    """Raise what goes wrong while a database is opened as a `StoreError` in one line, without the password."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        lines = str(getattr(error, "orig", None) or error).splitlines()
+        reason = lines[0] if lines else type(error).__name__
+        raise StoreError(f"{safe_url(full_url(url))}: cannot be opened ({reason})") from None
+
+
+def full_url(url: str) -> str:
+    """The URL of SQLAlchemy; a bare path is an SQLite file."""
+    return url if "://" in url else f"sqlite:///{url}"
 
 
 def safe_url(url: str) -> str:
@@ -74,20 +94,35 @@ def only_reading(engine: sa.Engine) -> sa.Engine:
     return engine.execution_options(podium_reads=True, **level)
 
 
-def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema up to a revision; where it is there, nothing is locked."""
+def is_current(engine: sa.Engine) -> bool:
+    """Whether the schema is this version's; nothing is locked."""
+    with only_reading(engine).connect() as connection:
+        newest = ScriptDirectory.from_config(migration_config()).get_current_head()
+        return MigrationContext.configure(connection).get_current_revision() == newest
+
+
+def migration_config() -> Config:
+    """Where Alembic finds the migrations."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    if revision == "head":
-        with only_reading(engine).connect() as connection:
-            newest = ScriptDirectory.from_config(config).get_current_head()
-            if MigrationContext.configure(connection).get_current_revision() == newest:
-                return
+    return config
+
+
+def upgrade(engine: sa.Engine, revision: str = "head") -> None:
+    """Bring the schema up to a revision; where it is there, nothing is locked."""
+    if revision == "head" and is_current(engine):
+        return
+    config = migration_config()
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
+
+
+def is_busy(error: sa.exc.OperationalError) -> bool:
+    """Whether SQLite gave up waiting for another writer's turn to end."""
+    return getattr(error.orig, "sqlite_errorname", "") == "SQLITE_BUSY"
 
 
 def locked(connection: sa.Connection, pool_id: int) -> bool:

@@ -14,7 +14,7 @@ from podium.store.schema import log
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants
 MERGE, RENAME, PSEUDONYMISE = "merge", "rename", "pseudonymise"  # of a player, by number
-SEASON, CONFIGURE = "season", "configure"  # of the pool
+SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
 ADDED = sa.insert(log)
 LAST = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAWN = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")

@@ -21,7 +21,7 @@ from podium.store.instants import instant
 from podium.store.kept import kept_standings, stood_before
 from podium.store.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.players import known_numbers, merges, names_of, number_of
-from podium.store.pools import Key, Pool
+from podium.store.pools import Key, Pool, refuse_other_arithmetic
 from podium.store.rerating import named, tabled
 from podium.store.schema import change, event, log, season
 from podium.store.submission import changes_of, wanted_event
@@ -83,7 +83,9 @@ def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> 
 
     Raises:
         UnknownError: there is no such event, or the player is not rated in it.
+        StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
     """
+    refuse_other_arithmetic(of)
     row = wanted_event(connection, of, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")

@@ -2,9 +2,11 @@
 
 import json
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
+from podium.arithmetic import ARITHMETIC
 from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.names import admit
@@ -37,7 +39,7 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
     name = admit(name, "a pool's name")
     if found_pool(connection, name):
         raise StoreError(f"there is a pool {name!r} already")
-    row = {"name": name, "system": system.name, "parameters": json.dumps(settings_of(system))}
+    row = configuration(system) | {"name": name}
     (number,) = connection.execute(sa.insert(pool).returning(pool.c.id), row).scalars()
     of = Pool(number, name, system)
     log_system(connection, of, actor)
@@ -52,9 +54,13 @@ def configure(connection: sa.Connection, of: Pool, system: System, actor: str) -
     """
     configured = Pool(of.id, of.name, system)
     log_system(connection, configured, actor)
-    told = {"system": system.name, "parameters": json.dumps(settings_of(system))}
-    connection.execute(sa.update(pool).where(pool.c.id == of.id).values(told))
+    connection.execute(sa.update(pool).where(pool.c.id == of.id).values(configuration(system)))
     return rerate(connection, configured, START)
+
+
+def configuration(system: System) -> dict[str, Any]:
+    """What a pool's row has of its system, and the arithmetic that rates it from now on."""
+    return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
 
 
 def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:

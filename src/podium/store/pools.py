@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.arithmetic import ARITHMETIC
 from podium.errors import UnknownError
+from podium.store.database import StoreError, locked
 from podium.store.schema import pool
 from podium.systems import find
 from podium.systems.base import System
@@ -41,11 +43,17 @@ class Pool:
     id: int
     name: str
     system: System
+    arithmetic: int = ARITHMETIC  # revision that its ledger was rated with
 
     @classmethod
     def loaded(cls, row: Any) -> "Pool":
         """From its row."""
-        return cls(row.id, row.name, system_of(row.system, row.parameters))
+        return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
+
+    @property
+    def waits(self) -> bool:
+        """Whether an earlier version's arithmetic rated it."""
+        return self.arithmetic < ARITHMETIC
 
 
 @functools.cache
@@ -85,3 +93,36 @@ def wanted_pool(connection: sa.Connection, name: str) -> Pool:
 def every_pool(connection: sa.Connection) -> list[Pool]:
     """Every pool, by name."""
     return [Pool.loaded(row) for row in connection.execute(ALL)]
+
+
+def lock_pool(connection: sa.Connection, name: str) -> Pool:
+    """The pool, once it is this transaction's turn to write to it.
+
+    Raises:
+        UnknownError: there is none of that name.
+    """
+    found = wanted_pool(connection, name)
+    return wanted_pool(connection, name) if locked(connection, found.id) else found  # it may be another meanwhile
+
+
+def other_arithmetic(pool: Pool) -> str:
+    """How a pool's ratings are not this version's, and what to do about it; empty where they are."""
+    if pool.arithmetic == ARITHMETIC:
+        return ""
+    revisions = (
+        f"it was rated with revision {pool.arithmetic} of the arithmetic, this version of Podium has {ARITHMETIC}"
+    )
+    if pool.waits:
+        return f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same as it starts)"
+    return f"is a newer version's: {revisions}; update Podium"
+
+
+def refuse_other_arithmetic(pool: Pool) -> None:
+    """Refuse to add this version's numbers to ratings of another arithmetic.
+
+    Raises:
+        StoreError: another revision rated the pool.
+    """
+    reason = other_arithmetic(pool)
+    if reason:
+        raise StoreError(f"pool {pool.name!r} {reason}")

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData(
@@ -37,6 +38,7 @@ pool = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
     Column("parameters", Text, nullable=False),  # JSON
+    Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
 )
 
 player = Table(

@@ -76,6 +76,14 @@ def take(connection: sa.Connection, of: Pool, day: int) -> int:
     return len(rows)
 
 
+def retake(connection: sa.Connection, pool: Pool) -> int:
+    """Keep the ranks of every day that was spoiled, as they are by now; how many days."""
+    stale = [row.day for row in connection.execute(DAYS, {"of": pool.id}) if row.stale]
+    for day in stale:
+        take(connection, pool, day)
+    return len(stale)
+
+
 def ranked(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
     """Player, rank and rating at a day's 00:00 UTC; equal ratings share the best rank."""
     told: list[tuple[int, int, float]] = []

@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from podium.errors import PodiumError
 from podium.store import matches, players, pool_changes, snapshots, submission
-from podium.store.database import locked
 from podium.store.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.matches import HELD, Registered
-from podium.store.pools import Pool, wanted_pool
+from podium.store.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.reader import Reader
 from podium.store.rerating import Rerated
 from podium.store.submission import Receipt, Submission, checked_rows, sent_events
@@ -29,12 +28,20 @@ class Store(Reader):
 
     @contextmanager
     def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that has a pool to itself; with `dry_run` one that leaves nothing."""
+        """A transaction that has a pool to itself; with `dry_run` one that leaves nothing.
+
+        Raises:
+            StoreError: another revision of the arithmetic rated the pool.
+        """
+        with self.locking(pool_name, dry_run=dry_run) as (connection, pool):
+            refuse_other_arithmetic(pool)
+            yield connection, pool
+
+    @contextmanager
+    def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
+        """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
         with self.engine.connect() as connection, connection.begin() as transaction:
-            of = wanted_pool(connection, pool_name)
-            if locked(connection, of.id):
-                of = wanted_pool(connection, pool_name)  # it may have been configured meanwhile
-            yield connection, of
+            yield connection, lock_pool(connection, pool_name)
             if dry_run:
                 transaction.rollback()
         self.writes[pool_name] += not dry_run
@@ -57,7 +64,7 @@ class Store(Reader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        with self.writing(pool_name) as (connection, of):
+        with self.locking(pool_name) as (connection, of):
             return len(pool_changes.configure(connection, of, system, actor).written)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:

@@ -16,7 +16,7 @@ from podium.store.content import Content, checked, contents_of, difference
 from podium.store.database import StoreError
 from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
-from podium.store.players import exact_numbers, names_of, numbers_of
+from podium.store.players import exact_numbers, known_numbers, names_of, numbers_of
 from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.schema import change, event, log
@@ -164,12 +164,23 @@ def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Conte
         ConflictError: it is neither.
     """
     rows = connection.execute(CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
-    if content.digest() in [row.digest for row in rows]:
+    if any(is_repeat(connection, of, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
     numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
     told = difference(body, names_of(connection, of, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {told}")
+
+
+def is_repeat(connection: sa.Connection, of: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+    """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
+    if content.digest() in [row.digest for row in rows]:
+        return True
+    numbers = known_numbers(connection, of, sorted(set(content.players)))
+    if not numbers.keys() >= set(content.players):
+        return False
+    _, absent = matches.missing(connection, of, known.match_id, content, numbers, late=True)
+    return content.body(numbers, absent) in [row.body for row in rows]
 
 
 def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from podium.arithmetic import ARITHMETIC
 from podium.live import Live
 from podium.store import snapshots
 from podium.store.derived import as_kept, from_log
 from podium.store.kept import Last, Ledger, Row, buckets, follow, kept_ledger
 from podium.store.players import names_of
-from podium.store.pools import FOREVER, START, Pool
+from podium.store.pools import FOREVER, START, Pool, other_arithmetic
 from podium.store.rerating import marks_of, rated_on, suffix
 from podium.store.schema import rank_count, standing
 
@@ -27,9 +28,11 @@ def differences(connection: sa.Connection, of: Pool) -> list[str]:
 
 def found(connection: sa.Connection, of: Pool) -> Iterator[str]:
     """What differs; each step trusts what those before it compared."""
+    if of.arithmetic != ARITHMETIC:
+        yield f"the pool {other_arithmetic(of)}"
     facts = list(fact_differences(connection, of))
     yield from facts
-    if facts:
+    if facts or of.arithmetic != ARITHMETIC:
         return
     names, live, first = names_of(connection, of), Live(of.system), START
     newest: dict[int, Last] = {}

@@ -1,0 +1,16 @@
+"""The revision of the arithmetic: which numbers the rules make of the same results.
+
+| revision | since | what moves |
+|---|---|---|
+| 1 | 0.1.0 | |
+| 2 | unreleased | idle days before 1970 in live rating; |
+| | | idle days after a rating period count from its last event, not from its first; |
+| | | `codeforces` leaves the player out of the own opponents; |
+| | | a team's sum of scores is the same in any order of rows; |
+| | | `glicko2`'s variance term |
+
+A change of any stored number, be it the last bit, is a new revision and a row above. What was rated with an earlier one
+is rated again as a whole: ratings of two revisions in one ledger would be what no replay makes.
+"""
+
+ARITHMETIC = 2

@@ -1,0 +1,14 @@
+"""The revision of the arithmetic that each pool was rated with; nothing is rated again by this."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Mark every pool that is there with the first revision."""
+    op.add_column("pool", sa.Column("arithmetic", sa.Integer(), nullable=False, server_default=sa.text("1")))

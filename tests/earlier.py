@@ -1,0 +1,89 @@
+"""Databases as an earlier version left them: its schema, and ledgers of its arithmetic."""
+
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from unittest import mock
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.live import NEVER, Live
+from podium.store import Store
+from podium.store.database import engine_for, upgrade
+from podium.store.schema import metadata
+from podium.store.snapshots import day_of
+from podium.systems import find
+
+COUNTED_UP = {"pool": "id", "player": "id", "log": "seq", "api_key": "id"}
+DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
+
+
+def duel(number, date, winner="ana", loser="ben"):
+    """Event d`number` of a day at noon."""
+    return [
+        {"event_id": f"d{number}", "started_at": f"{date}T12:00:00Z", "player": player, "position": place}
+        for place, player in enumerate((winner, loser), start=1)
+    ]
+
+
+@contextmanager
+def first_arithmetic():
+    """Live rating as the first version had it: a last event before 1970 counts as of 1970-01-01."""
+    plain = Live._with_idle
+
+    def with_idle(live, events, seats):
+        seen = live._seen
+        live._seen = np.where(seen == NEVER, NEVER, np.maximum(seen, 0))
+        try:
+            return plain(live, events, seats)
+        finally:
+            live._seen = seen
+
+    with mock.patch.object(Live, "_with_idle", with_idle):
+        yield
+
+
+def fill(store):
+    """Two pools: `sixties`, whose numbers the second revision moves, and `modern`, whose numbers stay."""
+    store.create_pool("modern", find("elo")())
+    store.create_pool("sixties", find("glicko")(idle_growth=10.0))
+    for number, date in enumerate(("2025-01-01", "2025-03-01")):
+        store.submit("modern", duel(number, date))
+    for number, date in enumerate(("1968-01-01", "1968-12-31", "1969-12-01", "1970-03-01", "2019-05-01")):
+        store.submit("sixties", duel(number, date, *(("ana", "ben") if number % 2 else ("ben", "ana"))))
+    store.begin_season("sixties", "second", datetime(1969, 1, 15, tzinfo=UTC), keep=0.5)
+    store.snapshot("sixties", DAY)
+    return store
+
+
+def make_earlier_database(url, scratch, revision="0003"):
+    """Fill a database of an earlier schema with what the arithmetic of its time makes of `fill`.
+
+    Args:
+        url: of an empty database.
+        scratch: of another, which the rows are copied from.
+    """
+    with first_arithmetic():
+        source = fill(Store(scratch))
+    target = engine_for(url)
+    upgrade(target, revision)
+    known = sa.MetaData()
+    with source.engine.begin() as reading, target.begin() as writing:
+        known.reflect(writing)
+        for each in metadata.sorted_tables:
+            table = known.tables[each.name]
+            rows = [
+                {column.name: row[column.name] for column in table.columns}
+                for row in reading.execute(sa.select(each)).mappings()
+            ]
+            if rows:
+                writing.execute(sa.insert(table), rows)
+            if rows and target.dialect.name == "postgresql" and each.name in COUNTED_UP:
+                column = COUNTED_UP[each.name]
+                writing.execute(
+                    sa.text(
+                        f"SELECT setval(pg_get_serial_sequence('{each.name}', '{column}'), {rows[-1][column] + 99})"
+                    )
+                )
+    source.close()
+    target.dispose()

@@ -1,0 +1,237 @@
+"""Pools of an earlier version's arithmetic: they wait, are rated again once, and are then what the log says."""
+
+import signal
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+
+import pytest
+import sqlalchemy as sa
+from earlier import DAY, duel, fill, make_earlier_database
+from races import calling, event, ratings
+
+import podium
+from podium.arithmetic import ARITHMETIC
+from podium.service.pages import Pages
+from podium.store import Store, database, upgrade
+from podium.store.database import StoreError
+from podium.store.schema import change, metadata, pool
+from podium.store.upgrade import due_pools, upgrade_pools
+from podium.systems import find
+
+both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+
+
+@pytest.fixture
+def earlier(new_url):
+    """A function that makes a database of the earlier version, and returns its URL."""
+
+    def make(kind):
+        url = new_url(kind)
+        make_earlier_database(url, new_url(kind))
+        return url
+
+    return make
+
+
+def everything(store):
+    """Every row of every table."""
+    with store.engine.begin() as connection:
+        return {
+            table.name: sorted(map(str, connection.execute(sa.select(table)).all())) for table in metadata.sorted_tables
+        }
+
+
+def ledger(store, name):
+    """The rating after each change of a pool, by the change's key."""
+    rows = sa.select(change).join(pool, pool.c.id == change.c.pool_id).where(pool.c.name == name)
+    with store.engine.begin() as connection:
+        return {(row.started_at, row.seq, row.player_id): row.rating for row in connection.execute(rows)}
+
+
+def arithmetics(store):
+    return {each.name: each.arithmetic for each in store.pools()}
+
+
+@both_kinds
+def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
+    truth = fill(Store(new_url(kind)))
+    store = Store(earlier(kind))
+    assert arithmetics(store) == {"modern": 1, "sixties": 1}
+    before, old = everything(store), ledger(store, "sixties")
+    assert ratings(store, "sixties") != ratings(truth, "sixties")
+
+    told = store.verify()
+    assert len(told) == 2  # and no number of theirs is called a fault
+    assert all("waits to be rated again" in each and "podium db upgrade" in each for each in told)
+    rows = duel(9, "2020-01-01")
+    for act in (
+        lambda: store.submit("sixties", rows),
+        lambda: store.submit("sixties", rows, dry_run=True),
+        lambda: store.submit("sixties", duel(0, "1968-01-01", "ben", "ana")),
+        lambda: store.amend("sixties", duel(0, "1968-01-01")),
+        lambda: store.void("sixties", "d0"),
+        lambda: store.merge("sixties", "ana", "ben"),
+        lambda: store.begin_season("sixties", "s", datetime(2020, 1, 1, tzinfo=UTC), keep=0.5),
+        lambda: store.snapshot("sixties"),
+        lambda: store.explain("sixties", "d3", "ana"),
+    ):
+        with pytest.raises(StoreError, match="run podium db upgrade"):
+            act()
+    assert len(store.leaderboard("sixties")) == 2
+    assert store.history("sixties").height == 12  # five duels and a season
+    assert everything(store) == before
+
+    modern, sixties = upgrade_pools(store.engine, "test")
+    assert (modern.pool, modern.sentences) == ("modern", ("2 events rated again, 0 changes of ratings moved",))
+    new = ledger(store, "sixties")
+    moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
+    assert new.keys() == old.keys()
+    assert min(moved) > 0.0
+    assert f"5 events rated again, {len(moved)} changes of ratings moved" in str(sixties)
+    assert f"the largest by {max(moved):.4g} points" in str(sixties)
+    assert "the ranks of 1 days taken again" in str(sixties)
+    assert store.verify() == []
+    assert ratings(store, "sixties") == ratings(truth, "sixties")
+    assert store.ranks_on("sixties", DAY) == truth.ranks_on("sixties", DAY)
+    assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": ARITHMETIC}
+    assert store.log("sixties")[-1]["kind"] == "rerate"  # so that pages of the old numbers are known to be old
+
+    after = everything(store)
+    assert list(upgrade_pools(store.engine, "test")) == []
+    assert everything(store) == after
+    for each in (store, truth):
+        assert each.submit("sixties", rows)[0].status == "rated"
+    assert ratings(store, "sixties") == ratings(truth, "sixties")
+    assert store.verify() == []
+    for each in (store, truth):
+        each.close()
+
+
+KILLED = """
+import os, signal, sys
+from podium.store import Store, upgrade
+plain = upgrade.rerate
+def rerate(connection, pool, first):
+    done = plain(connection, pool, first)
+    if pool.name == "sixties":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+upgrade.rerate = rerate
+list(upgrade.upgrade_pools(Store(sys.argv[1]).engine, "killed"))
+"""
+
+
+@both_kinds
+def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
+    url = earlier(kind)
+    done = subprocess.run([sys.executable, "-c", KILLED, url], check=False)
+    assert done.returncode == -signal.SIGKILL
+    store = Store(url)
+    assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": 1}
+    (told,) = store.verify()
+    assert told.startswith("sixties: the pool waits")
+    assert [each.pool for each in upgrade_pools(store.engine, "test")] == ["sixties"]
+    assert store.verify() == []
+    store.close()
+
+
+@both_kinds
+def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, monkeypatch):
+    """Longer than SQLite waits for its turn."""
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=1"))
+    url = earlier(kind)
+    stores = [Store(url), Store(url)]
+    begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
+    plain, plain_busy = upgrade.rerate, upgrade.is_busy
+
+    def rerate(connection, pool, first):
+        begun.set()
+        assert may_end.wait(30)
+        return plain(connection, pool, first)
+
+    def is_busy(error):
+        refused.set()
+        return plain_busy(error)
+
+    monkeypatch.setattr(upgrade, "rerate", rerate)
+    monkeypatch.setattr(upgrade, "is_busy", is_busy)
+    reports = [[], []]
+
+    def run(k):
+        reports[k] += upgrade_pools(stores[k].engine, f"process {k}")
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in (0, 1)]
+    threads[0].start()
+    assert begun.wait(30)
+    assert due_pools(stores[1].engine) == ["modern", "sixties"]  # readers see it as it was
+    threads[1].start()
+    if kind == "sqlite":
+        assert refused.wait(30)
+    may_end.set()
+    for each in threads:
+        each.join()
+    assert sorted(each.pool for report in reports for each in report) == ["modern", "sixties"]
+    assert [each["kind"] for each in stores[0].log("modern")].count("rerate") == 1
+    assert stores[0].verify() == []
+    for each in stores:
+        each.close()
+
+
+def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
+    store = Store(earlier("sqlite"))
+    with store.engine.begin() as connection:  # a system that needs more than the events have
+        connection.execute(sa.update(pool).where(pool.c.name == "modern").values(system="stk", parameters="{}"))
+    modern, sixties = upgrade_pools(store.engine, "test")
+    assert "time_s" in modern.error
+    assert str(modern).startswith("pool modern stays as it was: ")
+    assert sixties.error == ""
+    assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
+    assert store.log("modern")[-1]["kind"] == "submit"
+    store.configure("modern", find("elo")())  # rates it from its first event on
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_newer_arithmetic_is_left_alone(store):
+    fill(store)
+    with store.engine.begin() as connection:
+        connection.execute(sa.update(pool).where(pool.c.name == "modern").values(arithmetic=ARITHMETIC + 1))
+    with pytest.raises(StoreError, match="update Podium"):
+        store.void("modern", "d0")
+    assert list(upgrade_pools(store.engine, "test")) == []
+    (told,) = store.verify()
+    assert "is a newer version's" in told
+
+
+def test_the_service_refuses_to_write_to_a_pool_that_waits(earlier, monkeypatch):
+    monkeypatch.setattr(Pages, "LOOK_S", 0.0)
+    store = Store(earlier("sqlite"))
+    board = "/api/v1/pools/sixties/leaderboard"
+    with calling(store) as client:
+        answer = client.post("/api/v1/pools/sixties/events", json=event(1, "ab"))
+        assert answer.status_code == 409
+        assert "podium db upgrade" in answer.json()["detail"]
+        page = client.get(board)
+        seen = {"If-None-Match": page.headers["ETag"]}
+        assert client.get(board, headers=seen).status_code == 304
+        assert len(list(upgrade_pools(store.engine, "test"))) == 2
+        assert client.get(board, headers=seen).json() != page.json()
+    store.close()
+
+
+def test_a_pool_from_before_1970_verifies(store):
+    """The two events of Live's first defect; what one replay of both says."""
+    store.create_pool("main", find("glicko")(idle_growth=10.0))
+    rows = [duel(1, "1968-01-01"), duel(2, "1969-01-01", "ben", "ana")]
+    for each in rows:
+        store.submit("main", each)
+    history = podium.rate([row for each in rows for row in each], "glicko", idle_growth=10.0).history
+    assert history.filter(event_id="d2", player="ana")["delta"][0] == pytest.approx(-277.05, abs=0.005)
+    assert store.history("main")["rating"].to_list() == history["rating"].to_list()
+    assert store.verify() == []
+    store.submit("main", duel(3, "1971-01-01"))
+    store.submit("main", duel(4, "1950-05-13"))  # late
+    store.void("main", "d2")
+    assert store.verify() == []

@@ -85,5 +85,5 @@ def stray_quotes(content: bytes) -> Iterator[Fault]:
 
 def uneven(cells: int, columns: int) -> str:
     """What is wrong with a row of too many cells or too few."""
-    told = f"has {cells} cell{'s' * (cells != 1)}, and the header {columns}"
-    return f"{told}; put a text with a comma in it in quotes" if cells > columns else f"{told}; leave none out"
+    count = f"has {cells} cell{'s' * (cells != 1)}, and the header {columns}"
+    return f"{count}; put a text with a comma in it in quotes" if cells > columns else f"{count}; leave none out"

@@ -247,6 +247,7 @@ class Receipt(BaseModel):
     changes: list[Change]
     rerated: int
     effects: list[Effect]
+    warnings: list[str]
 
 
 class PoolTold(BaseModel):

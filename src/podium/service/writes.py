@@ -210,4 +210,5 @@ def given(told: Taken) -> dict[str, Any]:
         "changes": [each._asdict() for each in told.changes],
         "rerated": told.rerated,
         "effects": [each._asdict() for each in told.effects],
+        "warnings": list(told.warnings),
     }

@@ -5,12 +5,16 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from podium.lookalikes import key
 from podium.names import LONGEST, normalise, refusal
 from podium.store.log import RENAME, append, entry
 from podium.store.players import RENAMED, names_of
 from podium.store.pools import Pool
-from podium.store.schema import alias
+from podium.store.schema import alias, player
 
+WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
+    player.c.pool_id == sa.bindparam("of"), player.c.lookalike.is_(None)
+)
 SHOWN = 20  # marked names that are reported
 
 
@@ -30,7 +34,9 @@ def settled(name: str) -> str:
 
 
 def are_due(connection: sa.Connection, pool: Pool) -> bool:
-    """Whether a player's name is not in its normal form."""
+    """Whether a player's name is not in its normal form, or is not found among those that look alike."""
+    if connection.execute(WITHOUT_KEY, {"of": pool.id}).first() is not None:
+        return True
     return any(settled(name) != name for name in names_of(connection, pool).values())
 
 
@@ -42,7 +48,9 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """
     done = list(renamings(connection, pool))
     for each in reversed(done):  # the later gives a name up before the earlier takes it
-        connection.execute(RENAMED, {"who": each.number, "new": each.new})
+        connection.execute(RENAMED, {"who": each.number, "new": each.new, "key": key(each.new)})
+    for row in connection.execute(WITHOUT_KEY, {"of": pool.id}).all():
+        connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
     append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in done])
     marked = [f"a later {each.old!r} is now {each.new!r}" for each in done if each.marked]
     more = [f"and {len(marked) - SHOWN} more"] if len(marked) > SHOWN else []

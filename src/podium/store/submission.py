@@ -3,12 +3,13 @@
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
+from podium.lookalikes import warning
 from podium.results import Results
 from podium.store import matches
 from podium.store.among import among, values
@@ -16,7 +17,14 @@ from podium.store.content import Content, checked, contents_of, difference
 from podium.store.database import StoreError
 from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
-from podium.store.players import exact_numbers, known_numbers, names_of, numbers_of
+from podium.store.players import (
+    exact_numbers,
+    known_numbers,
+    lookalikes_of,
+    names_of,
+    numbers_and_newcomers,
+    numbers_of,
+)
 from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.schema import change, event, log
@@ -77,6 +85,7 @@ class Receipt:
     changes: tuple[Change, ...]  # of this event
     rerated: int  # ledger rows of other events that changed with it
     effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
+    warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
 
 
 class Sent(NamedTuple):
@@ -185,7 +194,8 @@ def is_repeat(connection: sa.Connection, of: Pool, known: Any, content: Content,
 
 def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
     """Log and rate events that are new; their receipts."""
-    numbers = numbers_of(connection, of, (name for each in fresh.values() for name in each.content.players))
+    names = (name for each in fresh.values() for name in each.content.players)
+    numbers, newcomers = numbers_and_newcomers(connection, of, names)
     logged: list[Entry] = []
     rows: list[dict[str, Any]] = []
     for event_id, (content, actor, match_id) in fresh.items():
@@ -202,7 +212,18 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
     for match_id in dict.fromkeys(row["match_id"] for row in rows):
         touched += matches.settle(connection, of, match_id)
     done = rerate(connection, of, min(touched))
-    return receipts_of(connection, of, keys, done), done
+    receipts = receipts_of(connection, of, keys, done)
+    return with_warnings(receipts, fresh, lookalikes_of(connection, of, newcomers)), done
+
+
+def with_warnings(receipts: dict[str, Receipt], fresh: Mapping[str, Sent], alike: dict[str, str]) -> dict[str, Receipt]:
+    """The receipts, each with a warning of the new players of its event whose names look like others."""
+    for event_id, each in fresh.items() if alike else ():
+        new = [name for name in each.content.players if name in alike]
+        warnings = tuple(warning(name, alike.pop(name)) for name in dict.fromkeys(new))
+        if warnings:
+            receipts[event_id] = replace(receipts[event_id], warnings=warnings)
+    return receipts
 
 
 def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:

@@ -8,7 +8,8 @@ from podium.lookalikes import are_alike, key, pairs_alike
 
 ALIKE = [
     ("Ana", "ana"), ("Pérez", "Perez"), ("аna", "ana"), ("АNA", "ana"), ("Ian", "lan"), ("Bill", "Bi11"),
-    ("ＡＮＡ", "ana"), ("Bern", "Bem"), ("O'Neil", "0'Neil"), ("Straße", "STRASSE"), ("Łódź", "lodz"), ("Ваня", "ВАНЯ"), ("ВEN", "BEN"),
+    ("ＡＮＡ", "ana"), ("Bern", "Bem"), ("O'Neil", "0'Neil"), ("Straße", "STRASSE"), ("Łódź", "lodz"), ("Ваня", "ВАНЯ"),
+    ("ВEN", "BEN"),
 ]  # fmt: skip
 UNLIKE = [("Lan", "Ian"), ("Ali", "Ail"), ("player 1", "player 2"), ("ana", "anna"), ("雪", "雨"), ("p1", "p11")]
 

@@ -44,7 +44,7 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """Bring every name to its normal form. Where players would be called alike, the later keeps a marked name.
 
     Returns:
-        A sentence for the admin, with the marked names.
+        A sentence for the admin, with the marked names; empty where every name was in its normal form.
     """
     done = list(renamings(connection, pool))
     for each in reversed(done):  # the later gives a name up before the earlier takes it
@@ -52,6 +52,8 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     for row in connection.execute(WITHOUT_KEY, {"of": pool.id}).all():
         connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
     append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in done])
+    if not done:
+        return ""
     marked = [f"a later {each.old!r} is now {each.new!r}" for each in done if each.marked]
     more = [f"and {len(marked) - SHOWN} more"] if len(marked) > SHOWN else []
     return ", ".join([f"{len(done)} names normalised", *marked[:SHOWN], *more])

@@ -25,7 +25,7 @@ class Step(NamedTuple):
     """One thing that is done to a pool, in the pool's transaction."""
 
     is_due: Callable[[sa.Connection, Pool], bool]
-    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence about what it did
+    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
         try:
             with engine.begin() as connection:
                 pool = lock_pool(connection, name)
-                return tuple(step.run(connection, pool, actor) for step in due_steps(connection, pool))
+                sentences = [step.run(connection, pool, actor) for step in due_steps(connection, pool)]
+                return tuple(each for each in sentences if each)
         except sa.exc.OperationalError as error:
             if not is_busy(error):
                 raise  # else another process has a long turn: rating a pool again may take minutes

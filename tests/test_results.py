@@ -1,6 +1,7 @@
 """The results table: what is read, and what is refused with words that mend it."""
 
 import io
+import json
 
 import pandas as pd
 import polars as pl
@@ -71,7 +72,29 @@ BAD = [
     ("", "results.csv: is empty"),
     ("event_id,player,player\na,b,c", "column player: stands twice in the header"),
     ('{"event_id": "a", "player": "b", "score": NaN}', "NaN is not a JSON number"),
-    ("event_id,player\na,b,c,d,e\n", "is not well-formed CSV"),
+    ("event_id,player\na,b,c,d,e\n", "results.csv row 1: has 5 cells, and the header 2; put a text with a comma"),
+    ("event_id,player,position\na,ana,1\na,ben\n", "results.csv row 2: has 2 cells, and the header 3"),
+    ('event_id,player,position\n"a","ana, of A",1\na,ben\n', "results.csv row 2: has 2 cells, and the header 3"),
+    ("event_id,player,position\na,ana,1\na,ben,2,3\n", "results.csv row 2: has 4 cells, and the header 3"),
+    ('event_id,player,position\na,ana,1\na,"ben,2\na,cy,3\n', "results.csv row 2: has a quotation mark that is not"),
+    ('event_id,player,position\na,ana,1\na,"ben"x,2\n', "results.csv row 2: has a quotation mark that is not"),
+    ('event_id,player,position\na,ana,1\na,ben"x,2\n', "results.csv row 2: has a quotation mark in the middle"),
+    ("event_id,player,position, position\na,ana,1,2\n", "column position: stands twice in the header"),
+    ("event_id,player,time_s\nr,Max,91.7\nr,Pia,+22.457\n", "row 2, column time_s: '+22.457' looks like a gap"),
+    ("event_id,player,duration_s\nr,Max,+91.7\n", "row 1, column duration_s: '+91.7' looks like a gap"),
+    (
+        '{"event_id":"e","player":"a"}\n{"event_id":"e","player":"a","position":1,"position":3}',
+        "row 2, column position",
+    ),
+    ('[{"event_id":"e","player":"a"},{"event_id":"e","event_id":"f","player":"b"}]', "row 2, column event_id: stands"),
+    ('{"event_id":"e","player":{"name":"a","name":"b"}}', "row 1, column name: stands twice in one object"),
+    ('{"event_id":"e","player":["a"]}\n{"event_id":"e","player":"b"}', "row 1, column player: ['a'] is no text"),
+    ('{"event_id":"e","player":"b"}\n{"event_id":"e","player":true}', "row 2, column player: True is no text"),
+    ('{"event_id":"e","player":"b","team":{"a":1}}', "row 1, column team: {'a': 1} is no text"),
+    ('{"event_id":"e","player":"b","position":1}\n{"event_id":"e","player":"c","position":true}', "row 2, column pos"),
+    ('{"event_id":"e","player":"b\\ud800"}', "row 1, column player: has half of a surrogate pair"),
+    ('{"event_id":"e","player":"b","\\ud800":1}', "column \\ud800: is not a column"),
+    ("event_id,player,position\nPérez,ana,1\nPe\u0301rez,ben,2\n", "row 2, column event_id: 'Pe\u0301rez' looks like"),
 ]
 
 
@@ -102,3 +125,64 @@ def test_an_empty_table_is_fine():
 def test_times_are_utc_whatever_their_offset():
     text = "event_id,player,position,started_at\na,ana,1,2025-01-01T02:00+02:00\na,ben,2,2025-01-01 00:00:00\n"
     assert podium.read_results(io.BytesIO(text.encode())).frame["started_at"].n_unique() == 1
+
+
+FORMS = [
+    ([7.5, 8], ["7.5", "8"]),
+    ([7, "a"], ["7", "a"]),
+    ([8.0, 9.0], ["8", "9"]),
+    (["7.5", 8.0], ["7.5", "8"]),
+    ([2**60, "a"], [str(2**60), "a"]),
+]
+
+
+@pytest.mark.parametrize(("players", "names"), FORMS)
+@pytest.mark.parametrize("kind", ["records", "json", "pandas"])
+def test_a_number_that_stands_for_a_name_is_written_as_it_was_sent(players, names, kind):
+    rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate(players, start=1)]
+    sources = {
+        "records": lambda: rows,
+        "json": lambda: io.BytesIO(json.dumps(rows).encode()),
+        "pandas": lambda: pd.DataFrame(rows).astype({"player": object}),
+    }
+    assert podium.read_results(sources[kind]()).frame["player"].to_list() == names
+
+
+@pytest.mark.parametrize("player", [1e20, -1e16, float("inf")])
+def test_an_id_that_a_double_does_not_hold_exactly_is_refused(player):
+    rows = [{"event_id": "e", "player": player}, {"event_id": "e", "player": "b"}]
+    for source in (rows, rows[:1], pl.DataFrame(rows[:1])):
+        with pytest.raises(podium.ResultsError, match=r"row 1, column player: .* too large to be exact"):
+            podium.read_results(source)
+
+
+def test_lists_and_truths_in_a_frame_are_no_names():
+    for values in (["a", ["b"]], ["a", True], [True, False], [["a"], ["b"]]):
+        frame = pd.DataFrame({"event_id": ["e", "e"], "player": pd.Series(values, dtype=object), "position": [1, 2]})
+        with pytest.raises(podium.ResultsError, match="column player"):
+            podium.read_results(frame)
+
+
+def test_a_line_of_json_ends_where_its_line_ends():
+    rows = [{"event_id": "e", "player": name, "position": 1} for name in ("a", "b")]
+    text = "\n".join(json.dumps(row | {"mode": "x\u2003y"}, ensure_ascii=False) for row in rows)
+    assert podium.read_results(io.BytesIO(text.encode())).frame.height == 2
+
+
+def test_words_with_a_meaning_have_it_however_they_are_written():
+    rows = [
+        {"event_id": "e", "heat": heat, "player": player, "position": place, "time_s": 60.0 + place, "mode": mode}
+        for heat, mode in (("1", "Time-Trial"), ("Overall", "time trial"))
+        for place, player in enumerate("ab", start=1)
+    ]
+    frame = podium.read_results(rows).frame
+    assert frame["heat"].to_list() == ["1", "1", "overall", "overall"]
+    assert frame["mode"].to_list() == ["time-trial"] * 4
+    plain = [row | {"heat": row["heat"].lower(), "mode": "time-trial"} for row in rows]
+    for system in ("stk", "trials"):
+        assert podium.rate(rows, system).history.equals(podium.rate(plain, system).history)
+
+
+def test_an_empty_last_cell_is_no_missing_cell():
+    text = 'event_id,player,status\na,"ana, of ""A""",\na,ben,dnf\n'
+    assert podium.read_results(io.BytesIO(text.encode())).frame["status"].to_list() == ["finished", "dnf"]

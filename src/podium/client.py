@@ -348,7 +348,8 @@ def quoted(part: str) -> str:
     """A name as a part of an address."""
     from urllib.parse import quote  # noqa: PLC0415  (small, and only here)
 
-    return quote(part, safe="")
+    dots = part in (".", "..")  # which every client takes for a folder
+    return part.replace(".", "%2E") if dots else quote(part, safe="")
 
 
 def refusal(answer: Any) -> ClientError:

@@ -1,19 +1,22 @@
 """The columns of a results table: their types, and each cell turned into its type or told as a fault."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault
+from podium.names import normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
 MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings beyond all bounds
+TIMES = ("time_s", "played_s", "duration_s")
 NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = ("finished", "quit", "dnf", "disqualified", "did_not_start")
@@ -50,28 +53,59 @@ SYNONYMS = {
     "ret": "dnf",
     "ok": "finished",
 }
+# Words that mean something to systems, however they are written: a heat `Overall` is no other heat.
+SPELLINGS = {
+    "heat": {"overall": r"(?i)^overall$"},
+    "mode": {"time-trial": r"(?i)^time[-_ ]?trial$", "duel": r"(?i)^duel$"},
+}
+EXACT = 2.0**53  # from here on a double stands for several whole numbers
+TOO_LARGE = "is too large to be exact as a number; give it as text"
+GAP = "looks like a gap to the winner; give the whole time, without a sign"
+Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those that were taken before the rule
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
 
 
-def normalised(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Fault]]:
-    """Every column in its type, and what did not fit: at most one fault more than are shown."""
-    columns: dict[str, pl.Series] = {}
-    faults: list[Fault] = []
-    for name in frame.columns:
-        series, told = typed(frame[name])
-        columns[name] = series
-        faults.extend(told)
-    faults.sort(key=lambda fault: fault.row or 0)
+class Cells(NamedTuple):
+    """A column in its type, what did not fit in it, and its names as they were sent, where the rule changed any."""
+
+    column: pl.Series
+    faults: list[Fault]
+    sent: pl.Series | None = None
+
+
+class Checked(NamedTuple):
+    """Every column in its type; what did not fit; and the same with names as they were sent, where any changed."""
+
+    frame: pl.DataFrame
+    faults: list[Fault]
+    sent: pl.DataFrame | None = None
+
+
+def none_known(_column: str, _names: list[str]) -> set[str]:
+    """No name was taken before there was a rule."""
+    return set()
+
+
+def normalised(frame: pl.DataFrame, known: Known = none_known) -> Checked:
+    """Every column in its type, and what did not fit: at most one fault more than are shown.
+
+    Args:
+        known: of the players' names that the rule refuses, those that stay: they were taken before there was one.
+    """
+    cells = {name: typed(frame[name], known) for name in frame.columns}
+    faults = sorted((fault for each in cells.values() for fault in each.faults), key=lambda fault: fault.row or 0)
     if faults:
-        return frame, faults
+        return Checked(frame, faults)
+    columns = {name: each.column for name, each in cells.items()}
     for name, default in DEFAULTS.items():
         columns[name] = columns[name].fill_null(default) if name in columns else constant(name, default, frame.height)
     if "weight" in columns and keeps(columns["weight"]):
         columns["weight"] = columns["weight"].fill_null(1.0)
-    kept = {name: columns[name] for name in ALL if name in columns and keeps(columns[name])}
-    return pl.DataFrame(kept), []
+    whole = pl.DataFrame({name: columns[name] for name in ALL if name in columns and keeps(columns[name])})
+    sent = [each.sent for name, each in cells.items() if each.sent is not None and name in whole.columns]
+    return Checked(whole, [], whole.with_columns(sent) if sent else None)
 
 
 def constant(name: str, value: str, height: int) -> pl.Series:
@@ -84,21 +118,21 @@ def keeps(series: pl.Series) -> bool:
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
-def typed(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+def typed(series: pl.Series, known: Known = none_known) -> Cells:
     """A column in its type, and its faults."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
     if series.dtype == pl.String and (series == "").any():
         series = series.replace("", None)
+    if series.name in TEXTS:
+        return names(series, known)
     if series.name in NUMBERS:
-        return number(series)
+        return Cells(*number(series))
     if series.name in TRUTHS:
-        return truth(series)
+        return Cells(*truth(series))
     if series.name == "started_at":
-        return started(series)
-    if series.name == "status":
-        return status(series)
-    return text(series)
+        return Cells(*started(series))
+    return Cells(*status(series))
 
 
 def told(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
@@ -107,27 +141,82 @@ def told(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
         yield Fault(row + 1, series.name, series[row], remedy)
 
 
+def names(series: pl.Series, known: Known) -> Cells:
+    """Names: ids, pools, modes, heats, teams, players. An event's id is a key, and stays to the letter."""
+    column, faults = text(series)
+    if faults:
+        return Cells(column, faults)
+    settled, reasons = normalise_column(column)
+    if reasons:
+        settled, reasons = settled.replace("", None), {name: why for name, why in reasons.items() if normalise(name)}
+        taken = known(series.name, list(reasons)) if reasons else set()
+        bad = column.is_in([name for name in reasons if name not in taken])
+        faults += [fault._replace(remedy=reasons[str(fault.value)]) for fault in told(column, bad, "")]
+        if taken:
+            stays = pl.DataFrame({"sent": column, "settled": settled, "stays": column.is_in(list(taken))})
+            settled = stays.select(pl.when("stays").then("sent").otherwise("settled").alias(series.name)).to_series()
+    if series.name in REQUIRED and settled.null_count():
+        faults += told(settled, settled.is_null(), "is empty; every row needs one")
+    if series.name == "event_id":
+        return Cells(column, faults if settled is column else faults + nearly_one_id(column, settled))
+    for word, pattern in SPELLINGS.get(series.name, {}).items():
+        if settled.str.contains(pattern).any():
+            settled = settled.str.replace(pattern, word)
+    if settled is column or settled.equals(column, null_equal=True):
+        return Cells(settled, faults)
+    return Cells(settled, faults, column)
+
+
+def nearly_one_id(column: pl.Series, settled: pl.Series) -> list[Fault]:
+    """Ids of events that look the same and are not: what was one event would be two."""
+    if settled.equals(column) or settled.n_unique() == column.n_unique():
+        return []
+    ids = pl.DataFrame({"id": column, "settled": settled}).with_columns(first=pl.col("id").first().over("settled"))
+    remedy = "looks like another id of this table, and is written with other characters; write the two alike"
+    return list(told(column, ids["id"] != ids["first"], remedy))
+
+
 def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Names: ids, pools, heats, players."""
-    if series.dtype.is_nested() or series.dtype == pl.Boolean:
-        return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold text")]
-    if series.dtype.is_float():
-        whole = series.fill_null(0.0)
-        if (whole == whole.round()).all():
-            series = series.cast(pl.Int64, strict=False)
-    column = series.cast(pl.String)
-    faults: list[Fault] = []
-    if series.name in REQUIRED and column.null_count():
-        faults += told(column, column.is_null(), "is empty; every row needs one")
-    if column.str.contains("\x00", literal=True).any():
-        faults += told(column, column.str.contains("\x00", literal=True).fill_null(value=False), "has a NUL character")
-    return column, faults
+    """A column as text; a whole number is written without a fraction."""
+    kind = series.dtype
+    if kind.is_nested() or kind in (pl.Boolean, pl.Binary, pl.Object):
+        return series, [Fault(None, series.name, None, f"holds {kind}; it must hold text")]
+    if not kind.is_float():
+        return series.cast(pl.String), []
+    numbers = series.fill_nan(None)
+    large = (numbers.abs() >= EXACT).fill_null(value=False)
+    if large.any():
+        return series, list(told(series, large, TOO_LARGE))
+    whole = (numbers == numbers.round()).fill_null(value=False)
+    written = (
+        numbers.cast(pl.String)
+        .to_frame()
+        .select(
+            pl.when(whole).then(numbers.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(pl.col(series.name))
+        )
+    )
+    return written.to_series().alias(series.name), []
+
+
+def as_written(number: float) -> str:
+    """A number that stands for a name; a whole one without a fraction.
+
+    Raises:
+        ValueError: doubles do not tell it from its neighbours.
+    """
+    if not abs(number) < EXACT:
+        raise ValueError(TOO_LARGE)
+    return str(int(number)) if number == int(number) else repr(number)
 
 
 def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     """Numbers, finite, and above zero where they must be."""
     if series.dtype == pl.Boolean or (series.dtype != pl.String and not series.dtype.is_numeric()):
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold numbers")]
+    if series.name in TIMES and series.dtype == pl.String:
+        signed = series.str.starts_with("+")
+        if signed.any():
+            return series, list(told(series, signed.fill_null(value=False), GAP))
     column = series.cast(pl.Float64, strict=False)
     values = column.to_numpy()  # NaN where it is empty
     fine = np.isfinite(values)

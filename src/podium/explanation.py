@@ -11,6 +11,7 @@ from podium import entries, rules
 from podium.errors import UnknownError
 from podium.events import Events
 from podium.left_out import contributions
+from podium.names import normalise
 from podium.replay import Replayed, States, newcomers, states_after
 from podium.systems.base import System, blank
 from podium.tuples import read, times
@@ -62,6 +63,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     Raises:
         UnknownError: there is no such event, or the player is not rated in it.
     """
+    player = player if (events.results.frame["player"] == player).any() else normalise(player)
     entrant, settles = find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
     if not settles:

@@ -18,6 +18,7 @@ from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.idle import with_idle_before
+from podium.names import admit, normalise
 from podium.replay import Replayed, States, replay
 from podium.results import Results, read_results
 from podium.rule_checks import check_rules
@@ -247,7 +248,7 @@ class Rated:
             ParameterError: there are several pools and none is named.
         """
         params = self.system.params()
-        forms = [rules.enter(params, self._state(name, pool), PRESENT) for name in (a, b)]
+        forms = [rules.enter(params, self._state(normalise(name), pool), PRESENT) for name in (a, b)]
         return float(rules.expect(params, *forms))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
@@ -262,12 +263,14 @@ class Rated:
             Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
 
         Raises:
-            ParameterError: fewer than two entrants, one twice, or there are several pools and none is named.
+            ParameterError: fewer than two entrants, one twice, a name that the rule refuses, or there are several
+                pools and none is named.
             UnknownError: no such pool.
         """
         if pool is not None:
             self.pool(pool)
-        return forecast(self.system, entrants, [self._state(name, pool) for name in entrants], top)
+        names = [admit(name, "entrant") for name in entrants]
+        return forecast(self.system, names, [self._state(name, pool) for name in names], top)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
         """Those of the entrants who are nobody's name in the results, each with the nearest name where one is near.

@@ -1,7 +1,6 @@
 """The results table: read from files and frames, checked cell by cell, refused whole or not at all."""
 
 import io
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,9 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from podium.columns import ALL, REQUIRED, normalised
+from podium.columns import ALL, REQUIRED, Known, none_known, normalised
+from podium.delimited import from_csv
 from podium.errors import Fault, ResultsError
 from podium.faults import contradictions
+from podium.objects import column_of, from_json, from_records
 
 STDIN = "-"
 
@@ -23,20 +24,23 @@ STDIN = "-"
 class Results:
     """A checked results table, rows in the order of the file.
 
-    `frame` has the columns that the input had values in, and always `event_id, player, pool, status`.
+    `frame` has the columns that the input had values in, and always `event_id, player, pool, status`. `sent` is the
+    same with names as they came, where any was not in its normal form; None where all were.
     """
 
     frame: pl.DataFrame
     source: str
+    sent: pl.DataFrame | None = None
 
 
-def read_results(source: Any, *, name: str | None = None) -> Results:
+def read_results(source: Any, *, name: str | None = None, known: Known = none_known) -> Results:
     """Read and check results.
 
     Args:
         source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
             Polars or Arrow frame, rows as dicts, or Results.
         name: what faults call the table; the file's name where None.
+        known: of a column's names that the rule for names refuses, those to take all the same.
 
     Returns:
         The checked table, rows in the order of the source.
@@ -51,9 +55,9 @@ def read_results(source: Any, *, name: str | None = None) -> Results:
     if faults:
         raise ResultsError(called, faults)
     wanted = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
-    checked, cell_faults = normalised(wanted)
+    checked, cell_faults, sent = normalised(wanted, known)
     refuse(called, chain(cell_faults, () if cell_faults else contradictions(checked)))
-    return Results(checked, called)
+    return Results(checked, called, sent)
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
@@ -84,16 +88,16 @@ def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
     if isinstance(source, pl.LazyFrame):
         return source.collect(), name or "results"
     if isinstance(source, pl.DataFrame):
-        return source, name or "results"
+        return with_types(source, name or "results"), name or "results"
     if hasattr(source, "read"):
         called = name or getattr(source, "name", "results")
         return parsed_bytes(source.read(), str(called)), str(called)
     if isinstance(source, list | tuple):
         return from_records(list(source), name or "results"), name or "results"
-    return from_any_frame(source), name or "results"
+    return from_any_frame(source, name or "results"), name or "results"
 
 
-def from_any_frame(source: Any) -> pl.DataFrame:
+def from_any_frame(source: Any, called: str) -> pl.DataFrame:
     """A Polars frame of any frame that narwhals knows."""
     import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
 
@@ -105,7 +109,16 @@ def from_any_frame(source: Any) -> pl.DataFrame:
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if len(set(eager.columns)) < len(eager.columns):
         raise ResultsError("results", [Fault(None, None, None, "two columns have the same name")])
-    return eager.to_polars()
+    try:
+        return with_types(eager.to_polars(), called)
+    except (TypeError, ValueError):  # Arrow's, of a column of several types
+        return pl.DataFrame([column_of(column, eager[column].to_list(), called) for column in eager.columns])
+
+
+def with_types(frame: pl.DataFrame, called: str) -> pl.DataFrame:
+    """The frame, its columns of Python objects with a type."""
+    objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
+    return frame.with_columns(column_of(column, frame[column].to_list(), called) for column in objects)
 
 
 def loaded_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
@@ -146,13 +159,7 @@ def parsed_bytes(content: bytes, called: str) -> pl.DataFrame:
         return from_json(decoded, called, lines=True)
     if not start:
         raise ResultsError(called, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
-    header = decoded.lstrip("\n\r").split("\n", 1)[0].rstrip("\r").split(",")
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise ResultsError(called, [Fault(None, twice[0], None, "stands twice in the header")])
-    frame = attempted(lambda: pl.read_csv(io.BytesIO(text), infer_schema=False), called, "CSV")
-    stripped = frame.rename({column: column.strip() for column in frame.columns})
-    return stripped.with_columns(pl.all().str.strip_chars())
+    return from_csv(text, called)
 
 
 def attempted(read: Callable[[], pl.DataFrame], called: str, kind: str) -> pl.DataFrame:
@@ -162,41 +169,3 @@ def attempted(read: Callable[[], pl.DataFrame], called: str, kind: str) -> pl.Da
     except pl.exceptions.PolarsError as error:
         remedy = f"is not well-formed {kind} ({first_line(error)})"
         raise ResultsError(called, [Fault(None, None, None, remedy)]) from None
-
-
-def from_json(text: str, called: str, *, lines: bool) -> pl.DataFrame:
-    """A table of JSON objects: an array of them, or one a line."""
-    rows: list[Any] = []
-    try:
-        if lines:
-            rows.extend(json.loads(line, parse_constant=refused_constant) for line in text.splitlines() if line.strip())
-        else:
-            rows = json.loads(text, parse_constant=refused_constant)
-    except (ValueError, RecursionError) as error:
-        line = len(rows) + 1 if lines else None
-        raise ResultsError(called, [Fault(line, None, None, f"is not JSON ({first_line(error)})")]) from None
-    if not isinstance(rows, list):
-        raise ResultsError(called, [Fault(None, None, None, "must be an array of objects, one a row")])
-    return from_records(rows, called)
-
-
-def refused_constant(word: str) -> float:
-    """Refuse NaN and Infinity, which JSON does not have."""
-    message = f"{word} is not a JSON number"
-    raise ValueError(message)
-
-
-def from_records(rows: list[Any], called: str) -> pl.DataFrame:
-    """A table of dicts; a column keeps its type where all its values share one, else it is text."""
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict):
-            raise ResultsError(called, [Fault(number, None, None, "must be an object with the columns as names")])
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        try:
-            columns[name] = pl.Series(name, values, strict=True)
-        except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            columns[name] = pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
-    return pl.DataFrame([columns[name].alias(name) for name in names])

@@ -26,6 +26,8 @@ NO_NUMBERS = (
 )  # fmt: skip
 NO_TEXTS = ("1", "1.5", "true", "[]", '["a"]', "{}", '{"a": 1}', '""', '" "', '"\\ud800"', '"\\udfff"', '"a\\u0000b"')
 UNSEEN = (
+    "\u3164", "\u2800", "a\u200bb", "a\u200db", "a\u2060b", "\ufeffa", "a\u00adb",
+    "a\u202ab", "a\u061cb", "a\u034fb", "a\ufff9b", "ana\u200c", "a\u2029b", "a\U000e0041b",
     "a\u0007b", "a\nb", "a\tb", "a\x1bb", "a\x7fb", "a\u0085b", "a\u200fb", "a\u202eb", "a\u2066b", "a\u2028b",
 )  # fmt: skip
 HOSTILE = (
@@ -79,7 +81,7 @@ def odd_texts():
     for field in NAMES:
         for text in (*NO_TEXTS, json.dumps("x" * 201)):
             yield f"{field} {text[:20]}", field, with_value(field, text)
-        for name in (*UNSEEN, *HOSTILE):
+        for name in UNSEEN:
             yield f"{field} {name!r}", field, with_value(field, json.dumps(name))
     for name in ("won", "FINISHED", "", *HOSTILE[:4]):
         yield f"status {name}", "status", with_value("status", json.dumps(name))

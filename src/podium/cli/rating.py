@@ -126,12 +126,18 @@ def check(file: File) -> None:
     """Check FILE: say what is wrong with it, and change nothing."""
     import podium
     from podium.event_order import tie_notice
+    from podium.lookalikes import pairs_alike, warning
 
     with show.progress("checking"):
         results = podium.read_results(file)
-    frame = results.frame
+        frame = results.frame
+        alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
     counted = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
     typer.echo(f"{results.source}: {counted}: all good")
     notice = tie_notice(frame)
     if notice is not None:
         typer.echo(f"{results.source}: {notice}")
+    for name, like in alike[:SHOWN_ROWS]:
+        typer.echo(f"{results.source}: {warning(name, like)}", err=True)
+    if len(alike) > SHOWN_ROWS:
+        typer.echo(f"{results.source}: {len(alike) - SHOWN_ROWS} more names look alike", err=True)

@@ -56,8 +56,12 @@ def store_type() -> "type[Store]":
 
 
 def told(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events; of a dry run, every change that would come."""
+    """Print what became of events; of a dry run, every change that would come. Warnings go to stderr."""
     import polars as pl
+
+    for each in receipts:
+        for warning in each.warnings:
+            typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
 
     effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]  # all have the same
     if effects:

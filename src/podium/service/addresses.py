@@ -6,6 +6,7 @@ from urllib.parse import unquote_to_bytes
 from fastapi import Path
 from pydantic import AfterValidator
 
+from podium.service.names import LONGEST_SENT
 from podium.service.strict import RefusedError, check_text
 
 STAND_IN = "\x1f"  # for a slash within a name, on its way through the router
@@ -43,7 +44,7 @@ def name_of(part: str) -> str:
 def part(what: str, example: str) -> Any:
     """A name in an address."""
     return Annotated[
-        str, Path(min_length=1, max_length=200, description=what, examples=[example]), AfterValidator(name_of)
+        str, Path(min_length=1, max_length=LONGEST_SENT, description=what, examples=[example]), AfterValidator(name_of)
     ]
 
 

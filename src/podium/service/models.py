@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from podium.columns import MOST_WEIGHT
-from podium.service.names import Name
+from podium.service.names import Key, Name, Sent
 
 Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
@@ -70,9 +70,9 @@ def shown(example: dict[str, Any]) -> ConfigDict:
 class Entry(Strict):
     """A player's line in one heat."""
 
-    player: Name
-    heat: Name | None = None
-    team: Name | None = None
+    player: Sent
+    heat: Sent | None = None
+    team: Sent | None = None
     position: Positive | None = None
     time_s: Positive | None = None
     score: float | None = None
@@ -94,10 +94,10 @@ class Event(Strict):
         }
     )
 
-    event_id: Name
+    event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_to_come)]
-    match_id: Name | None = Field(None, description="The registered match whose result this is.")
-    mode: Name | None = None
+    match_id: Key | None = Field(None, description="The registered match whose result this is.")
+    mode: Sent | None = None
     ranked: bool | None = None
     weight: Weight | None = None
     entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000)]
@@ -138,8 +138,8 @@ class Merge(Strict):
 
     model_config = shown({"player": "ana-old", "into": "ana"})
 
-    player: Name
-    into: Name
+    player: Sent
+    into: Sent
 
 
 class NewName(Strict):
@@ -153,7 +153,7 @@ class NewName(Strict):
 class Entrant(Strict):
     """Who starts in a match."""
 
-    player: Name
+    player: Sent
     team: Name | None = None
 
 
@@ -162,7 +162,7 @@ class NewMatch(Strict):
 
     model_config = shown({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
 
-    match_id: Name
+    match_id: Key
     entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000)]
     expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0, description="Seconds to wait for a result.")] = (
         86_400.0
@@ -184,14 +184,14 @@ class Asked(Strict):
 
     model_config = shown({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[list[Name], Field(min_length=2, max_length=200)]
+    entrants: Annotated[list[Sent], Field(min_length=2, max_length=200)]
     top: Annotated[int, Field(ge=1, le=200)] = 3
 
 
 class WaitingPlayer(Strict):
     """A player who waits for a match."""
 
-    player: Name
+    player: Sent
     waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
     party: Name | None = None
     region: Annotated[str, Field(max_length=200)] = ""
@@ -251,6 +251,7 @@ class Receipt(BaseModel):
     changes: list[Change]
     rerated: int
     effects: list[Effect]
+    warnings: list[str]
 
 
 class PoolTold(BaseModel):

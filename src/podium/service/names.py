@@ -1,38 +1,49 @@
-"""Names as the service takes them: what people can read, and no machine understands as anything else."""
+"""Names as bodies have them: the rule is `podium.names`, and the store applies it to results."""
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-LONGEST = 200
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-MARKUP = re.compile(r"<[a-zA-Z/!?]|&#|javascript:", re.IGNORECASE)
-STATEMENT = re.compile(
-    r"""['"`]\s*\)*\s*(?:;|--|\#|/\*|\|\||(?:or|and|union|having|order|group|limit)\b)"""
-    r"|;\s*(?:--|(?:drop|delete|insert|update|select|alter|create|truncate|exec|shutdown|pragma|attach)\b)"
-    r"|\bunion\s+(?:all\s+)?select\b|\bdrop\s+table\b",
-    re.IGNORECASE,
-)
+from podium.names import SPACES, normalise, refusal
+
+LONGEST_SENT = 1000  # characters, before a name is normalised
+RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."
 
 
 def readable(name: str) -> str:
-    """The name, if it is one: not blank, without control and direction characters, no markup and no statement.
+    """The name, normalised.
 
     Raises:
-        ValueError: it is not.
+        ValueError: the rule refuses it.
     """
-    if name.isalnum():
-        return name
-    if not name.strip():
+    normal = normalise(name)
+    reason = refusal(normal)
+    if reason:
+        raise ValueError(reason)
+    return normal
+
+
+def readable_key(key: str) -> str:
+    """The key, to the letter.
+
+    Raises:
+        ValueError: the rule for names refuses it.
+    """
+    readable(key)
+    return key
+
+
+def not_blank(name: str) -> str:
+    """The name as it was sent; the store looks it up, or applies the rule.
+
+    Raises:
+        ValueError: it is of spaces.
+    """
+    if not name.strip(SPACES):
         raise ValueError("is blank")
-    if UNSEEN.search(name):
-        raise ValueError("has a control or direction character")
-    if MARKUP.search(name):
-        raise ValueError("looks like markup, which no name is")
-    if STATEMENT.search(name):
-        raise ValueError("looks like a database statement, which no name is")
     return name
 
 
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST), AfterValidator(readable)]
+Sent = Annotated[str, Field(min_length=1, max_length=LONGEST_SENT, description=RULE), AfterValidator(not_blank)]
+Name = Annotated[Sent, AfterValidator(readable)]
+Key = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(readable_key)]

@@ -13,6 +13,7 @@ from podium.service.access import needs
 from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes
 from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
+from podium.service.names import LONGEST_SENT
 from podium.service.pages import Pages, encoded, listed
 from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
@@ -135,8 +136,8 @@ def add_chances(app: FastAPI, store: Store) -> None:
     @app.get(f"{BASE}/{{pool}}/compare", responses=REFUSALS, tags=["chances"])
     def compare(
         pool: Pool,
-        player: Annotated[str, Query(min_length=1, max_length=200, examples=["ana"])],
-        other: Annotated[str, Query(min_length=1, max_length=200, examples=["ben"])],
+        player: Annotated[str, Query(min_length=1, max_length=LONGEST_SENT, examples=["ana"])],
+        other: Annotated[str, Query(min_length=1, max_length=LONGEST_SENT, examples=["ben"])],
         _key: str = needs("read"),
     ) -> dict[str, Any]:
         """Two players: where they stand, what is expected of a heat, and every event in which they met."""

@@ -5,6 +5,8 @@ import math
 import re
 from typing import Any
 
+from podium.objects import repeated_key
+
 DEEPEST = 32
 LARGEST = 2**63 - 1
 # What makes it worth a look at each value: escapes of no text, long numbers, and depth.
@@ -57,9 +59,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, each of whose keys stands once."""
     told = dict(pairs)
     if len(told) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise RefusedError(shown(twice), "stands twice in one object")
+        raise RefusedError(shown(repeated_key(pairs) or ""), "stands twice in one object")
     return told
 
 

@@ -1,5 +1,6 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
@@ -100,6 +101,7 @@ def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> 
         """Submit one event, or several that are taken together; the same again is answered with 200."""
         told = await body_of(request, ONE, events=Batch)
         events = told.events if isinstance(told, Batch) else [told]
+        refuse_repeated(events)
         rows = [row for each in events for row in each.rows()]
         match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
         if dry_run:
@@ -110,6 +112,19 @@ def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> 
             metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
         metrics.rerated.labels(pool).inc(max((each.rerated for each in found), default=0))
         return JSONResponse([given(each) for each in found], 200 if all(each.duplicate for each in found) else 201)
+
+
+def refuse_repeated(events: Sequence[Event]) -> None:
+    """Refuse a batch with two events of one id: their rows would become one event.
+
+    Raises:
+        RefusedError: an id stands twice.
+    """
+    seen: set[str] = set()
+    for k, each in enumerate(events):
+        if each.event_id in seen:
+            raise RefusedError(f"events[{k}].event_id", "stands twice in the batch; each event has an id of its own")
+        seen.add(each.event_id)
 
 
 def add_corrections(app: FastAPI, store: Store, metrics: Metrics) -> None:
@@ -195,4 +210,5 @@ def given(told: Taken) -> dict[str, Any]:
         "changes": [each._asdict() for each in told.changes],
         "rerated": told.rerated,
         "effects": [each._asdict() for each in told.effects],
+        "warnings": list(told.warnings),
     }

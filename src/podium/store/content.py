@@ -3,15 +3,16 @@
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS
+from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.errors import Fault, ResultsError
 from podium.event_order import SEQUENCE, in_sequence
+from podium.names import normalise
 from podium.results import Results, read_results
 from podium.store.instants import instant
 from podium.store.log import digest
@@ -37,9 +38,10 @@ class Content:
     started_at: int  # microseconds since 1970, UTC
     heads: tuple[str, ...]  # JSON objects without their last brace
     players: tuple[str, ...]
+    sent: "Content | None" = None  # the same with names as they came, where any was not in its normal form
 
     def digest(self) -> bytes:
-        """What tells it from other content, as it was sent."""
+        """What tells it from other content: of its names, not of the players' numbers."""
         return digest(b"".join(line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
@@ -75,19 +77,22 @@ def written(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
-def checked(rows: Any, pool: str) -> Results:
+def checked(rows: Any, pool: str, known: Known) -> Results:
     """Results for one pool, checked, in the order in which they are logged: by `sequence`, then as they came.
 
     An event may not be in another pool, and must say when it started.
 
+    Args:
+        known: see `podium.results.read_results`.
+
     Raises:
         ResultsError: they are refused; all faults are named.
     """
-    results = read_results(rows)
+    results = read_results(rows, known=known)
     frame = results.frame
     if "started_at" not in frame.columns and frame.height:
         raise ResultsError(results.source, [Fault(1, "started_at", None, "is missing; a live event says when it was")])
-    other = frame["pool"].filter((frame["pool"] != pool) & (frame["pool"] != "default"))
+    other = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
     if other.len():
         raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
     return Results(in_sequence(frame), results.source)
@@ -95,7 +100,15 @@ def checked(rows: Any, pool: str) -> Results:
 
 def contents_of(results: Results) -> dict[str, Content]:
     """Each event's content by its id, in the order of the rows."""
-    frame = results.frame
+    contents = contents_in(results.frame)
+    if results.sent is None:
+        return contents
+    sent = contents_in(results.sent)
+    return {each: replace(content, sent=sent[each]) for each, content in contents.items()}
+
+
+def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
+    """Each event's content by its id, in the order of a checked table's rows."""
     if frame.is_empty():
         return {}
     starts = frame["started_at"].to_physical().to_list()

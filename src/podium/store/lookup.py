@@ -13,6 +13,7 @@ from podium.explanation import Explanation
 from podium.forecast import forecast
 from podium.leaderboard import Eligibility
 from podium.live import Live
+from podium.names import normalise
 from podium.results import Results
 from podium.store.boards import filtered, rank, same_event, states_of
 from podium.store.content import UTC, unpacked
@@ -243,7 +244,8 @@ def season_board(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame
         UnknownError: there is none of that name.
     """
     told = seasons(connection, of)
-    at = next((k for k, each in enumerate(told) if each["name"] == name), None)
+    names = [each["name"] for each in told]
+    at = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if at is None:
         raise UnknownError(f"there is no season {name!r} in pool {of.name!r}")
     after = told[at + 1]["starts_at"] if at + 1 < len(told) else None

@@ -9,12 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
+from podium.names import admit
 from podium.store.content import Absent, Content
 from podium.store.database import StoreError
 from podium.store.instants import instant, now
 from podium.store.log import REGISTER, append, entry
-from podium.store.players import merges, names_of, numbers_of
-from podium.store.pools import LONGEST, Key, Pool
+from podium.store.players import admitted, merges, names_of, numbers_of
+from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED
 from podium.store.schema import event, log, registration
 
@@ -54,19 +55,20 @@ def register(
         held_s: seconds that it waits for a result.
 
     Raises:
-        ParameterError: no entrants, one twice, or a time that is not above 0 and up to 31 days.
+        ParameterError: no entrants, one twice, a name that the rule refuses, or a time that is not above 0 and up to
+            31 days.
         StoreError: a match of that id has other entrants.
     """
     each_one = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = [str(each["player"]) for each in each_one]
-    if not match_id.strip() or len(match_id) > LONGEST:
-        raise ParameterError(f"a match's id has 1 to {LONGEST} letters")
+    names = admitted(connection, of, [str(each["player"]) for each in each_one])
+    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in each_one]
+    admit(match_id, "a match's id")
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match has one at least, and none twice")
     if not 0.0 < held_s <= MOST_HELD:
         raise ParameterError(f"a match waits for its result above 0 and up to {MOST_HELD:.0f} seconds, not {held_s}")
     numbers = numbers_of(connection, of, names)
-    kept = [{"player": numbers[name], "team": each.get("team")} for name, each in zip(names, each_one, strict=True)]
+    kept = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
     known = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
     if known is not None:
         if json.loads(known.body)["entrants"] != kept:

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
+from podium.lookalikes import are_alike, key
+from podium.names import admit, normalise, refusal
 from podium.store.among import among, values
 from podium.store.database import StoreError
-from podium.store.pools import LONGEST, Pool
+from podium.store.pools import Pool
 from podium.store.schema import alias, merged, player
 
+MOST_ALIKE = 20  # names of one key that a newcomer's is compared with
 HERE = player.c.pool_id == sa.bindparam("of")
 KNOWN = sa.select(player.c.name, player.c.id).where(HERE, among(player.c.name))
 ONCE = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
@@ -20,11 +23,16 @@ EVERY_NAME = sa.select(player.c.id, player.c.name).where(HERE)
 NEW = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
 MERGED = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("of"))
 FORMER = sa.delete(alias).where(alias.c.pool_id == sa.bindparam("of"), alias.c.player_id == sa.bindparam("who"))
-RENAMED = sa.update(player).where(player.c.id == sa.bindparam("who")).values(name=sa.bindparam("new"))
+RENAMED = (
+    sa.update(player)
+    .where(player.c.id == sa.bindparam("who"))
+    .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
+)
+ALIKE = sa.select(player.c.name, player.c.lookalike).where(HERE, among(player.c.lookalike))
 
 
-def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of those who are known by these names, or were once."""
+def exact_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of those who are known by these very names, or were once."""
     found: dict[str, int] = dict(connection.execute(KNOWN, {"of": of.id, "among": values(names)}).all())
     rest = [name for name in names if name not in found]
     if rest:
@@ -32,13 +40,58 @@ def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> 
     return found
 
 
+def known_numbers(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of those who are known by these names, or were once; to the letter, or else normalised."""
+    found = exact_numbers(connection, of, names)
+    normal = {name: normalise(name) for name in names if name not in found}
+    moved = {name: each for name, each in normal.items() if name != each}
+    if moved:
+        settled = exact_numbers(connection, of, list(moved.values()))
+        found |= {name: settled[each] for name, each in moved.items() if each in settled}
+    return found
+
+
+def admitted(connection: sa.Connection, of: Pool, names: Sequence[str], what: str = "player") -> list[str]:
+    """The names, normalised; but those of players who are known by them to the letter stay.
+
+    Raises:
+        ParameterError: a name that the rule refuses, and nobody has.
+    """
+    changed = [name for name in names if normalise(name) != name or refusal(name)]
+    known = exact_numbers(connection, of, changed) if changed else {}
+    return [name if name in known else admit(name, what) for name in names]
+
+
 def numbers_of(connection: sa.Connection, of: Pool, names: Iterable[str]) -> dict[str, int]:
     """The numbers of players; newcomers get one."""
+    return numbers_and_newcomers(connection, of, names)[0]
+
+
+def numbers_and_newcomers(
+    connection: sa.Connection, of: Pool, names: Iterable[str]
+) -> tuple[dict[str, int], list[str]]:
+    """The numbers of players, and the names of those who got theirs just now."""
     wanted = list(dict.fromkeys(names))
     found = known_numbers(connection, of, wanted)
-    new = [{"pool_id": of.id, "name": name} for name in wanted if name not in found]
-    if new:
+    newcomers = [name for name in wanted if name not in found]
+    if newcomers:
+        new = [{"pool_id": of.id, "name": name, "lookalike": key(name)} for name in newcomers]
         found |= {row.name: row.id for row in connection.execute(NEW, new)}
+    return found, newcomers
+
+
+def lookalikes_of(connection: sa.Connection, of: Pool, names: Sequence[str]) -> dict[str, str]:
+    """Of these players those whose names look like another's in the pool, with that name."""
+    keys = {name: key(name) for name in names}
+    known: dict[str, list[str]] = {}
+    for row in connection.execute(ALIKE, {"of": of.id, "among": values(set(keys.values()))}) if names else ():
+        known.setdefault(row.lookalike, []).append(row.name)
+    found = {}
+    for name, own in keys.items():
+        others = (each for each in known.get(own, ())[:MOST_ALIKE] if each != name and are_alike(name, each))
+        like = next(others, None)
+        if like is not None:
+            found[name] = like
     return found
 
 
@@ -78,10 +131,10 @@ def rename(connection: sa.Connection, of: Pool, name: str, new: str) -> int:
 
     Raises:
         UnknownError: there is no such player.
-        StoreError: the name is another player's, or is empty or too long.
+        StoreError: the name is another player's.
+        ParameterError: the rule for names refuses it.
     """
-    if not new.strip() or len(new) > LONGEST:
-        raise StoreError(f"a player's name has 1 to {LONGEST} letters")
+    new = admit(new, "a player's name")
     number = number_of(connection, of, name)
     taken = known_numbers(connection, of, [new]).get(new)
     if taken not in (None, number):
@@ -91,7 +144,7 @@ def rename(connection: sa.Connection, of: Pool, name: str, new: str) -> int:
     if old != new:
         forget_alias(connection, of, old)
         connection.execute(sa.insert(alias), {"pool_id": of.id, "name": old, "player_id": number})
-        connection.execute(RENAMED, {"who": number, "new": new})
+        connection.execute(RENAMED, {"who": number, "new": new, "key": key(new)})
     return number
 
 
@@ -110,7 +163,8 @@ def pseudonymise(connection: sa.Connection, of: Pool, name: str) -> tuple[int, s
     accounts = [number, *(gone for gone, into in merges(connection, of).items() if into == number)]
     for account in accounts:
         connection.execute(FORMER, {"of": of.id, "who": account})
-        connection.execute(RENAMED, {"who": account, "new": free_name(connection, of, account)})
+        pseudonym = free_name(connection, of, account)
+        connection.execute(RENAMED, {"who": account, "new": pseudonym, "key": key(pseudonym)})
     return number, names_of(connection, of, [number])[number]
 
 

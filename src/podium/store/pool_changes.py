@@ -9,12 +9,13 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.errors import ParameterError
 from podium.live import refuse_share
+from podium.names import admit
 from podium.store.boards import mine
 from podium.store.database import StoreError
 from podium.store.instants import microseconds, now
 from podium.store.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.players import known_numbers, merges, names_of, not_rated
-from podium.store.pools import LONGEST, START, Key, Pool, found_pool, settings_of
+from podium.store.pools import START, Key, Pool, found_pool, settings_of
 from podium.store.rerating import Rerated, rerate
 from podium.store.schema import change, merged, pool, season
 from podium.systems import find
@@ -33,10 +34,10 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
     """Open a ladder.
 
     Raises:
-        StoreError: there is one of that name, or the name is empty or too long.
+        StoreError: there is one of that name.
+        ParameterError: the rule for names refuses it.
     """
-    if not name.strip() or len(name) > LONGEST:
-        raise StoreError(f"a pool's name has 1 to {LONGEST} letters")
+    name = admit(name, "a pool's name")
     if found_pool(connection, name):
         raise StoreError(f"there is a pool {name!r} already")
     row = configuration(system) | {"name": name}
@@ -100,11 +101,10 @@ def begin_season(
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
 
     Raises:
-        ParameterError: the name is empty or too long, the share is not from 0 to 1, or the moment is to come.
+        ParameterError: the rule for names refuses it, the share is not from 0 to 1, or the moment is to come.
         StoreError: there is a season of that name.
     """
-    if not name.strip() or len(name) > LONGEST:
-        raise ParameterError(f"a season's name has 1 to {LONGEST} letters")
+    name = admit(name, "a season's name")
     refuse_share(keep)
     at = microseconds(starts)
     if at > now():

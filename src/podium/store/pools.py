@@ -14,8 +14,6 @@ from podium.store.schema import pool
 from podium.systems import find
 from podium.systems.base import System
 
-LONGEST = 200  # letters of a name
-
 
 class Key(NamedTuple):
     """Where an event stands in the order of rating."""

@@ -18,6 +18,7 @@ from podium.store import boards, lookup, matches, snapshots
 from podium.store.database import only_reading, opened
 from podium.store.log import entries_after, newest_seq
 from podium.store.matches import Registered
+from podium.store.players import admitted
 from podium.store.pools import Pool, every_pool, wanted_pool
 from podium.store.rerating import counting_results
 from podium.store.verification import differences
@@ -259,10 +260,11 @@ class Reader:
             Chances between 0 and 1 of each rank and in each pair.
 
         Raises:
-            ParameterError: fewer than two, one twice, or `top` below 1.
+            ParameterError: fewer than two, one twice, a name that the rule refuses, or `top` below 1.
         """
         with self.reading(pool_name) as (connection, of):
-            return forecast(of.system, entrants, lookup.states(connection, of, entrants), top)
+            names = admitted(connection, of, entrants)
+            return forecast(of.system, names, lookup.states(connection, of, names), top)
 
     # Events and history
 

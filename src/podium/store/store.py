@@ -10,13 +10,12 @@ import sqlalchemy as sa
 
 from podium.errors import PodiumError
 from podium.store import matches, players, pool_changes, snapshots, submission
-from podium.store.content import checked
 from podium.store.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.matches import HELD, Registered
 from podium.store.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.reader import Reader
 from podium.store.rerating import Rerated
-from podium.store.submission import Receipt, Submission, sent_events
+from podium.store.submission import Receipt, Submission, checked_rows, sent_events
 from podium.systems.base import System
 
 
@@ -53,7 +52,8 @@ class Store(Reader):
         """Open a ladder.
 
         Raises:
-            StoreError: there is one of that name, or the name is empty or too long.
+            StoreError: there is one of that name.
+            ParameterError: the rule for names refuses it.
         """
         with self.engine.begin() as connection:
             pool_changes.create(connection, name, system, actor)
@@ -117,7 +117,7 @@ class Store(Reader):
             StoreError: a match has expired.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told, done = submission.submit(connection, of, sent_events(rows, of, actor, match_ids or {}))
+            told, done = submission.submit(connection, of, sent_events(connection, rows, of, actor, match_ids or {}))
             if not dry_run or done is None:
                 return list(told.values())
             effects = submission.effects(connection, of, done)
@@ -162,7 +162,7 @@ class Store(Reader):
             ResultsError: the rows are refused, or are not one event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told = submission.amend(connection, of, checked(rows, of.name), actor)
+            told = submission.amend(connection, of, checked_rows(connection, rows, of), actor)
             return with_effects(connection, of, *told, dry_run=dry_run)
 
     def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:

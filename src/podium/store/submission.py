@@ -1,13 +1,15 @@
 """Results into the log: each event once, rated in the transaction that is open, and what became of it."""
 
+import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
+from podium.lookalikes import warning
 from podium.results import Results
 from podium.store import matches
 from podium.store.among import among, values
@@ -15,8 +17,15 @@ from podium.store.content import Content, checked, contents_of, difference
 from podium.store.database import StoreError
 from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
-from podium.store.players import names_of, numbers_of
-from podium.store.pools import LONGEST, Key, Pool
+from podium.store.players import (
+    exact_numbers,
+    known_numbers,
+    lookalikes_of,
+    names_of,
+    numbers_and_newcomers,
+    numbers_of,
+)
+from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.schema import change, event, log
 
@@ -76,6 +85,7 @@ class Receipt:
     changes: tuple[Change, ...]  # of this event
     rerated: int  # ledger rows of other events that changed with it
     effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
+    warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
 
 
 class Sent(NamedTuple):
@@ -89,16 +99,35 @@ class Sent(NamedTuple):
 Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
 
 
-def sent_events(rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]) -> dict[str, Sent]:
+def taken_before(connection: sa.Connection, of: Pool, column: str, names: list[str]) -> set[str]:
+    """Of names that the rule refuses, those that the pool has had since before there was one."""
+    if column == "player":
+        return set(exact_numbers(connection, of, names))
+    if column == "event_id":
+        return {row.event_id for row in connection.execute(KNOWN, {"of": of.id, "among": values(names)})}
+    return set()
+
+
+def checked_rows(connection: sa.Connection, rows: Any, of: Pool) -> Results:
+    """Results for a pool, checked.
+
+    Raises:
+        ResultsError: the rows are refused.
+    """
+    return checked(rows, of.name, functools.partial(taken_before, connection, of))
+
+
+def sent_events(
+    connection: sa.Connection, rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]
+) -> dict[str, Sent]:
     """The events of rows, checked.
 
     Raises:
         ResultsError: the rows are refused.
         UnknownError: a match is told of an event that is not among them.
     """
-    results = checked(rows, of.name)
+    results = checked_rows(connection, rows, of)
     told = contents_of(results)
-    refuse_long(results, told)
     odd = next((each for each in match_ids if each not in told), None)
     if odd is not None:
         raise UnknownError(f"there is no event {odd!r} among the results, of which a match is told")
@@ -130,19 +159,12 @@ def submit_together(connection: sa.Connection, of: Pool, submissions: Sequence[S
     matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
     sent = {
         event_id: each._replace(actor=submissions[owner[event_id]][1])
-        for event_id, each in sent_events(every, of, "", matched).items()
+        for event_id, each in sent_events(connection, every, of, "", matched).items()
     }
     told: list[list[Receipt]] = [[] for _ in submissions]
     for event_id, each in submit(connection, of, sent)[0].items():
         told[owner[event_id]].append(each)
     return told
-
-
-def refuse_long(results: Results, told: Iterable[str]) -> None:
-    """Refuse ids that no address has room for."""
-    for event_id in told:
-        if len(event_id) > LONGEST:
-            raise ResultsError(results.source, [Fault(None, "event_id", event_id, f"is longer than {LONGEST} letters")])
 
 
 def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Content) -> None:
@@ -152,7 +174,7 @@ def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Conte
         ConflictError: it is neither.
     """
     rows = connection.execute(CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
-    if content.digest() in [row.digest for row in rows]:
+    if any(is_repeat(connection, of, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
     numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
@@ -160,9 +182,21 @@ def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Conte
     raise ConflictError(f"event {known.event_id!r} is known with other content: {told}")
 
 
+def is_repeat(connection: sa.Connection, of: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+    """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
+    if content.digest() in [row.digest for row in rows]:
+        return True
+    numbers = known_numbers(connection, of, sorted(set(content.players)))
+    if not numbers.keys() >= set(content.players):
+        return False
+    _, absent = matches.missing(connection, of, known.match_id, content, numbers, late=True)
+    return content.body(numbers, absent) in [row.body for row in rows]
+
+
 def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
     """Log and rate events that are new; their receipts."""
-    numbers = numbers_of(connection, of, (name for each in fresh.values() for name in each.content.players))
+    names = (name for each in fresh.values() for name in each.content.players)
+    numbers, newcomers = numbers_and_newcomers(connection, of, names)
     logged: list[Entry] = []
     rows: list[dict[str, Any]] = []
     for event_id, (content, actor, match_id) in fresh.items():
@@ -180,7 +214,18 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
         touched += matches.settle(connection, of, match_id)
     done = rerate(connection, of, min(touched))
     refuse_not_finite(connection, of, done)
-    return receipts_of(connection, of, keys, done), done
+    receipts = receipts_of(connection, of, keys, done)
+    return with_warnings(receipts, fresh, lookalikes_of(connection, of, newcomers)), done
+
+
+def with_warnings(receipts: dict[str, Receipt], fresh: Mapping[str, Sent], alike: dict[str, str]) -> dict[str, Receipt]:
+    """The receipts, each with a warning of the new players of its event whose names look like others."""
+    for event_id, each in fresh.items() if alike else ():
+        new = [name for name in each.content.players if name in alike]
+        warnings = tuple(warning(name, alike.pop(name)) for name in dict.fromkeys(new))
+        if warnings:
+            receipts[event_id] = replace(receipts[event_id], warnings=warnings)
+    return receipts
 
 
 def refuse_not_finite(connection: sa.Connection, of: Pool, done: Rerated) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
-from podium.store import snapshots
+from podium.store import snapshots, stored_names
 from podium.store.database import is_busy, is_current, only_reading
 from podium.store.log import RERATE, append, entry
 from podium.store.pools import START, Pool, every_pool, lock_pool
@@ -25,7 +25,7 @@ class Step(NamedTuple):
     """One thing that is done to a pool, in the pool's transaction."""
 
     is_due: Callable[[sa.Connection, Pool], bool]
-    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence about what it did
+    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
         try:
             with engine.begin() as connection:
                 pool = lock_pool(connection, name)
-                return tuple(step.run(connection, pool, actor) for step in due_steps(connection, pool))
+                sentences = [step.run(connection, pool, actor) for step in due_steps(connection, pool)]
+                return tuple(each for each in sentences if each)
         except sa.exc.OperationalError as error:
             if not is_busy(error):
                 raise  # else another process has a long turn: rating a pool again may take minutes
@@ -111,4 +112,7 @@ def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
     return pool.waits
 
 
-STEPS = (Step(rated_by_earlier_version, rerate_pool),)
+STEPS = (
+    Step(stored_names.are_due, stored_names.normalise_names),
+    Step(rated_by_earlier_version, rerate_pool),
+)

@@ -1,0 +1,116 @@
+"""Names: one rule for all of them, wherever they come in.
+
+A name is normalised: in Unicode's form NFC, without spaces around it. It is refused where it shows nothing, where it
+has characters that nobody sees (controls, direction controls, zero-width ones), and where it is longer than 200
+characters. Joiners stay where Unicode's rules for identifiers have them: within words of scripts that need them, and
+within emoji. What a name says is nobody's business: markup and statements are text like any other.
+"""
+
+import functools
+import unicodedata
+from typing import Any
+
+import polars as pl
+
+from podium.errors import ParameterError
+
+LONGEST = 200  # characters
+SPACE_CODES = (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+SPACES = "".join(map(chr, SPACE_CODES))  # the property White_Space; `str.strip` alone takes controls too
+NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # what needs more than this one quick look
+
+# A joiner between letters: RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). The Unicode Standard, 12.2,
+# writes the Bengali r before y with one before the virama. Then emoji that are one picture (UTS 51, ED-16).
+JOINED = r"""
+    (?<=\p{ccc=Virama})[\u200C\u200D]
+    | (?<=[\p{jt=L}\p{jt=D}]\p{jt=T}*)\u200C(?=\p{jt=T}*[\p{jt=R}\p{jt=D}])
+    | (?<=\u09B0)\u200D(?=\u09CD)
+    | (?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*)\u200D(?=\p{Extended_Pictographic})
+    | (?<=[^\s\p{Default_Ignorable_Code_Point}])\p{Variation_Selector}
+    | (?<=\U0001F3F4)[\U000E0020-\U000E007E]+\U000E007F
+"""
+FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, and empty
+REFUSED = rf"""
+    (?P<control>[\p{{Cc}}\p{{Zl}}\p{{Zp}}])
+    | (?P<surrogate>\p{{Cs}})
+    | (?P<direction>\p{{Bidi_Control}})
+    | (?P<joiner>\p{{Join_Control}})
+    | (?P<invisible>[[\p{{Default_Ignorable_Code_Point}}\uFFF9-\uFFFB]--[{FILLERS}]])
+"""
+WORDS = {
+    "control": "has a control character",
+    "surrogate": "has half of a surrogate pair",
+    "direction": "has a direction control, which nobody sees",
+    "joiner": "has a joiner where no script and no emoji joins",
+    "invisible": "has a character that nobody sees",
+}
+EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
+
+
+@functools.cache
+def patterns() -> tuple[Any, Any, Any]:
+    """What joins, what is refused, and what shows nothing; made when the first name is not plain."""
+    import regex  # noqa: PLC0415  (most names are plain)
+
+    return (
+        regex.compile(JOINED, regex.VERBOSE),
+        regex.compile(REFUSED, regex.VERBOSE | regex.VERSION1),
+        regex.compile(EMPTY),
+    )
+
+
+def normalise(name: str) -> str:
+    """The name in form NFC, without spaces around it."""
+    if name.isascii():
+        return name.strip(SPACES)
+    return unicodedata.normalize("NFC", name.strip(SPACES))
+
+
+def refusal(name: str) -> str:
+    """Why a normalised name is none, as the end of a sentence; empty where it is one."""
+    if len(name) > LONGEST:
+        return f"has {len(name)} characters; a name has up to {LONGEST}"
+    if name.isascii() and name.isprintable() and name:
+        return ""
+    joined, refused, empty = patterns()
+    found = refused.search(name) and refused.search(joined.sub("", name))
+    if found:
+        return f"{WORDS[found.lastgroup]} (U+{ord(found[0]):04X}); leave it out"
+    if empty.match(name):
+        return f"shows nothing{f' (U+{ord(name[0]):04X})' if name else ''}; a name has something to see"
+    return ""
+
+
+def admit(name: str, what: str = "name") -> str:
+    """The name, normalised.
+
+    Args:
+        what: what the error calls it.
+
+    Raises:
+        ParameterError: it is refused.
+    """
+    normal = normalise(name)
+    reason = refusal(normal)
+    if reason:
+        raise ParameterError(f"{what}: {shown(name)} {reason}")
+    return normal
+
+
+def shown(name: str) -> str:
+    """A name that is refused, so that a message shows what nobody sees in it."""
+    text = ascii(name)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
+    """Names, normalised, and why any of them is refused, by the name as it came."""
+    suspect = column.str.contains(NOT_PLAIN)
+    if not suspect.any():
+        return column, {}
+    other = column.filter(suspect).unique().to_list()
+    normal = {name: normalise(name) for name in other}
+    reasons = {name: refusal(each) for name, each in normal.items()}
+    moved = {name: each for name, each in normal.items() if name != each}
+    settled = column.replace(moved) if moved else column
+    return settled, {name: reason for name, reason in reasons.items() if reason}

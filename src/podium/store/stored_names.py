@@ -1,0 +1,82 @@
+"""Players' names that were stored before there was a rule for them, brought to its form; no rating moves."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from podium.lookalikes import key
+from podium.names import LONGEST, normalise, refusal
+from podium.store.log import RENAME, append, entry
+from podium.store.players import RENAMED, names_of
+from podium.store.pools import Pool
+from podium.store.schema import alias, player
+
+WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
+    player.c.pool_id == sa.bindparam("of"), player.c.lookalike.is_(None)
+)
+SHOWN = 20  # marked names that are reported
+
+
+class Renaming(NamedTuple):
+    """What a player is called from now on."""
+
+    number: int
+    old: str
+    new: str
+    marked: bool  # the normal name is another player's
+
+
+def settled(name: str) -> str:
+    """The name in its normal form; one that the rule refuses stays to the letter, so that it can be addressed."""
+    normal = normalise(name)
+    return name if refusal(normal) else normal
+
+
+def are_due(connection: sa.Connection, pool: Pool) -> bool:
+    """Whether a player's name is not in its normal form, or is not found among those that look alike."""
+    if connection.execute(WITHOUT_KEY, {"of": pool.id}).first() is not None:
+        return True
+    return any(settled(name) != name for name in names_of(connection, pool).values())
+
+
+def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
+    """Bring every name to its normal form. Where players would be called alike, the later keeps a marked name.
+
+    Returns:
+        A sentence for the admin, with the marked names; empty where every name was in its normal form.
+    """
+    done = list(renamings(connection, pool))
+    for each in reversed(done):  # the later gives a name up before the earlier takes it
+        connection.execute(RENAMED, {"who": each.number, "new": each.new, "key": key(each.new)})
+    for row in connection.execute(WITHOUT_KEY, {"of": pool.id}).all():
+        connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
+    append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in done])
+    if not done:
+        return ""
+    marked = [f"a later {each.old!r} is now {each.new!r}" for each in done if each.marked]
+    more = [f"and {len(marked) - SHOWN} more"] if len(marked) > SHOWN else []
+    return ", ".join([f"{len(done)} names normalised", *marked[:SHOWN], *more])
+
+
+def renamings(connection: sa.Connection, pool: Pool) -> Iterator[Renaming]:
+    """What players are to be called, those who came first first."""
+    names = names_of(connection, pool)
+    formers = connection.execute(sa.select(alias.c.name, alias.c.player_id).where(alias.c.pool_id == pool.id))
+    former = {row.name: row.player_id for row in formers}
+    stored, taken = {*names.values(), *former}, set[str]()
+    for number in sorted(names):
+        old, normal = names[number], settled(names[number])
+        free = normal not in taken and former.get(normal, number) == number
+        new = normal if free else marked_name(normal, taken | stored)
+        taken.add(new)
+        if new != old:
+            yield Renaming(number, old, new, marked=not free)
+
+
+def marked_name(name: str, taken: set[str]) -> str:
+    """The name with a number behind it that nobody has."""
+    mark = 2
+    while (marked := f"{name[: LONGEST - len(f' ({mark})')].rstrip()} ({mark})") in taken:
+        mark += 1
+    return marked

@@ -1,0 +1,126 @@
+"""Names that were stored before there was a rule: still addressable, brought to their form at an upgrade."""
+
+import json
+import unicodedata
+from contextlib import contextmanager
+from unittest import mock
+
+import pytest
+from races import ratings, rows
+
+from podium import columns
+from podium.store import players, stored_names
+from podium.store.submission import ConflictError
+from podium.store.upgrade import due_pools, upgrade_pools
+from podium.systems import find
+
+LATER = unicodedata.normalize("NFD", "Pérez")
+HIDDEN = "a\u200bb"
+
+
+@contextmanager
+def no_rule():
+    """Names as they were taken before: to the letter."""
+    with (
+        mock.patch.object(columns, "normalise_column", lambda column: (column, {})),
+        mock.patch.dict(columns.SPELLINGS, clear=True),
+        mock.patch.object(players, "normalise", lambda name: name),
+    ):
+        yield
+
+
+@pytest.fixture
+def earlier(store):
+    """A pool of a version without the rule: two forms of one name, spaces, a name that shows less than it has."""
+    with no_rule():
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, ["Pérez", "ben"]))
+        store.submit("main", rows(2, [LATER, " cy "], mode="Time-Trial"))
+        store.submit("main", rows(3, ["ben", HIDDEN]))
+        store.submit("main", rows(4, [LATER, "ben"]))
+    return store
+
+
+def test_stored_names_are_normalised_at_an_upgrade(earlier):
+    before = ratings(earlier)
+    assert due_pools(earlier.engine) == ["main"]
+    (done,) = upgrade_pools(earlier.engine, "admin")
+    assert done.error == ""
+    assert "2 names normalised" in str(done)
+    assert "'Pérez (2)'" in str(done)
+    after = ratings(earlier)
+    assert after == {
+        "Pérez": before["Pérez"], "Pérez (2)": before[LATER], "cy": before[" cy "],
+        "ben": before["ben"], HIDDEN: before[HIDDEN],
+    }  # fmt: skip
+    assert due_pools(earlier.engine) == list(upgrade_pools(earlier.engine, "admin")) == []
+    assert earlier.verify() == []
+
+
+def test_the_earlier_player_keeps_the_name_whatever_form_it_had(store):
+    with no_rule():
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, [LATER, "ben"]))
+        store.submit("main", rows(2, ["ben", "Pérez"]))
+        store.submit("main", rows(3, ["Pérez (2)", "ben"]))
+    before = ratings(store)
+    list(upgrade_pools(store.engine, "admin"))
+    after = ratings(store)
+    assert (after["Pérez"], after["Pérez (3)"]) == (before[LATER], before["Pérez"])
+    assert after["Pérez (2)"] == before["Pérez (2)"]
+    assert store.verify() == []
+
+
+@pytest.mark.parametrize("upgraded", [False, True])
+def test_what_an_earlier_server_sent_is_still_a_repeat(upgraded, earlier):
+    if upgraded:
+        list(upgrade_pools(earlier.engine, "admin"))
+    version = earlier.version("main")
+    for sent in (
+        rows(1, ["Pérez", "ben"]),
+        rows(2, [LATER, " cy "], mode="Time-Trial"),
+        rows(3, ["ben", HIDDEN]),
+        rows(4, [LATER, "ben"]),
+    ):
+        (receipt,) = earlier.submit("main", sent)
+        assert receipt.duplicate
+    assert earlier.version("main") == version
+    with pytest.raises(ConflictError):
+        earlier.submit("main", rows(3, [HIDDEN, "ben"]))
+
+
+def test_a_repeat_is_known_by_its_players_numbers(store):
+    store.create_pool("main", find("elo")())
+    store.register("main", "m", ["ana", "José", "cleo"])
+    sent = rows(1, ["ana", "José"])
+    store.submit("main", sent, match_ids={"e1": "m"})
+    store.rename("main", "ana", "anna")
+    for order in (["ana", "José"], ["anna", "José"], ["anna", "Jose\u0301"], [" ana", "José\u2003"]):
+        (receipt,) = store.submit("main", rows(1, order), match_ids={"e1": "m"})
+        assert receipt.duplicate
+    for order in (["José", "anna"], ["anna"], ["anna", "José", "cleo"], ["anna", "ben"]):
+        with pytest.raises(ConflictError):
+            store.submit("main", rows(1, order), match_ids={"e1": "m"})
+    assert len(store.log("main")) == 4
+
+
+def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
+    list(upgrade_pools(earlier.engine, "admin"))
+    assert earlier.rank("main", HIDDEN)["player"] == HIDDEN
+    assert earlier.predict("main", [HIDDEN, "ben"]).entrants.height == 2
+    assert earlier.explain("main", "e3", HIDDEN).player == HIDDEN
+    (receipt,) = earlier.submit("main", rows(5, [HIDDEN, "ben"]))
+    assert [each.player for each in receipt.changes] == [HIDDEN, "ben"]
+    earlier.amend("main", rows(5, ["ben", HIDDEN]))
+    earlier.rename("main", HIDDEN, "ab")
+    assert earlier.rank("main", "ab")["events"] == 2
+    (receipt,) = earlier.submit("main", rows(5, ["ben", HIDDEN]))
+    assert receipt.duplicate
+    assert earlier.verify() == []
+
+
+def test_a_marked_name_is_as_short_as_any():
+    name = "x" * 200
+    assert len(stored_names.marked_name(name, {name})) == 200
+    assert stored_names.marked_name("a", {"a", "a (2)"}) == "a (3)"
+    assert json.dumps(stored_names.settled(" a\u0301 ")) == '"\\u00e1"'

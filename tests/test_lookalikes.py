@@ -1,0 +1,55 @@
+"""Names that look alike are warned of, and never refused."""
+
+import pytest
+from typer.testing import CliRunner
+
+from podium.cli.app import app
+from podium.lookalikes import are_alike, key, pairs_alike
+
+ALIKE = [
+    ("Ana", "ana"), ("Pérez", "Perez"), ("аna", "ana"), ("АNA", "ana"), ("Ian", "lan"), ("Bill", "Bi11"),
+    ("ＡＮＡ", "ana"), ("Bern", "Bem"), ("O'Neil", "0'Neil"), ("Straße", "STRASSE"), ("Łódź", "lodz"), ("Ваня", "ВАНЯ"),
+    ("ВEN", "BEN"),
+]  # fmt: skip
+UNLIKE = [("Lan", "Ian"), ("Ali", "Ail"), ("player 1", "player 2"), ("ana", "anna"), ("雪", "雨"), ("p1", "p11")]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_names_that_people_take_for_each_other(one, other):
+    assert are_alike(one, other)
+    assert key(one) == key(other)  # else a pool would not find them
+    assert pairs_alike(["zoe", one, other]) == [(other, one)]
+
+
+@pytest.mark.parametrize(("one", "other"), UNLIKE)
+def test_names_that_differ_to_the_eye(one, other):
+    assert not are_alike(one, other)
+    assert pairs_alike([one, other]) == []
+
+
+def test_check_warns_and_refuses_nothing(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("event_id,player,position\n1,Pérez,1\n1,Perez,2\n1,аna,3\n1,ana,4\n1,[bold]x,5\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", str(path)])
+    assert ran.exit_code == 0
+    assert "all good" in ran.stdout
+    assert "'Perez' looks like 'Pérez'" in ran.stderr
+    assert "'ana' looks like '\\u0430na'" in ran.stderr
+
+
+def test_receipts_warn_of_new_players_who_look_like_known_ones(store):
+    from races import rows
+
+    from podium.systems import find
+
+    store.create_pool("main", find("elo")())
+    assert store.submit("main", rows(1, ["ana", "Ben"]))[0].warnings == ()
+    one, two = store.submit("main", [*rows(2, ["ana", "ben"]), *rows(3, ["ben", "Cy", "cy", "zoe"])])
+    assert [each.count("looks like") for each in one.warnings] == [1]
+    assert "'ben' looks like 'Ben'" in one.warnings[0]
+    assert len(two.warnings) == 2
+    assert store.submit("main", rows(4, ["ben", "cy"]))[0].warnings == ()
+    store.rename("main", "zoe", "Ana Maria")
+    assert "'Ana Maria'" in store.submit("main", rows(5, ["ana maria", "ben"]))[0].warnings[0]
+    assert store.submit("main", rows(5, ["ana maria", "ben"]))[0].warnings == ()
+    assert store.verify() == []

@@ -7,7 +7,8 @@ from unittest import mock
 import numpy as np
 import sqlalchemy as sa
 
-from podium.live import NEVER, Live
+from podium import live
+from podium.idle import NEVER, with_idle_before
 from podium.store import Store
 from podium.store.database import engine_for, upgrade
 from podium.store.schema import metadata
@@ -29,17 +30,11 @@ def duel(number, date, winner="ana", loser="ben"):
 @contextmanager
 def first_arithmetic():
     """Live rating as the first version had it: a last event before 1970 counts as of 1970-01-01."""
-    plain = Live._with_idle
 
-    def with_idle(live, events, seats):
-        seen = live._seen
-        live._seen = np.where(seen == NEVER, NEVER, np.maximum(seen, 0))
-        try:
-            return plain(live, events, seats)
-        finally:
-            live._seen = seen
+    def with_idle(events, system, period, seen):
+        return with_idle_before(events, system, period, np.where(seen == NEVER, NEVER, np.maximum(seen, 0)))
 
-    with mock.patch.object(Live, "_with_idle", with_idle):
+    with mock.patch.object(live, "with_idle_before", with_idle):
         yield
 
 

@@ -11,6 +11,7 @@ BENCH = Path(__file__).resolve().parents[1] / "bench"
 @pytest.fixture(scope="module")
 def against():
     spec = importlib.util.spec_from_file_location("against", BENCH / "against.py")
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -40,9 +40,9 @@ def test_threads_lose_no_event():
 def test_newcomers_of_many_threads_have_a_row_each():
     live = podium.Live("elo")
     with ThreadPoolExecutor(THREADS) as threads:
-        jobs = [threads.submit(live.rate, event(k, f"new{k}", "ben")) for k in range(200)]
-        jobs += [threads.submit(lambda: live.ratings) for _ in range(50)]
-        for job in jobs:
+        rated = [threads.submit(live.rate, event(k, f"new{k}", "ben")) for k in range(200)]
+        read = [threads.submit(lambda: live.ratings) for _ in range(50)]
+        for job in (*rated, *read):
             job.result()
     ratings = {seat[1]: state for seat, state in live.ratings.items()}
     assert len(ratings) == 201

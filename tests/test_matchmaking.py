@@ -168,7 +168,7 @@ def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
         tickets = waiting(*parties)
         (told,) = match(tickets, 40.0, Policy(size=20, teams=2))
         totals = np.array([sum(party) for party in parties])
-        sides = np.array(list(itertools.product((-1, 1), repeat=cut)))
+        sides = np.array(list(itertools.product((-1, 1), repeat=int(cut))))
         sides = np.hstack([np.ones((len(sides), 1), np.int64), sides])
         best = np.abs((sides @ totals)[sides @ shape[: cut + 1] == 0]).min()
         first, second = sums(tickets, told)

@@ -225,7 +225,9 @@ def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
 
 def test_a_large_field_of_uncertain_players_adds_up():
     rng = np.random.default_rng(6)
-    field = uncertain_performances(rng.normal(1500.0, 300.0, 200), rng.uniform(0.0, 700.0, 200), 173.7)
+    field = uncertain_performances(
+        rng.normal(1500.0, 300.0, 200).tolist(), rng.uniform(0.0, 700.0, 200).tolist(), 173.7
+    )
     chances = of_field(field)
     assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-11)
     assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-11)

@@ -427,8 +427,8 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
     engine.dispose()
     carried = Store(f"{tmp_path}/new.db")
     assert ratings(carried) == expected
-    (told,) = carried.verify()
-    assert told.startswith("main: the pool waits to be rated again")
+    (sentence,) = carried.verify()
+    assert sentence.startswith("main: the pool waits to be rated again")
     (upgraded,) = upgrade_pools(carried.engine, "test")
     assert upgraded.sentences == ("4 events rated again, 0 changes of ratings moved",)
     assert carried.verify() == []

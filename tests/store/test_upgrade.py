@@ -170,8 +170,8 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     if kind == "sqlite":
         assert refused.wait(30)
     may_end.set()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.join()
     assert sorted(each.pool for report in reports for each in report) == ["modern", "sixties"]
     assert [each["kind"] for each in stores[0].log("modern")].count("rerate") == 1
     assert stores[0].verify() == []

@@ -1,5 +1,6 @@
 """Charts, drawn without a browser or a network. Needs the extra `charts`."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,14 @@ def checked_path(path: Path) -> Path:
     return path
 
 
+class ScriptEncoder(json.JSONEncoder):
+    """JSON within a page's script: a name cannot end the script."""
+
+    def encode(self, o: Any) -> str:
+        """The value as JSON without `<`."""
+        return super().encode(o).replace("<", "\\u003c")
+
+
 def save(chart: Any, path: Path) -> None:
     """Write a chart: .png, .svg, or .html that needs no network.
 
@@ -183,7 +192,7 @@ def save(chart: Any, path: Path) -> None:
     checked_path(path)
     try:
         if path.suffix == ".html":
-            chart.save(str(path), inline=True)
+            chart.save(str(path), inline=True, json_kwds={"cls": ScriptEncoder})
         else:
             chart.save(str(path), scale_factor=2) if path.suffix == ".png" else chart.save(str(path))
     except OSError as error:

@@ -205,9 +205,9 @@ def test_verification_tells_what_was_tampered_with(filled):
 
 
 def test_strange_names_are_names(filled):
-    names = ["雪", "O'Brien; DROP TABLE log", "<b>", "a\u202eb", " x ", "x" * 5000]
+    names = ["雪", "O'Brien; DROP TABLE log", "<b>", " x ", "x" * 200]
     filled.submit("main", race(7, names))
-    assert set(names[:-1]) - {" x "} <= set(ratings(filled))
+    assert {name.strip() for name in names} <= set(ratings(filled))
     assert filled.verify() == []
 
 

@@ -58,7 +58,9 @@ def test_a_file_is_a_system_for_every_command(here):
     words = ("--system", "elo:k=20", "--system", "stakes.py:Stakes:stake=5,initial=7", "--format", "csv")
     assert "stakes.py:Stakes:stake=5,initial=7" in run("evaluate", "results.csv", *words)
     assert "A newcomer's state: rating 100" in run("systems", "stakes.py:Stakes")
-    assert "lost to" in run("explain", "results.csv", "-s", "stakes.py", "--event", "e3", "--player", "C")
+    assert "came last and lost 2.0 points" in run(
+        "explain", "results.csv", "-s", "stakes.py", "--event", "e3", "--player", "C"
+    )
 
 
 def test_what_was_tuned_is_used_with_the_file(here):

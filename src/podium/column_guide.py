@@ -31,8 +31,8 @@ COLUMNS: tuple[Column, ...] = (
         "text",
         "",
         NO_DEFAULT,
-        "The race or match. All rows of one event have the same event_id; an event has one start, one pool and one "
-        "weight.",
+        "The race or match. All rows of one event have the same event_id; an event has one start, one sequence, one "
+        "pool and one weight.",
         "race-17",
     ),
     Column(
@@ -42,6 +42,15 @@ COLUMNS: tuple[Column, ...] = (
         "events are rated in the order of the file",
         "When the event started: on every row, or on none. It orders the events, whatever their order in the file.",
         "2025-06-01T19:00:00Z",
+    ),
+    Column(
+        "sequence",
+        "number",
+        "",
+        "the order of the file",
+        "Orders events that start at the same moment, or that have no started_at; the lower first. On every row, or on "
+        "none.",
+        "3",
     ),
     Column(
         "pool",

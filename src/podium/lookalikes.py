@@ -67,7 +67,7 @@ def skeleton(name: str) -> str:
 
 
 def key(name: str) -> str:
-    """The same for all names that are alike, and for some that are not: what is looked up first."""
+    """What all names that are alike share, and some that are not: what is looked up first."""
     return fold(fold(name.translate(foreign())).replace("m", "rn").translate(classes()))
 
 

@@ -273,10 +273,13 @@ class Rated:
         return forecast(self.system, names, [self._state(name, pool) for name in names], top)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Those of the entrants who are nobody's name in the results, each with the nearest name where one is near.
+        """Find the entrants who are nobody's name in the results.
 
         Args:
             pool: look for them in this pool only.
+
+        Returns:
+            Each of their names, with the nearest name of the results where one is near.
         """
         table = self.results.frame if pool is None else self.results.frame.filter(pool=pool)
         known = set(table["player"].unique().to_list())

@@ -265,7 +265,7 @@ class Runner:
         if wanted is not None and type(value) is not wanted:
             raise RuleError(
                 f"{whereabouts(self.subject(function))}: {named(rule, self.system)} returns {described(value)}; "
-                f"{self.system.name} declares {wanted.__name__}"
+                f"{self.system.name} declares {wanted.__name__.rpartition('.')[2]}"
             )
         return value
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.columns import DEFAULTS, UTC, number, started, text
+from podium.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.events import Events
 from podium.idle import NEVER
@@ -182,15 +182,25 @@ def identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl
     faults = []
     for column in (*WHO, *WHEN):
         series = blank_as_null(frame[column]) if column in frame.columns else nothing(column, frame.height)
-        columns[column], wrong = instants(series) if column == "last_played_at" else text(series)
+        columns[column], wrong = identity(series)
         faults += wrong
     if not faults and columns["pool"].null_count():
         if len(pools) > 1:
-            names = ", ".join(sorted(pools))
+            several = ", ".join(sorted(pools))
             empty = int(columns["pool"].is_null().arg_max() or 0) + 1
-            raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results have several ({names})")])
+            raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results have several ({several})")])
         columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
     return pl.DataFrame(columns) if not faults else frame, faults
+
+
+def identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+    """A column of names or instants, and what is wrong with it."""
+    if series.name == "last_played_at":
+        return instants(series)
+    if series.name in WHO:
+        cells = names(series, none_known)
+        return cells.column, cells.faults
+    return text(series)
 
 
 def nothing(name: str, height: int) -> pl.Series:

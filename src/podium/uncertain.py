@@ -115,7 +115,7 @@ def over_skill(t: float, spread: float, normal: Any) -> float:
 
 @kernel
 def over_noise(t: float, spread: float, gumbel: Any) -> float:
-    """The same, the normal distribution averaged over the noise."""
+    """The distribution, the normal one averaged over the noise."""
     nodes, weights, below = gumbel
     first, last = reach(nodes, t, spread)
     total: float = below[first]  # noise so low that hardly any skill makes up for it

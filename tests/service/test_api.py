@@ -75,7 +75,7 @@ def test_corrections(client, store):
 
 def test_pools_are_opened_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
-    assert client.post(BASE, json=body).json() == body
+    assert client.post(BASE, json=body).json() == body | {"notice": None}
     told = {each["name"]: each for each in client.get(BASE).json()}
     assert told["karts"]["parameters"]["scale"] == 1500.0
     assert told["karts"]["parameters"]["base_points_events"] == "none"

@@ -116,19 +116,19 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     at = made.state_type._fields.index(level)
     start = made.newcomer()[at]
     players = list("abc")
-    before = [state[at] for state in store.states("main", players)]
-    shown = [state.rating for state in store.states("main", players)]
+    before = [state[at] for state in store.system_and_states("main", players)[1]]
+    shown = [state.rating for state in store.system_and_states("main", players)[1]]
     store.begin_season("main", "second", START + timedelta(days=1), keep=0.25)
-    after = [state[at] for state in store.states("main", players)]
+    after = [state[at] for state in store.system_and_states("main", players)[1]]
     assert after == pytest.approx([start + 0.25 * (each - start) for each in before], abs=1e-9)
-    moved = [state.rating for state in store.states("main", players)]
+    moved = [state.rating for state in store.system_and_states("main", players)[1]]
     assert [a - b for a, b in zip(moved, shown, strict=True)] == pytest.approx(
         [a - b for a, b in zip(after, before, strict=True)], abs=1e-9
     )
     ended = store.board("main", Eligibility(), START + timedelta(hours=23))
     assert sorted(ended["rating"].to_list()) == sorted(shown)
     store.begin_season("main", "third", START + timedelta(days=2), keep=0.0)
-    assert [state[at] for state in store.states("main", players)] == pytest.approx([start] * 3, abs=1e-9)
+    assert [state[at] for state in store.system_and_states("main", players)[1]] == pytest.approx([start] * 3, abs=1e-9)
     assert sorted(store.season_board("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
     assert [each["name"] for each in store.seasons("main")] == ["second", "third"]
     assert store.verify() == []

@@ -95,7 +95,8 @@ def checked(rows: Any, pool: str, known: Known) -> Results:
     other = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
     if other.len():
         raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
-    return Results(in_sequence(frame), results.source)
+    sent = None if results.sent is None else in_sequence(results.sent)
+    return Results(in_sequence(frame), results.source, sent)
 
 
 def contents_of(results: Results) -> dict[str, Content]:

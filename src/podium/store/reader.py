@@ -9,18 +9,14 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from podium.explanation import Explanation
 from podium.forecast import Forecast, forecast
 from podium.leaderboard import Eligibility
-from podium.rated import Rated, rate
-from podium.results import Results
-from podium.store import boards, lookup, matches, snapshots
+from podium.store import boards, lookup, matches
 from podium.store.database import only_reading, opened
-from podium.store.log import entries_after, newest_seq
+from podium.store.log import newest_seq
 from podium.store.matches import Registered
 from podium.store.players import admitted
 from podium.store.pools import Pool, every_pool, wanted_pool
-from podium.store.rerating import counting_results
 from podium.store.verification import differences
 from podium.systems.base import System
 
@@ -60,7 +56,11 @@ class Reader:
             return every_pool(connection)
 
     def limit_notice(self, pool_name: str) -> str | None:
-        """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
+        """Warn of players at a limit of the pool's system.
+
+        Returns:
+            How many there are, and what suits such results; None where none is.
+        """
         with self.reading(pool_name) as (connection, of):
             return boards.limit_notice(connection, of)
 
@@ -130,20 +130,16 @@ class Reader:
             return newest_seq(connection, of)
 
     def system_and_states(self, pool_name: str, names: Sequence[str]) -> tuple[System, list[Any]]:
-        """A pool's system with each player's state, both of one moment; see `states`."""
-        with self.reading(pool_name) as (connection, of):
-            return of.system, lookup.states(connection, of, names)
-
-    def states(self, pool_name: str, names: Sequence[str]) -> list[Any]:
-        """Read each player's state.
+        """Read a pool's system and players' states, all of one moment.
 
         Args:
             names: the players.
 
         Returns:
-            In the order of the names, the system's NamedTuple of each; a newcomer's for whoever has none.
+            The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
         """
-        return self.system_and_states(pool_name, names)[1]
+        with self.reading(pool_name) as (connection, of):
+            return of.system, lookup.states(connection, of, names)
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
         """Tell what happened since an entry of the log.
@@ -265,129 +261,6 @@ class Reader:
         with self.reading(pool_name) as (connection, of):
             names = admitted(connection, of, entrants)
             return forecast(of.system, names, lookup.states(connection, of, names), top)
-
-    # Events and history
-
-    def event(self, pool_name: str, event_id: str) -> dict[str, Any]:
-        """Show an event with its content and changes.
-
-        Returns:
-            Its content, status and changes.
-
-        Raises:
-            UnknownError: no such pool or event.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.event_told(connection, of, event_id)
-
-    def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
-        """Say why a player's rating moved in an event, exactly.
-
-        Returns:
-            The change in points, every reason as a row, and the reasons in a sentence.
-
-        Raises:
-            UnknownError: no such pool or event, or the player is not rated in it.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.explained(connection, of, event_id, name)
-
-    def results(self, pool_name: str) -> Results:
-        """Read the results that count, as they stand.
-
-        Returns:
-            A table that any replay rates to the same bits, but for seasons.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return counting_results(connection, of)
-
-    def rated(self, pool_name: str) -> Rated:
-        """Rate the pool anew by the library, from its results.
-
-        Returns:
-            The library's answer; it knows no seasons.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return rate(counting_results(connection, of), of.system)
-
-    def history(self, pool_name: str) -> pl.DataFrame:
-        """Read every change as it is kept.
-
-        Returns:
-            A row for each player of each event, as `podium.rate(…).history` has it.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.history(connection, of)
-
-    def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
-        """List entries of the log above a number, oldest first.
-
-        Args:
-            after: the number.
-            most: entries to list.
-
-        Returns:
-            A dict an entry: `seq, kind, subject, received_at, actor`.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return [dict(row._mapping) for row in entries_after(connection, of, after, most)]  # noqa: SLF001  (public)
-
-    def seasons(self, pool_name: str) -> list[dict[str, Any]]:
-        """List the seasons.
-
-        Returns:
-            A dict a season, oldest first: `name, starts_at, keep`.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.seasons(connection, of)
-
-    def season_board(self, pool_name: str, name: str) -> pl.DataFrame:
-        """Show how the board stood when a season ended, or as it stands where it is not over.
-
-        Returns:
-            A row a player, best first.
-
-        Raises:
-            UnknownError: no such pool or season.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.season_board(connection, of, name)
-
-    def snapshot_days(self, pool_name: str) -> list[int]:
-        """List the days whose ranks are kept.
-
-        Returns:
-            Days since 1970, oldest first; none that waits to be taken again.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.days(connection, of)
-
-    def ranks_on(self, pool_name: str, day: int) -> list[dict[str, Any]]:
-        """Show the ranks of a day.
-
-        Args:
-            day: days since 1970.
-
-        Returns:
-            A dict a player, best first: `rank, player, rating`.
-
-        Raises:
-            UnknownError: no such pool, or the day was not kept.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.told(connection, of, day)
-
-    def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
-        """Show a player's rank day by day.
-
-        Returns:
-            A dict a day: `day, rank, rating`.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.of_player(connection, of, name)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare what is kept with the log rated anew, bit for bit.

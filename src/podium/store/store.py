@@ -10,16 +10,16 @@ import sqlalchemy as sa
 
 from podium.errors import PodiumError
 from podium.store import matches, players, pool_changes, snapshots, submission
+from podium.store.event_reader import EventReader
 from podium.store.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.matches import HELD, Registered
 from podium.store.pools import Pool, lock_pool, refuse_other_arithmetic
-from podium.store.reader import Reader
 from podium.store.rerating import Rerated
 from podium.store.submission import Receipt, Submission, checked_rows, sent_events
 from podium.systems.base import System
 
 
-class Store(Reader):
+class Store(EventReader):
     """Pools of results with their ratings, in a database.
 
     Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's

@@ -69,7 +69,7 @@ def rank_by_strengths(lines: Any, teams: int, best: float, c: float) -> None:
 
 @kernel
 def rank_by_logarithms(lines: Any, teams: int, best: float, c: float) -> None:
-    """The same where strengths lie too far apart: every sum is held as its logarithm."""
+    """Rate teams whose strengths lie too far apart to be summed: every sum is held as its logarithm."""
     left = -math.inf
     for k in range(teams):
         i = teams - 1 - k

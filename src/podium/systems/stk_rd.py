@@ -23,6 +23,7 @@ RATING_SHIFT = 300.0
 DEVIATIONS_OFF = 3.0
 SURE_GAP = 350.0
 HANDICAP = 2000.0
+CERTAIN = 300.0  # powers of ten are no larger, so that Python can take them too
 
 
 class Params(NamedTuple):
@@ -256,7 +257,7 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
     most = raw_b + SURE_GAP + deviation_b / 2.0
     if most >= least:
         return 1.0
-    odds: float = 10.0 ** ((least - most) / 2000.0)
+    odds: float = 10.0 ** min((least - most) / 2000.0, CERTAIN)
     return max(0.05, 2.0 / (1.0 + odds))
 
 

@@ -1,0 +1,138 @@
+"""Events, their reasons and the history as they are read from a store, each in one transaction."""
+
+from typing import Any
+
+import polars as pl
+
+from podium.explanation import Explanation
+from podium.rated import Rated, rate
+from podium.results import Results
+from podium.store import lookup, snapshots
+from podium.store.log import entries_after
+from podium.store.reader import Reader
+from podium.store.rerating import counting_results
+
+
+class EventReader(Reader):
+    """Pools with their events and history, to be read."""
+
+    def event(self, pool_name: str, event_id: str) -> dict[str, Any]:
+        """Show an event with its content and changes.
+
+        Returns:
+            Its content, status and changes.
+
+        Raises:
+            UnknownError: no such pool or event.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.event_told(connection, of, event_id)
+
+    def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
+        """Say why a player's rating moved in an event, exactly.
+
+        Returns:
+            The change in points, every reason as a row, and the reasons in a sentence.
+
+        Raises:
+            UnknownError: no such pool or event, or the player is not rated in it.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.explained(connection, of, event_id, name)
+
+    def results(self, pool_name: str) -> Results:
+        """Read the results that count, as they stand.
+
+        Returns:
+            A table that any replay rates to the same bits, but for seasons.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return counting_results(connection, of)
+
+    def rated(self, pool_name: str) -> Rated:
+        """Rate the pool anew by the library, from its results.
+
+        Returns:
+            The library's answer; it knows no seasons.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return rate(counting_results(connection, of), of.system)
+
+    def history(self, pool_name: str) -> pl.DataFrame:
+        """Read every change as it is kept.
+
+        Returns:
+            A row for each player of each event, as `podium.rate(…).history` has it.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.history(connection, of)
+
+    def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
+        """List entries of the log above a number, oldest first.
+
+        Args:
+            after: the number.
+            most: entries to list.
+
+        Returns:
+            A dict an entry: `seq, kind, subject, received_at, actor`.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return [dict(row._mapping) for row in entries_after(connection, of, after, most)]  # noqa: SLF001  (public)
+
+    def seasons(self, pool_name: str) -> list[dict[str, Any]]:
+        """List the seasons.
+
+        Returns:
+            A dict a season, oldest first: `name, starts_at, keep`.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.seasons(connection, of)
+
+    def season_board(self, pool_name: str, name: str) -> pl.DataFrame:
+        """Show how the board stood when a season ended, or as it stands where it is not over.
+
+        Returns:
+            A row a player, best first.
+
+        Raises:
+            UnknownError: no such pool or season.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return lookup.season_board(connection, of, name)
+
+    def snapshot_days(self, pool_name: str) -> list[int]:
+        """List the days whose ranks are kept.
+
+        Returns:
+            Days since 1970, oldest first; none that waits to be taken again.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return snapshots.days(connection, of)
+
+    def ranks_on(self, pool_name: str, day: int) -> list[dict[str, Any]]:
+        """Show the ranks of a day.
+
+        Args:
+            day: days since 1970.
+
+        Returns:
+            A dict a player, best first: `rank, player, rating`.
+
+        Raises:
+            UnknownError: no such pool, or the day was not kept.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return snapshots.told(connection, of, day)
+
+    def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
+        """Show a player's rank day by day.
+
+        Returns:
+            A dict a day: `day, rank, rating`.
+
+        Raises:
+            UnknownError: no such pool or player.
+        """
+        with self.reading(pool_name) as (connection, of):
+            return snapshots.of_player(connection, of, name)

@@ -27,11 +27,11 @@ import podium
 from podium.candidates import log_losses
 from podium.evaluation import Window, asked_heats
 from podium.events import encode
+from podium.kernels.records import LANES
 from podium.predictions import Asked, predict
 from podium.replay import newcomers, states_after
 from podium.systems import find
 from podium.systems.base import System
-from podium.tuples import LANES
 
 
 @dataclass

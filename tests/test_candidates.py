@@ -16,8 +16,8 @@ import podium
 from podium.candidates import can_share, log_losses
 from podium.evaluation import Window, asked_heats, judge_events, mean
 from podium.events import encode
+from podium.kernels.records import LANES
 from podium.systems import find, names
-from podium.tuples import LANES
 
 SHARED = [name for name in names() if can_share(find(name)())]
 

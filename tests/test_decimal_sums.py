@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
-from podium.decimal_sums import decimal_sums
+from podium.kernels.decimal_sums import decimal_sums
 
 TEAMS = {"a": ("X", 0.1), "b": ("X", 0.2), "c": ("X", 0.3), "d": ("Y", 0.3), "f": ("Y", 0.2), "g": ("Y", 0.1)}
 

@@ -5,8 +5,8 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from podium.compiled import compile_kernel
-from podium.exponential import LARGEST, exp
+from podium.kernels.compiled import compile_kernel
+from podium.kernels.exponential import LARGEST, exp
 
 
 def _each(x, y):

@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from podium import rules
 from podium.errors import ParameterError
+from podium.kernels.records import read
 from podium.ledger import states_brought
 from podium.rated import Rated
-from podium.tuples import read
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
 TOP = 10

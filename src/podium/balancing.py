@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel
 
 SEARCHED = 10  # parties and players alone of a match whose sides are searched whole
 SAME = 1e-9  # rating points that make no difference

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.compiled import kernel
+from podium.kernels.compiled import kernel
 
 OTHER_MODE, TIME_TRIAL, DUEL = 0.0, 1.0, 2.0
 MODES = {"time-trial": TIME_TRIAL, "duel": DUEL}

@@ -11,12 +11,12 @@ import polars as pl
 from podium.entries import PRESENT
 from podium.errors import ParameterError
 from podium.events import Events
+from podium.kernels.records import read
 from podium.ledger import started_at, states_brought
 from podium.ranks import newcomers_odds, rank_distribution
 from podium.replay import Replayed
 from podium.rules import enter, expect, form_of
 from podium.systems.base import System
-from podium.tuples import read
 
 NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.decimal_sums import decimal_sums
+from podium.kernels.decimal_sums import decimal_sums
 
 OVERALL = "overall"
 PAIR = ("event_id", "player")

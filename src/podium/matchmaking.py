@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.balancing import divide, divisible, empty_plan
-from podium.compiled import compile_kernel, kernel
 from podium.errors import ParameterError
+from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

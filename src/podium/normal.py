@@ -6,7 +6,7 @@ Weng and Lin (2011): with x the expected difference and t the draw margin, both 
 
 import math
 
-from podium.compiled import kernel
+from podium.kernels.compiled import kernel
 
 SQRT_2 = math.sqrt(2.0)
 SQRT_2_PI = math.sqrt(2.0 * math.pi)

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.compiled import compile_kernel, kernel
-from podium.decimal_sums import decimal_sum
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.decimal_sums import decimal_sum
 
 
 class Claims(NamedTuple):

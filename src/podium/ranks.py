@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from podium.compiled import compile_kernel, kernel
 from podium.errors import ParameterError
+from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # what is left out at either end of a performance

@@ -18,13 +18,13 @@ from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.idle import with_idle_before
+from podium.kernels.records import read
 from podium.names import admit, normalise
 from podium.replay import Replayed, States, replay
 from podium.results import Results, read_results
 from podium.rule_checks import check_rules
 from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.systems.base import System
-from podium.tuples import read
 
 MANY = 100_000  # entrants below which threads cost more than they save
 

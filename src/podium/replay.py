@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.compiled import compile_kernel
 from podium.entries import LINE, Columns, Scratch
 from podium.errors import NotFiniteError
 from podium.events import Events, Pool
+from podium.kernels.compiled import compile_kernel
+from podium.kernels.records import finite, read, total, write
 from podium.rule_checks import run_kernel
 from podium.rules import rate_event
 from podium.systems.base import System
-from podium.tuples import finite, read, total, write
 
 States = npt.NDArray[np.float64]
 

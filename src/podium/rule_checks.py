@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 from podium import rules
 from podium.entries import LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
 from podium.errors import RuleError
+from podium.kernels.records import read
 from podium.rule_errors import (
     RULES,
     blamed_on,
@@ -26,7 +27,6 @@ from podium.rule_errors import (
 )
 from podium.rules import overrides
 from podium.systems.base import System, blank
-from podium.tuples import read
 
 PROBE_ENTRANTS = 3
 NONE = np.empty(0)

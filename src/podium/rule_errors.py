@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from podium import rules
-from podium.compiled import HOME
 from podium.errors import RuleError
+from podium.kernels.compiled import HOME
 from podium.systems.base import System
 
 RULES: tuple[Any, ...] = (

@@ -24,8 +24,6 @@ from typing import Any, NamedTuple
 from numba import types
 from numba.extending import overload
 
-from podium.compiled import IN_KERNELS
-from podium.compiled import kernel as kernel  # what a system's own helpers are marked with
 from podium.entries import (
     TIME_TRIAL,
     Columns,
@@ -41,7 +39,9 @@ from podium.entries import (
     plain_entry,
     slot_at,
 )
-from podium.tuples import add, plus, read, times, write
+from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
+from podium.kernels.records import add, plus, read, times, write
 
 
 class Comparison(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.compiled import compile_kernel
 from podium.errors import ParameterError
+from podium.kernels.compiled import compile_kernel
 from podium.performance import SHAPES, matched_slope
 
 Floats = npt.NDArray[np.float64]

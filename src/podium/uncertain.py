@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel
 from podium.ranks import CERTAIN, GumbelPerformances, Performances
 
 Floats = npt.NDArray[np.float64]

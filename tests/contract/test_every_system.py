@@ -19,8 +19,8 @@ from strategies import histories
 
 import podium
 from podium import conformance, rules
-from podium.compiled import HOME, digest
 from podium.entries import PRESENT
+from podium.kernels.compiled import HOME, digest
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())

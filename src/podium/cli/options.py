@@ -46,7 +46,7 @@ def chosen_system(name: str | None, settings: list[str] | None, file: Path | Non
         ParameterError: no system or two different ones, or a setting that does not fit.
         RuleError: the code of a system that is not Podium's own is at fault.
     """
-    from podium.compiled import load_without_blas
+    from podium.kernels.compiled import load_without_blas
     from podium.rule_checks import check_rules
     from podium.systems import load
 

@@ -45,7 +45,7 @@ def store_type() -> "type[Store]":
     Raises:
         ParameterError: the extra is not installed.
     """
-    from podium.compiled import load_without_blas
+    from podium.kernels.compiled import load_without_blas
 
     load_without_blas()
     try:

@@ -11,6 +11,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.events import encode
 from podium.explanation import Explanation
 from podium.forecast import forecast
+from podium.kernels.records import read
 from podium.leaderboard import Eligibility
 from podium.live import Live
 from podium.names import normalise
@@ -25,7 +26,6 @@ from podium.store.pools import Key, Pool, refuse_other_arithmetic
 from podium.store.rerating import named, tabled
 from podium.store.schema import change, event, log, season
 from podium.store.submission import changes_of, wanted_event
-from podium.tuples import read
 
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
 BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from podium.compiled import IN_KERNELS
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.records import add, read
 from podium.normal import distribution, grown
 from podium.odds import logistic
 from podium.ranks import NormalPerformances, Performances
 from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
-from podium.tuples import add, read
 from podium.uncertain import MATCHED_SPREAD, uncertain_performances
 
 

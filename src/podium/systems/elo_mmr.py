@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
+from podium.kernels.records import read, write
 from podium.odds import logistic
 from podium.ranks import Performances
 from podium.rules import enter, expect, kernel, rate_event
 from podium.systems.base import System, parameter
-from podium.tuples import read, write
 from podium.uncertain import uncertain_performances
 
 SLOTS = 16  # logistic factors that a state has room for

@@ -13,7 +13,7 @@ import numpy as np
 
 from podium import ranks
 from podium.entries import Entrant, Entry, Heat
-from podium.exponential import LARGEST
+from podium.kernels.exponential import LARGEST
 from podium.odds import outcome, share, strength
 from podium.performance import incomplete_beta, matched_slope, performances
 from podium.rules import Comparison, Points, compare, enter, kernel, settle

@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic, overload
 
-from podium.compiled import IN_KERNELS
+from podium.kernels.compiled import IN_KERNELS
 
 LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
 

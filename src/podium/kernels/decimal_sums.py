@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_kernel, kernel
 
 LEAST, MOST = (
     1e-7,

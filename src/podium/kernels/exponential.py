@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from podium.compiled import IN_KERNELS, kernel
+from podium.kernels.compiled import IN_KERNELS, kernel
 
 LARGEST = 708.0  # beyond it e^x, or e^-x, is no normal number
 STEPS, STEP_BITS = 128, 7  # a power of two is taken apart in so many steps

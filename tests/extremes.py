@@ -120,7 +120,7 @@ def run_kernels(names):
 def run_shared_kernels():
     """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
     from podium.cli import app as command_line
-    from podium.performance import rank_distribution
+    from podium.probability.gamma import rank_distribution
     from podium.simulation import Scenario, simulate
 
     simulate(Scenario(events=200))

@@ -10,8 +10,8 @@ from podium.cli import app as command_line
 from podium.cli import forecasting
 from podium.cli.demo import season_path
 from podium.entries import PRESENT
-from podium.performance import race_strength
-from podium.ranks import newcomers_odds
+from podium.probability.gamma import race_strength
+from podium.probability.ranks import newcomers_odds
 from podium.rules import enter
 from podium.systems import find, names
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import podium
-from podium import performance
 from podium.entries import Entrant
-from podium.performance import matched_slope, race_strength, rank_distribution, top_probabilities, win_probability
-from podium.ranks import GumbelPerformances, NormalPerformances
-from podium.ranks import rank_distribution as of_field
+from podium.probability import gamma
+from podium.probability.gamma import matched_slope, race_strength, rank_distribution, top_probabilities, win_probability
+from podium.probability.ranks import GumbelPerformances, NormalPerformances
+from podium.probability.ranks import rank_distribution as of_field
+from podium.probability.uncertain import UncertainPerformances, uncertain_performances
 from podium.rules import enter, expect
 from podium.systems import find, names
-from podium.uncertain import UncertainPerformances, uncertain_performances
 
 RATINGS = st.floats(0.0, 4000.0)
 FIELDS = st.lists(RATINGS, min_size=2, max_size=12)
@@ -263,4 +263,4 @@ def test_what_has_no_answer_is_refused(wrong):
 
 
 def test_one_alone_is_first():
-    assert performance.rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]
+    assert gamma.rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.cli import app as command_line
-from podium.performance import win_probability
+from podium.probability.gamma import win_probability
 from podium.recovery import recover
 from podium.simulation import Scenario, simulate
 from podium.systems import find, names

@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.entries import PRESENT, TIME_TRIAL, Entry, Heat
 from podium.errors import ParameterError
-from podium.performance import ALPHA, incomplete_beta, matched_slope
+from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
 from podium.rules import compare, enter, expect
 from podium.systems import find
 from podium.systems.base import System

@@ -13,7 +13,7 @@ from podium.errors import ParameterError
 from podium.events import Events
 from podium.kernels.records import read
 from podium.ledger import started_at, states_brought
-from podium.ranks import newcomers_odds, rank_distribution
+from podium.probability.ranks import newcomers_odds, rank_distribution
 from podium.replay import Replayed
 from podium.rules import enter, expect, form_of
 from podium.systems.base import System

@@ -1,6 +1,6 @@
 """Seasons from known skills: gamma performances turned into times, with all that happens to a league.
 
-The model is the one of `podium.performance`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
+The model is the one of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
 0 being perfect. A race takes the ideal time times 1 + spread * performance. The sum of so many laps, each of shape
 / laps, is a performance of the whole shape.
 """
@@ -16,7 +16,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel
-from podium.performance import SHAPES, matched_slope
+from podium.probability.gamma import SHAPES, matched_slope
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

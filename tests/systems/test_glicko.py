@@ -3,7 +3,7 @@
 import pytest
 
 from podium.entries import Entrant
-from podium.odds import logistic
+from podium.probability.logistic import logistic
 from podium.rules import Comparison, enter, evidence, settle
 from podium.systems import find
 from podium.systems.glicko import Q

@@ -10,7 +10,7 @@ import trueskill as package
 from weng_lin import PLAYERS, season, table
 
 import podium
-from podium import normal
+from podium.probability import normal
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from podium.entries import PRESENT
 from podium.errors import ParameterError
-from podium.ranks import GumbelPerformances, Performances
+from podium.probability.ranks import GumbelPerformances, Performances
 from podium.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 
 STEP = 1e-4  # points over which a slope is taken

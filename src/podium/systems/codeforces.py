@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.odds import LARGEST, logistic, strength
+from podium.probability.logistic import LARGEST, logistic, strength
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.entries import Entrant, Entry, Heat
-from podium.odds import logistic, outcome
+from podium.probability.logistic import logistic, outcome
 from podium.rules import Comparison, Points, compare, settle
 from podium.systems.base import System, parameter
 

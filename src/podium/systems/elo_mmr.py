@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
 from podium.kernels.records import read, write
-from podium.odds import logistic
-from podium.ranks import Performances
+from podium.probability.logistic import logistic
+from podium.probability.ranks import Performances
+from podium.probability.uncertain import uncertain_performances
 from podium.rules import enter, expect, kernel, rate_event
 from podium.systems.base import System, parameter
-from podium.uncertain import uncertain_performances
 
 SLOTS = 16  # logistic factors that a state has room for
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC

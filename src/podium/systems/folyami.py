@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium import ranks
 from podium.entries import Entrant, Entry, Heat
 from podium.kernels.exponential import LARGEST
-from podium.odds import outcome, share, strength
-from podium.performance import incomplete_beta, matched_slope, performances
+from podium.probability import ranks
+from podium.probability.gamma import incomplete_beta, matched_slope, performances
+from podium.probability.logistic import outcome, share, strength
 from podium.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 

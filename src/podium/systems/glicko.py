@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.entries import Entrant, Entry, Heat
-from podium.odds import logistic, outcome
-from podium.ranks import Performances
+from podium.probability.logistic import logistic, outcome
+from podium.probability.ranks import Performances
+from podium.probability.uncertain import uncertain_performances
 from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.systems.base import System, parameter
-from podium.uncertain import uncertain_performances
 
 Q = math.log(10.0) / 400.0
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.odds import logistic
+from podium.probability.logistic import logistic
 from podium.rules import expect
 from podium.systems import _weng_lin as shared
 

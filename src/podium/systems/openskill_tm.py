@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.normal import SQRT_2, density
+from podium.probability.normal import SQRT_2, density
 from podium.rules import kernel
 from podium.systems import _weng_lin as shared
 from podium.systems.base import parameter

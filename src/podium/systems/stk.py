@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.entries import TIME_TRIAL, Entrant, Entry, Heat
-from podium.odds import share, strength
+from podium.probability.logistic import share, strength
 from podium.rules import Comparison, Points, causes, compare, enter, kernel, settle
 from podium.systems.base import System, parameter
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.entries import TIME_TRIAL, Entrant, Entry, Heat
-from podium.odds import logistic
+from podium.probability.logistic import logistic
 from podium.rules import causes, compare, enter, evidence, kernel, settle
 from podium.systems.base import System, parameter
 from podium.systems.stk import lead

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.odds import logistic
+from podium.probability.logistic import logistic
 from podium.rules import expect
 from podium.systems import glicko2
 from podium.systems.base import System, parameter

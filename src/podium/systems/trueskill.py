@@ -14,8 +14,8 @@ import numpy as np
 
 from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.kernels.records import add, read
-from podium.normal import distribution, draw_shift, draw_shrink, grown, win_shift, win_shrink
-from podium.ranks import NormalPerformances, Performances
+from podium.probability.normal import distribution, draw_shift, draw_shrink, grown, win_shift, win_shrink
+from podium.probability.ranks import NormalPerformances, Performances
 from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.systems.base import System, parameter
 from podium.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.entries import DUEL, Entrant, Entry, Heat
-from podium.odds import logistic
+from podium.probability.logistic import logistic
 from podium.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
 from podium.systems.base import System, parameter
 

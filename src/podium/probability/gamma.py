@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium import ranks
 from podium.errors import ParameterError
 from podium.kernels.compiled import kernel
+from podium.probability import ranks
 
 ALPHA = math.log(10.0) / 400.0
 # The solver's answers at the defaults, so that rating with them does not load SciPy; a test solves for both.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.ranks import CERTAIN, GumbelPerformances, Performances
+from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances
 
 Floats = npt.NDArray[np.float64]
 STEP = 0.3  # of a trapezoidal sum, in deviations of the normal law or scales of Gumbel's
@@ -44,7 +44,7 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
 
 @dataclass(frozen=True, slots=True)
 class UncertainPerformances:
-    """Logarithms that are the sum of a normal skill and Gumbel noise: see `podium.ranks.Performances`."""
+    """Logarithms that are the sum of a normal skill and Gumbel noise: see `podium.probability.ranks.Performances`."""
 
     location: Floats
     deviation: Floats

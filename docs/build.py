@@ -19,7 +19,7 @@ import typer
 
 import podium
 from podium.cli.app import app
-from podium.column_guide import COLUMNS, STATUSES, Column
+from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
 from podium.systems.base import System, allowed
 from podium.systems.xonstat_2015 import Xonstat2015

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import podium
-from podium.columns import MOST_WEIGHT
 from podium.errors import NotFiniteError, ParameterError
+from podium.results.columns import MOST_WEIGHT
 from podium.systems import find
 from podium.systems.base import kinds
 

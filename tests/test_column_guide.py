@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import podium
-from podium import column_guide, columns
 from podium.errors import MORE_ON_COLUMNS
+from podium.results import column_guide, columns
 from podium.systems import find, names
 from podium.systems.base import System
 

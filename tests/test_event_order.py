@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import podium
 from podium.cli.app import app
 from podium.evaluation import evaluate
-from podium.event_order import tie_notice
-from podium.results import read_results
+from podium.results.event_order import tie_notice
+from podium.results.reading import read_results
 from podium.service.bodies import fitted
 from podium.service.models import Event
 from podium.service.strict import RefusedError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.errors import ParameterError
-from podium.names import LONGEST, admit, normalise, normalise_column, refusal
+from podium.results.names import LONGEST, admit, normalise, normalise_column, refusal
 
 TAKEN = [
     "ana", "O'Brien", "José", "雪", "محمد", "Дарья", "Ὀδυσσεύς", "<3", "a b", "a\u3164b", "7", "❤\ufe0f", "👍🏽",

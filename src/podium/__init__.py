@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from podium.explanation import Explanation
     from podium.live import Live
     from podium.rated import Rated, rate
-    from podium.results import Results, read_results
+    from podium.results.reading import Results, read_results
 
 __all__ = [
     "Client",
@@ -42,14 +42,14 @@ _HOMES = {
     "ParameterError": "errors",
     "PodiumError": "errors",
     "Rated": "rated",
-    "Results": "results",
+    "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
     "SystemCheck": "conformance",
     "UnknownError": "errors",
     "check_system": "conformance",
     "rate": "rated",
-    "read_results": "results",
+    "read_results": "results.reading",
 }
 
 

@@ -19,7 +19,7 @@ from podium.explanation import JOINT, OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
 from podium.replay import Replayed, newcomers, replay, scratch_for
-from podium.results import read_results
+from podium.results.reading import read_results
 from podium.rule_checks import check_declarations, run_rules
 from podium.systems.base import System
 

@@ -11,11 +11,11 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.events import Events, encode
-from podium.heats import OVERALL
 from podium.leaderboard import instant
 from podium.periods import EVENT
 from podium.predictions import BINS, Asked, Judged, Predictions, predict
-from podium.results import Results, read_results
+from podium.results.derived_heats import OVERALL
+from podium.results.reading import Results, read_results
 from podium.systems.base import System
 
 RESAMPLES = 1000

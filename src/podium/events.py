@@ -11,7 +11,7 @@ from podium.entries import MODES, OTHER_MODE, Columns
 from podium.errors import ParameterError
 from podium.periods import DAY_US, EVENT, checked_period, period_numbers
 from podium.placing import Claims, Places, place_heats
-from podium.results import Results
+from podium.results.reading import Results
 from podium.rows import Floats, Integers, Rows, finished, numeric, rated_rows
 from podium.rule_checks import check_rules
 from podium.systems.base import System

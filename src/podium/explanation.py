@@ -12,8 +12,8 @@ from podium.errors import UnknownError
 from podium.events import Events
 from podium.kernels.records import read, times
 from podium.left_out import contributions
-from podium.names import normalise
 from podium.replay import Replayed, States, newcomers, states_after
+from podium.results.names import normalise
 from podium.systems.base import System, blank
 from podium.words import in_words
 

@@ -7,12 +7,12 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
-from podium.columns import UTC as INSTANT
 from podium.errors import ParameterError
 from podium.events import Events
 from podium.idle import NEVER
 from podium.ledger import started_at
 from podium.replay import Replayed, States
+from podium.results.columns import UTC as INSTANT
 from podium.saved import Start
 from podium.systems.base import System
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
-from podium.event_order import SEQUENCE
 from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.idle import NEVER, with_idle_before
@@ -20,7 +19,8 @@ from podium.ledger import history
 from podium.periods import EVENT
 from podium.rated import Rated, make_system
 from podium.replay import Replayed, States, newcomers, replay
-from podium.results import Results, read_results
+from podium.results.event_order import SEQUENCE
+from podium.results.reading import Results, read_results
 from podium.saved import Start, read_start
 from podium.systems.base import System
 

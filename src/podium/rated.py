@@ -19,9 +19,9 @@ from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.idle import with_idle_before
 from podium.kernels.records import read
-from podium.names import admit, normalise
 from podium.replay import Replayed, States, replay
-from podium.results import Results, read_results
+from podium.results.names import admit, normalise
+from podium.results.reading import Results, read_results
 from podium.rule_checks import check_rules
 from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.systems.base import System

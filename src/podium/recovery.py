@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.rated import rate
-from podium.results import Results, read_results
+from podium.results.reading import Results, read_results
 from podium.systems.base import System
 
 SETTLED_EVENTS = 10

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.events import Events
 from podium.idle import NEVER
 from podium.periods import EVENT, numbers_at
 from podium.replay import States, newcomers
-from podium.results import Results, loaded
+from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
+from podium.results.reading import Results, loaded
 from podium.systems.base import System
 from podium.version import __version__
 

@@ -20,11 +20,11 @@ from podium import rules
 from podium.candidates import can_share, log_losses
 from podium.errors import NotFiniteError, ParameterError, PodiumError
 from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
-from podium.event_order import in_sequence
 from podium.events import Events, encode
 from podium.kernels.records import LANES
 from podium.leaderboard import instant
-from podium.results import Results
+from podium.results.event_order import in_sequence
+from podium.results.reading import Results
 from podium.rule_checks import check_rules
 from podium.systems.base import System, kinds
 

@@ -9,8 +9,8 @@ from races import START, ratings
 from races import rows as race
 
 import podium
-from podium.columns import ALL
 from podium.leaderboard import Eligibility
+from podium.results.columns import ALL
 from podium.store import Store, matches
 from podium.store.database import StoreError, upgrade
 from podium.store.instants import microseconds

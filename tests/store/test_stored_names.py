@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 from races import ratings, rows
 
-from podium import columns
+from podium.results import columns
 from podium.store import players, stored_names
 from podium.store.submission import ConflictError
 from podium.store.upgrade import due_pools, upgrade_pools

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from podium.column_guide import COLUMNS, STATUSES, Column
 from podium.errors import ParameterError
+from podium.results.column_guide import COLUMNS, STATUSES, Column
 
 WIDTH = 80
 INDENT = 12  # room for the longest name and two blanks

@@ -46,7 +46,7 @@ def rate(
     form: Shape = Format.table,
 ) -> None:
     """Rate FILE and show every player's rating."""
-    from podium.event_order import tie_notice
+    from podium.results.event_order import tie_notice
 
     made = chosen_system(system, settings, system_file)
     show.checked_output(ratings), show.checked_output(history)
@@ -125,8 +125,8 @@ def explain(
 def check(file: File) -> None:
     """Check FILE: say what is wrong with it, and change nothing."""
     import podium
-    from podium.event_order import tie_notice
-    from podium.lookalikes import pairs_alike, warning
+    from podium.results.event_order import tie_notice
+    from podium.results.lookalikes import pairs_alike, warning
 
     with show.progress("checking"):
         results = podium.read_results(file)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from podium.columns import MOST_WEIGHT
+from podium.results.columns import MOST_WEIGHT
 from podium.service.names import Key, Name, Sent
 
 Count = Annotated[float, Field(ge=0.0)]

@@ -1,10 +1,10 @@
-"""Names as bodies have them: the rule is `podium.names`, and the store applies it to results."""
+"""Names as bodies have them: the rule is `podium.results.names`, and the store applies it to results."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from podium.names import SPACES, normalise, refusal
+from podium.results.names import SPACES, normalise, refusal
 
 LONGEST_SENT = 1000  # characters, before a name is normalised
 RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."

@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-from podium.objects import repeated_key
+from podium.results.objects import repeated_key
 
 DEEPEST = 32
 LARGEST = 2**63 - 1

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.errors import Fault, ResultsError
-from podium.event_order import SEQUENCE, in_sequence
-from podium.names import normalise
-from podium.results import Results, read_results
+from podium.results.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
+from podium.results.event_order import SEQUENCE, in_sequence
+from podium.results.names import normalise
+from podium.results.reading import Results, read_results
 from podium.store.instants import instant
 from podium.store.log import digest
 
@@ -83,7 +83,7 @@ def checked(rows: Any, pool: str, known: Known) -> Results:
     An event may not be in another pool, and must say when it started.
 
     Args:
-        known: see `podium.results.read_results`.
+        known: see `podium.results.reading.read_results`.
 
     Raises:
         ResultsError: they are refused; all faults are named.

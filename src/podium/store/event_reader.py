@@ -6,7 +6,7 @@ import polars as pl
 
 from podium.explanation import Explanation
 from podium.rated import Rated, rate
-from podium.results import Results
+from podium.results.reading import Results
 from podium.store import lookup, snapshots
 from podium.store.log import entries_after
 from podium.store.reader import Reader

@@ -14,8 +14,8 @@ from podium.forecast import forecast
 from podium.kernels.records import read
 from podium.leaderboard import Eligibility
 from podium.live import Live
-from podium.names import normalise
-from podium.results import Results
+from podium.results.names import normalise
+from podium.results.reading import Results
 from podium.store.boards import filtered, rank, same_event, states_of
 from podium.store.content import UTC, unpacked
 from podium.store.instants import instant

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.names import admit
+from podium.results.names import admit
 from podium.store.content import Absent, Content
 from podium.store.database import StoreError
 from podium.store.instants import instant, now

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.lookalikes import are_alike, key
-from podium.names import admit, normalise, refusal
+from podium.results.lookalikes import are_alike, key
+from podium.results.names import admit, normalise, refusal
 from podium.store.among import among, values
 from podium.store.database import StoreError
 from podium.store.pools import Pool

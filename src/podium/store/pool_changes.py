@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.errors import ParameterError
 from podium.live import refuse_share
-from podium.names import admit
+from podium.results.names import admit
 from podium.store.boards import mine
 from podium.store.database import StoreError
 from podium.store.instants import microseconds, now

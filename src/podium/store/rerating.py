@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.columns import ALL
 from podium.errors import Fault, NotFiniteError, ResultsError
 from podium.ledger import changes
 from podium.live import Live
-from podium.results import Results
+from podium.results.columns import ALL
+from podium.results.reading import Results
 from podium.store import snapshots
 from podium.store.content import unpacked
 from podium.store.kept import (

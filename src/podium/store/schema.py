@@ -47,7 +47,9 @@ player = Table(
     Column("id", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
     Column("name", Text, nullable=False),
-    Column("lookalike", Text, nullable=True),  # `podium.lookalikes.key` of the name; empty until a pool is upgraded
+    Column(
+        "lookalike", Text, nullable=True
+    ),  # `podium.results.lookalikes.key` of the name; empty until a pool is upgraded
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
 )

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from podium.lookalikes import key
-from podium.names import LONGEST, normalise, refusal
+from podium.results.lookalikes import key
+from podium.results.names import LONGEST, normalise, refusal
 from podium.store.log import RENAME, append, entry
 from podium.store.players import RENAMED, names_of
 from podium.store.pools import Pool

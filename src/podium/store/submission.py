@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
-from podium.lookalikes import warning
-from podium.results import Results
+from podium.results.lookalikes import warning
+from podium.results.reading import Results
 from podium.store import matches
 from podium.store.among import among, values
 from podium.store.content import Content, checked, contents_of, difference

@@ -8,7 +8,7 @@ import functools
 import unicodedata
 from collections.abc import Iterable
 
-from podium.names import shown
+from podium.results.names import shown
 
 Table = dict[int, str]
 

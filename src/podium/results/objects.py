@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.columns import ALL, NUMBERS, TEXTS, as_written
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
+from podium.results.columns import ALL, NUMBERS, TEXTS, as_written
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
 SURROGATE = "has half of a surrogate pair, which is no text"

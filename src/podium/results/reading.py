@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from podium.columns import ALL, REQUIRED, Known, none_known, normalised
-from podium.delimited import from_csv
 from podium.errors import Fault, ResultsError
-from podium.faults import contradictions
-from podium.objects import column_of, from_json, from_records
+from podium.results.columns import ALL, REQUIRED, Known, none_known, normalised
+from podium.results.consistency import contradictions
+from podium.results.delimited import from_csv
+from podium.results.objects import column_of, from_json, from_records
 
 STDIN = "-"
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault
-from podium.names import normalise, normalise_column
+from podium.results.names import normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
 TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")

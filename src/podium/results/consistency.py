@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.distinct import runs, surely_distinct
 from podium.errors import Fault
+from podium.results.hashing import runs, surely_distinct
 
 
 def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:

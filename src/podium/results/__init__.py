@@ -1,0 +1,1 @@
+"""The results table: read, checked, and completed."""

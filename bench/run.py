@@ -25,13 +25,13 @@ from events import PLAYERS, Fields, fields
 
 import podium
 from podium.candidates import log_losses
+from podium.engine.encoding import encode
+from podium.engine.replay import newcomers, states_after
+from podium.engine.system import System
 from podium.evaluation import Window, asked_heats
-from podium.events import encode
 from podium.kernels.records import LANES
 from podium.predictions import Asked, predict
-from podium.replay import newcomers, states_after
 from podium.systems import find
-from podium.systems.base import System
 
 
 @dataclass

@@ -19,9 +19,9 @@ import typer
 
 import podium
 from podium.cli.app import app
+from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
-from podium.systems.base import System, allowed
 from podium.systems.xonstat_2015 import Xonstat2015
 
 DOCS = Path(__file__).parent

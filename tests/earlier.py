@@ -8,7 +8,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium import live
-from podium.idle import NEVER, with_idle_before
+from podium.engine.idle import NEVER, with_idle_before
 from podium.store import Store
 from podium.store.database import engine_for, upgrade
 from podium.store.schema import metadata

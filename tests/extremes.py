@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import podium
+from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError
 from podium.results.columns import MOST_WEIGHT
 from podium.systems import find
-from podium.systems.base import kinds
 
 TIMES = (5e-324, 1e-200, 1e-3, 60.0, 61.0, 1e9, 1e200, 1.7e308)
 SCORES = (-1.7e308, -1e9, -1.0, 0.0, 5e-324, 1.0, 1e9, 1.7e308)
@@ -92,8 +92,8 @@ def rate_all(system, events):
 def run_kernels(names):
     """Everything of these systems that is compiled, over extreme events, refused or not."""
     from podium.candidates import can_share, log_losses
+    from podium.engine.encoding import encode
     from podium.evaluation import Window, asked_heats, evaluate
-    from podium.events import encode
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:

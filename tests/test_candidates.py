@@ -14,8 +14,8 @@ from strategies import histories
 
 import podium
 from podium.candidates import can_share, log_losses
+from podium.engine.encoding import encode
 from podium.evaluation import Window, asked_heats, judge_events, mean
-from podium.events import encode
 from podium.kernels.records import LANES
 from podium.systems import find, names
 

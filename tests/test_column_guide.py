@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import podium
+from podium.engine.system import System
 from podium.errors import MORE_ON_COLUMNS
 from podium.results import column_guide, columns
 from podium.systems import find, names
-from podium.systems.base import System
 
 PAGE = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
 WORKED = re.compile(

@@ -9,10 +9,10 @@ import podium
 from podium.cli import app as command_line
 from podium.cli import forecasting
 from podium.cli.demo import season_path
-from podium.entries import PRESENT
+from podium.engine.inputs import PRESENT
+from podium.engine.rules import enter
 from podium.probability.gamma import race_strength
 from podium.probability.ranks import newcomers_odds
-from podium.rules import enter
 from podium.systems import find, names
 
 ROWS = [

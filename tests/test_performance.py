@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import podium
-from podium.entries import Entrant
+from podium.engine.inputs import Entrant
+from podium.engine.rules import enter, expect
 from podium.probability import gamma
 from podium.probability.gamma import matched_slope, race_strength, rank_distribution, top_probabilities, win_probability
 from podium.probability.ranks import GumbelPerformances, NormalPerformances
 from podium.probability.ranks import rank_distribution as of_field
 from podium.probability.uncertain import UncertainPerformances, uncertain_performances
-from podium.rules import enter, expect
 from podium.systems import find, names
 
 RATINGS = st.floats(0.0, 4000.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium import rules
+from podium.engine import rules
 from podium.evaluation import evaluate
 from podium.systems import load
 from podium.tuning import tune
@@ -128,7 +128,7 @@ MISTAKES = {
         "won = 1.0 if mine.place",
         "won = one(1.0) if mine.place",
         "won = one(",
-        "the helper 'one' is not marked with @podium.rules.kernel",
+        "the helper 'one' is not marked with @podium.engine.rules.kernel",
     ),
     "a branch that no small event takes": (
         "won = 1.0 if mine.place",

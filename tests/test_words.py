@@ -70,5 +70,5 @@ def test_words_for_changes_of_all_sizes(digits, delta, gap, words):
 
 
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):
-    monkeypatch.setattr("podium.systems.base.expect", lambda *_: 0.5)
+    monkeypatch.setattr("podium.engine.system.expect", lambda *_: 0.5)
     assert find("elo")().digits == 1

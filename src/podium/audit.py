@@ -8,7 +8,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from podium import rules
+from podium.engine import rules
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger import states_brought

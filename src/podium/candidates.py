@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium import rules
-from podium.entries import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
-from podium.events import Events
+from podium.engine import rules
+from podium.engine.encoding import Events
+from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
+from podium.engine.rule_checks import run_kernel
+from podium.engine.rules import compare, enter, evidence, expect, settle
+from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import LANES, finite, plus, read_lane, times, write_lane
 from podium.predictions import SURE
-from podium.rule_checks import run_kernel
-from podium.rules import compare, enter, evidence, expect, settle
-from podium.systems.base import System
 
 TOGETHER = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
 

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from podium.curves import curve
+from podium.engine.system import System
 from podium.errors import PodiumError
-from podium.systems.base import System
 
 WIDTH, HEIGHT = 640, 300
 SUFFIXES = (".png", ".svg", ".html")

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium import rules
-from podium.entries import PRESENT
+from podium.engine import rules
+from podium.engine.encoding import encode
+from podium.engine.inputs import PRESENT
+from podium.engine.replay import Replayed, newcomers, replay, scratch_for
+from podium.engine.rule_checks import check_declarations, run_rules
+from podium.engine.system import System
 from podium.errors import RuleError
-from podium.events import encode
 from podium.explanation import JOINT, OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
-from podium.replay import Replayed, newcomers, replay, scratch_for
 from podium.results.reading import read_results
-from podium.rule_checks import check_declarations, run_rules
-from podium.systems.base import System
 
 Row = dict[str, Any]
 Check = Callable[[System, list[Row]], str | None]

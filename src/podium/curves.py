@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.entries import PRESENT, TIME_TRIAL, Entry, Heat
+from podium.engine.inputs import PRESENT, TIME_TRIAL, Entry, Heat
+from podium.engine.rules import compare, enter, expect
+from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
-from podium.rules import compare, enter, expect
 from podium.systems import find
-from podium.systems.base import System
 from podium.systems.folyami import agnesi
 from podium.systems.stk import lead
 

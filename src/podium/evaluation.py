@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.encoding import Events, encode
+from podium.engine.periods import EVENT
+from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.events import Events, encode
 from podium.leaderboard import instant
-from podium.periods import EVENT
 from podium.predictions import BINS, Asked, Judged, Predictions, predict
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results, read_results
-from podium.systems.base import System
 
 RESAMPLES = 1000
 SEED = 1

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium import entries, rules
+from podium.engine import inputs, rules
+from podium.engine.encoding import Events
+from podium.engine.replay import Replayed, States, newcomers, states_after
+from podium.engine.system import System, blank
 from podium.errors import UnknownError
-from podium.events import Events
 from podium.kernels.records import read, times
 from podium.left_out import contributions
-from podium.replay import Replayed, States, newcomers, states_after
 from podium.results.names import normalise
-from podium.systems.base import System, blank
 from podium.words import in_words
 
 SCHEMA = {
@@ -146,18 +146,18 @@ class Account:
         """The entrant's comparisons in one heat: entries `start` to `stop`."""
         columns = self.columns
         size = float(stop - start)
-        course = entries.Heat(size, float(entries.mode_at(columns, heat)))
-        slots = [self.first + int(entries.slot_at(columns, i, self.first)) for i in range(start, stop)]
+        course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
+        slots = [self.first + int(inputs.slot_at(columns, i, self.first)) for i in range(start, stop)]
         if self.entrant not in slots:
             return
         i = start + slots.index(self.entrant)
-        mine = entries.Entry(*map(float, entries.entry_at(columns, i, size)))
+        mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
         names = self.events.entry_heat
         for j in range(start, stop):
-            if j == i or not entries.comparable(columns, i, j):
+            if j == i or not inputs.comparable(columns, i, j):
                 continue
             you = slots[j - start]
-            theirs = entries.Entry(*map(float, entries.entry_at(columns, j, size)))
+            theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
             form = self.form(you)
             if i < j:  # whoever stands first in the file is `a`, as in the replay
                 said = rules.compare(self.params, self.me, form, mine, theirs, course)[0]
@@ -169,7 +169,7 @@ class Account:
                 gap,
                 "" if names is None else str(names[i]),
                 said,
-                float(entries.weight_at(columns, heat)),
+                float(inputs.weight_at(columns, heat)),
             )
 
     def totals(self) -> Any:

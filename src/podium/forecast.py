@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.entries import PRESENT
+from podium.engine.encoding import Events
+from podium.engine.inputs import PRESENT
+from podium.engine.replay import Replayed
+from podium.engine.rules import enter, expect, form_of
+from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.events import Events
 from podium.kernels.records import read
 from podium.ledger import started_at, states_brought
 from podium.probability.ranks import newcomers_odds, rank_distribution
-from podium.replay import Replayed
-from podium.rules import enter, expect, form_of
-from podium.systems.base import System
 
 NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 

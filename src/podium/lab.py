@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.encoding import Events
+from podium.engine.replay import Replayed
 from podium.errors import ParameterError
-from podium.events import Events
 from podium.ledger import started_at
 from podium.matchmaking import Made, Policy, Waiting, match_waiting
-from podium.replay import Replayed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -7,14 +7,14 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
+from podium.engine.encoding import Events
+from podium.engine.idle import NEVER
+from podium.engine.replay import Replayed, States
+from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.events import Events
-from podium.idle import NEVER
 from podium.ledger import started_at
-from podium.replay import Replayed, States
 from podium.results.columns import UTC as INSTANT
 from podium.saved import Start
-from podium.systems.base import System
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.events import Events
-from podium.replay import Replayed, States, newcomers
+from podium.engine.encoding import Events
+from podium.engine.replay import Replayed, States, newcomers
+from podium.engine.system import System
 from podium.saved import Start
-from podium.systems.base import System
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium import entries
-from podium.events import frozen
-from podium.replay import Replayed, replay_groups
-from podium.systems.base import System
+from podium.engine import inputs
+from podium.engine.encoding import frozen
+from podium.engine.replay import Replayed, replay_groups
+from podium.engine.system import System
 
 MOST, WORK = 100, 2e7  # opponents left out: the nearest in the order of finish, fewer where a field is large
 
@@ -31,7 +31,7 @@ class Seats(NamedTuple):
 
 
 def contributions(
-    system: System, columns: entries.Columns, group: int, entrant: int, states: Any, change: float
+    system: System, columns: inputs.Columns, group: int, entrant: int, states: Any, change: float
 ) -> Iterator[Without]:
     """Every opponent's worth, or the nearest opponents' in a large field, in the order of the file."""
     seats = seated(columns, group)
@@ -45,7 +45,7 @@ def contributions(
         yield Without(other, results[other], change - left)
 
 
-def seated(columns: entries.Columns, group: int) -> Seats:
+def seated(columns: inputs.Columns, group: int) -> Seats:
     """Who sits where."""
     first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
     if not columns.heats.size:
@@ -55,7 +55,7 @@ def seated(columns: entries.Columns, group: int) -> Seats:
     return Seats(start, stop, first + columns.entrant[int(start[0]) : int(stop[-1])])
 
 
-def outcomes(columns: entries.Columns, seats: Seats, entrant: int) -> dict[int, float]:
+def outcomes(columns: inputs.Columns, seats: Seats, entrant: int) -> dict[int, float]:
     """The mean result against each entrant that the player was compared with."""
     told: dict[int, list[float]] = {}
     base = int(seats.start[0])
@@ -65,7 +65,7 @@ def outcomes(columns: entries.Columns, seats: Seats, entrant: int) -> dict[int, 
             continue
         i = start + int(np.argmax(here == entrant))
         for j in range(start, stop):
-            if j != i and entries.comparable(columns, i, j):
+            if j != i and inputs.comparable(columns, i, j):
                 mine, theirs = columns.place[i], columns.place[j]
                 won = 1.0 if mine < theirs else 0.0 if mine > theirs else 0.5
                 told.setdefault(int(here[j - start]), []).append(won)
@@ -73,7 +73,7 @@ def outcomes(columns: entries.Columns, seats: Seats, entrant: int) -> dict[int, 
 
 
 def change_without(
-    system: System, columns: entries.Columns, group: int, seats: Seats, entrant: int, other: int, states: Any
+    system: System, columns: inputs.Columns, group: int, seats: Seats, entrant: int, other: int, states: Any
 ) -> float:
     """The change of the entrant's rating in the group rated without one opponent."""
     first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
@@ -91,7 +91,7 @@ def change_without(
     return float(moved.after[me, rating] - moved.before[me])
 
 
-def one_group(columns: entries.Columns, entrants: Any, entries: Any, slots: Any, lengths: list[int]) -> entries.Columns:
+def one_group(columns: inputs.Columns, entrants: Any, entries: Any, slots: Any, lengths: list[int]) -> inputs.Columns:
     """The columns of one group of those entrants and entries; empty heats are gone, ranks close up."""
     per_entrant = {name: getattr(columns, name) for name in ("player", "played_events", "quit", "idle")}
     per_entry = {

@@ -11,18 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.encoding import Events, encode
+from podium.engine.idle import NEVER, with_idle_before
+from podium.engine.periods import EVENT
+from podium.engine.replay import Replayed, States, newcomers, replay
+from podium.engine.system import System
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
-from podium.events import Events, encode
 from podium.explanation import Explanation, explain
-from podium.idle import NEVER, with_idle_before
 from podium.ledger import history
-from podium.periods import EVENT
 from podium.rated import Rated, make_system
-from podium.replay import Replayed, States, newcomers, replay
 from podium.results.event_order import SEQUENCE
 from podium.results.reading import Results, read_results
 from podium.saved import Start, read_start
-from podium.systems.base import System
 
 FIRST = -math.inf  # the sequence of an event that has none
 Seat = tuple[str, str]  # pool and player

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from podium.entries import PRESENT
+from podium.engine.inputs import PRESENT
+from podium.engine.rules import enter, expect
+from podium.engine.system import System, log_odds
 from podium.errors import ParameterError
-from podium.rules import enter, expect
-from podium.systems.base import System, log_odds
 
 TEN_TO_ONE = 10.0 / 11.0
 SETTLED_EVENTS = 1000.0

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import comparable, entrant_at, entry_at, slot_at
+from podium.engine.encoding import Events
+from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
+from podium.engine.replay import newcomers, scratch_for, with_names
+from podium.engine.rule_checks import run_kernel
+from podium.engine.rules import enter, expect, rate_event
+from podium.engine.system import System
 from podium.errors import NotFiniteError
-from podium.events import Events
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import finite, plus, read, write
-from podium.replay import newcomers, scratch_for, with_names
-from podium.rule_checks import run_kernel
-from podium.rules import enter, expect, rate_event
-from podium.systems.base import System
 
 BINS = 10  # of the reliability table
 SURE = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss

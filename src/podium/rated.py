@@ -11,20 +11,21 @@ from typing import Any
 import polars as pl
 
 from podium import leaderboard as boards
-from podium import ledger, rules, systems
-from podium.entries import PRESENT
+from podium import ledger, systems
+from podium.engine import rules
+from podium.engine.encoding import Events, encode
+from podium.engine.idle import with_idle_before
+from podium.engine.inputs import PRESENT
+from podium.engine.replay import Replayed, States, replay
+from podium.engine.rule_checks import check_rules
+from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
-from podium.events import Events, encode
 from podium.explanation import Explanation, explain
 from podium.forecast import Forecast, forecast, nearest_name, strengths
-from podium.idle import with_idle_before
 from podium.kernels.records import read
-from podium.replay import Replayed, States, replay
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
-from podium.rule_checks import check_rules
 from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
-from podium.systems.base import System
 
 MANY = 100_000  # entrants below which threads cost more than they save
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.rated import rate
 from podium.results.reading import Results, read_results
-from podium.systems.base import System
 
 SETTLED_EVENTS = 10
 CLOSE = 50.0  # points of skill

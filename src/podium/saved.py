@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.encoding import Events
+from podium.engine.idle import NEVER
+from podium.engine.periods import EVENT, numbers_at
+from podium.engine.replay import States, newcomers
+from podium.engine.system import System
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.events import Events
-from podium.idle import NEVER
-from podium.periods import EVENT, numbers_at
-from podium.replay import States, newcomers
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
-from podium.systems.base import System
 from podium.version import __version__
 
 Integers = npt.NDArray[np.int64]

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium import rules
 from podium.candidates import can_share, log_losses
+from podium.engine import rules
+from podium.engine.encoding import Events, encode
+from podium.engine.rule_checks import check_rules
+from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError
 from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
-from podium.events import Events, encode
 from podium.kernels.records import LANES
 from podium.leaderboard import instant
 from podium.results.event_order import in_sequence
 from podium.results.reading import Results
-from podium.rule_checks import check_rules
-from podium.systems.base import System, kinds
 
 SEED = 1
 SECOND_US = 1_000_000

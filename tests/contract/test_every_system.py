@@ -18,8 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
-from podium import conformance, rules
-from podium.entries import PRESENT
+from podium import conformance
+from podium.engine import rules
+from podium.engine.inputs import PRESENT
 from podium.kernels.compiled import HOME, digest
 from podium.systems import find, names
 

@@ -16,11 +16,11 @@ from extremes import at_bound, extreme_events, rate_all
 
 import podium
 from podium.candidates import can_share, log_losses
+from podium.engine.encoding import encode
+from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
 from podium.evaluation import Window, asked_heats, evaluate
-from podium.events import encode
 from podium.systems import find, names
-from podium.systems.base import kinds
 
 TESTS = Path(__file__).parents[1]
 every_system = pytest.mark.parametrize("name", names())

@@ -9,11 +9,11 @@ from typing import ClassVar, NamedTuple
 import pytest
 
 import podium
-from podium import rules
+from podium.engine import rules
+from podium.engine.rules import Comparison, compare, expect, settle
+from podium.engine.system import System, parameter
 from podium.evaluation import evaluate
-from podium.rules import Comparison, compare, expect, settle
 from podium.systems import find
-from podium.systems.base import System, parameter
 
 ROWS = [
     {"event_id": event, "player": player, "position": place}

@@ -8,9 +8,9 @@ import pytest
 from entering import ONCE, entry
 
 import podium
-from podium.entries import Heat
+from podium.engine.inputs import Heat
+from podium.engine.rules import compare, enter
 from podium.probability.gamma import ALPHA, KNOWN_SLOPES, incomplete_beta, matched_slope, solved_match
-from podium.rules import compare, enter
 from podium.systems import find
 from podium.systems.folyami import KNOWN_BASES, solved_base
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from podium.entries import Entrant
+from podium.engine.inputs import Entrant
+from podium.engine.rules import Comparison, enter, evidence, settle
 from podium.probability.logistic import logistic
-from podium.rules import Comparison, enter, evidence, settle
 from podium.systems import find
 from podium.systems.glicko import Q
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from entering import ONCE
 
-from podium.entries import Entrant
-from podium.rules import enter, evidence, settle
+from podium.engine.inputs import Entrant
+from podium.engine.rules import enter, evidence, settle
 from podium.systems import find
 from podium.systems.glicko2 import Comparison
 

@@ -4,8 +4,8 @@ import pytest
 from entering import entry
 from golden import assert_history_is
 
-from podium.entries import Heat
-from podium.rules import compare
+from podium.engine.inputs import Heat
+from podium.engine.rules import compare
 from podium.systems import find
 
 

@@ -14,7 +14,7 @@ from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
-    from podium.systems.base import System
+    from podium.engine.system import System
 
 SHOWN_FINDINGS = 40
 AUDIT_TITLES = {

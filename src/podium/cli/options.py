@@ -10,7 +10,7 @@ from podium.cli.show import Format
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
-    from podium.systems.base import System
+    from podium.engine.system import System
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")]
 SystemName = Annotated[
@@ -46,8 +46,8 @@ def chosen_system(name: str | None, settings: list[str] | None, file: Path | Non
         ParameterError: no system or two different ones, or a setting that does not fit.
         RuleError: the code of a system that is not Podium's own is at fault.
     """
+    from podium.engine.rule_checks import check_rules
     from podium.kernels.compiled import load_without_blas
-    from podium.rule_checks import check_rules
     from podium.systems import load
 
     load_without_blas()

@@ -10,8 +10,8 @@ from podium.cli.options import File, Period, Settings, Shape, Start, SystemFile,
 from podium.cli.show import Format
 
 if TYPE_CHECKING:
+    from podium.engine.system import System
     from podium.rated import Rated
-    from podium.systems.base import System
 
 SHOWN_ROWS = 50
 

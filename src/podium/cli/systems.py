@@ -10,7 +10,7 @@ from podium.cli.options import Shape
 from podium.cli.show import Format
 
 if TYPE_CHECKING:
-    from podium.systems.base import System
+    from podium.engine.system import System
 
 
 def systems(
@@ -71,7 +71,7 @@ def show_check(text: str, form: Format) -> None:
 
 def described(system: "type[System]") -> dict[str, Any]:
     """A system as data."""
-    from podium.systems.base import allowed
+    from podium.engine.system import allowed
 
     return {
         "name": system.name,

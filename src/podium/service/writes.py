@@ -8,6 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from podium import systems
+from podium.engine.system import System
 from podium.service.access import needs
 from podium.service.addresses import EventId, Player, Pool
 from podium.service.bodies import body_of, takes
@@ -32,7 +33,6 @@ from podium.service.problems import WRITING, answers
 from podium.service.strict import RefusedError
 from podium.store import Store, snapshots
 from podium.store.submission import Receipt as Taken
-from podium.systems.base import System
 
 BASE = "/api/v1/pools"
 REFUSALS = answers(*WRITING)

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.encoding import encode
 from podium.errors import ParameterError, UnknownError
-from podium.events import encode
 from podium.explanation import Explanation
 from podium.forecast import forecast
 from podium.kernels.records import read

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
+from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
@@ -19,7 +20,6 @@ from podium.store.pools import START, Key, Pool, found_pool, settings_of
 from podium.store.rerating import Rerated, rerate
 from podium.store.schema import change, merged, pool, season
 from podium.systems import find
-from podium.systems.base import System
 
 FIRST = (
     sa.select(change.c.started_at, change.c.seq)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
+from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.store.database import StoreError, locked
 from podium.store.schema import pool
 from podium.systems import find
-from podium.systems.base import System
 
 
 class Key(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.system import System
 from podium.forecast import Forecast, forecast
 from podium.leaderboard import Eligibility
 from podium.store import boards, lookup, matches
@@ -18,7 +19,6 @@ from podium.store.matches import Registered
 from podium.store.players import admitted
 from podium.store.pools import Pool, every_pool, wanted_pool
 from podium.store.verification import differences
-from podium.systems.base import System
 
 
 class Reader:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.engine.system import System
 from podium.errors import PodiumError
 from podium.store import matches, players, pool_changes, snapshots, submission
 from podium.store.event_reader import EventReader
@@ -16,7 +17,6 @@ from podium.store.matches import HELD, Registered
 from podium.store.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.rerating import Rerated
 from podium.store.submission import Receipt, Submission, checked_rows, sent_events
-from podium.systems.base import System
 
 
 class Store(EventReader):

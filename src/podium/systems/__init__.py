@@ -9,8 +9,8 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 
+from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError
-from podium.systems.base import System
 
 NOT_SYSTEMS = {"__init__", "base"}
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)

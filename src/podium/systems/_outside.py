@@ -8,9 +8,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, RuleError
 from podium.systems import IN_FILE
-from podium.systems.base import System
 
 GROUP = "podium.systems"
 
@@ -31,7 +31,7 @@ def load_file(text: str) -> type[System]:
         for name, each in vars(module).items()
         if isinstance(each, type) and issubclass(each, System) and each.__module__ == module.__name__
     }
-    listed = ", ".join(here) or "no subclass of podium.systems.base.System"
+    listed = ", ".join(here) or "no subclass of podium.engine.system.System"
     name = found["name"] or (next(iter(here)) if len(here) == 1 else "")
     if name not in here:
         wrong = f"has no system {name!r}" if name else "has not one system; write PATH.py:CLASS"
@@ -102,7 +102,7 @@ def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
     except Exception as error:
         raise RuleError(f"{package_of(point)}: {point.value}: {type(error).__name__}: {error}") from None
     if not (isinstance(system, type) and issubclass(system, System)):
-        raise ParameterError(f"{package_of(point)}: {point.value} is not a subclass of podium.systems.base.System")
+        raise ParameterError(f"{package_of(point)}: {point.value} is not a subclass of podium.engine.system.System")
     if system.name != name:
         raise ParameterError(
             f"{package_of(point)}: the entry point is called {name!r} and the system {system.name!r}; "

@@ -14,16 +14,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.system import System, parameter
+from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
 from podium.probability.normal import distribution, grown
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
-from podium.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
-from podium.systems.base import System, parameter
-from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 
 
 class Params(NamedTuple):

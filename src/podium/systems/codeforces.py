@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import LARGEST, logistic, strength
-from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
-from podium.systems.base import System, parameter
 
 SLOPE = math.log(10.0) / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought

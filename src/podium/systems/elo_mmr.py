@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
+from podium.engine.rules import enter, expect, kernel, rate_event
+from podium.engine.system import System, parameter
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.rules import enter, expect, kernel, rate_event
-from podium.systems.base import System, parameter
 
 SLOTS = 16  # logistic factors that a state has room for
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.entries import Entrant, Entry, Heat
+from podium.engine.inputs import Entrant, Entry, Heat
+from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
+from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
 from podium.probability.logistic import outcome, share, strength
-from podium.rules import Comparison, Points, compare, enter, kernel, settle
-from podium.systems.base import System, parameter
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.entries import Entrant, Entry, Heat
+from podium.engine.inputs import Entrant, Entry, Heat
+from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic, outcome
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
-from podium.systems.base import System, parameter
 
 Q = math.log(10.0) / 400.0
 

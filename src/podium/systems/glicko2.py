@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import Entrant, Entry, Heat
+from podium.engine.inputs import Entrant, Entry, Heat
+from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import both_chances, logistic, outcome
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
-from podium.systems.base import System, parameter
 
 SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from podium.engine.rules import expect
 from podium.probability.logistic import logistic
-from podium.rules import expect
 from podium.systems import _weng_lin as shared
 
 

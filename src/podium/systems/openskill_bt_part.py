@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
 from podium.systems import openskill_bt
-from podium.systems.base import parameter
 
 
 class Params(openskill_bt.Params):

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from podium.rules import expect, kernel
+from podium.engine.rules import expect, kernel
+from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 from podium.systems import _weng_lin as shared
-from podium.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 
 FAR = 340.0  # from here on a field's strengths, or their squares, no longer fit into one scale of numbers
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.rules import kernel
+from podium.engine.system import parameter
 from podium.probability.normal import SQRT_2, density
-from podium.rules import kernel
 from podium.systems import _weng_lin as shared
-from podium.systems.base import parameter
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
 CUT_OFF = 8.1258906647  # standard deviations beyond which the normal distribution leaves less than LEAST_CHANCE

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
 from podium.systems import openskill_tm
-from podium.systems.base import parameter
 
 
 class Params(openskill_tm.Params):

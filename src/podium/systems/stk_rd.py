@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import TIME_TRIAL, Entrant, Entry, Heat
+from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
+from podium.engine.rules import causes, compare, enter, evidence, kernel, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic
-from podium.rules import causes, compare, enter, evidence, kernel, settle
-from podium.systems.base import System, parameter
 from podium.systems.stk import lead
 
 HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits are kept in two

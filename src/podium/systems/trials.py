@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.rules import expect
+from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic
-from podium.rules import expect
 from podium.systems import glicko2
-from podium.systems.base import System, parameter
 
 MAX_VOLATILITY = 10.0  # races of many entrants can drive it beyond all bounds
 

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.entries import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.system import System, parameter
+from podium.engine.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_shift, draw_shrink, grown, win_shift, win_shrink
 from podium.probability.ranks import NormalPerformances, Performances
-from podium.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
-from podium.systems.base import System, parameter
-from podium.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
 
 # What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
 # the message of the result to the difference on its right.

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from podium.entries import Entrant, Entry, Heat, part_played
+from podium.engine.inputs import Entrant, Entry, Heat, part_played
+from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic, outcome
-from podium.rules import Comparison, Points, compare, enter, kernel, settle
-from podium.systems.base import System, parameter
 
 
 class Params(NamedTuple):

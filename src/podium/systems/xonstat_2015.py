@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from podium.entries import DUEL, Entrant, Entry, Heat
+from podium.engine.inputs import DUEL, Entrant, Entry, Heat
+from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
+from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic
-from podium.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
-from podium.systems.base import System, parameter
 
 
 class Params(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import PRESENT
+from podium.engine.inputs import PRESENT
+from podium.engine.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 from podium.errors import ParameterError
 from podium.probability.ranks import GumbelPerformances, Performances
-from podium.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 
 STEP = 1e-4  # points over which a slope is taken
 ELO_SCALE = 400.0 / math.log(10.0)  # points for odds of e to 1

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from podium import rules
-from podium.entries import LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
-from podium.errors import RuleError
-from podium.kernels.records import read
-from podium.rule_errors import (
+from podium.engine import rules
+from podium.engine.inputs import LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
+from podium.engine.rule_errors import (
     RULES,
     blamed_on,
     compile_sentence,
@@ -25,8 +23,10 @@ from podium.rule_errors import (
     named,
     whereabouts,
 )
-from podium.rules import overrides
-from podium.systems.base import System, blank
+from podium.engine.rules import overrides
+from podium.engine.system import System, blank
+from podium.errors import RuleError
+from podium.kernels.records import read
 
 PROBE_ENTRANTS = 3
 NONE = np.empty(0)

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.entries import MODES, OTHER_MODE, Columns
+from podium.engine.inputs import MODES, OTHER_MODE, Columns
+from podium.engine.periods import DAY_US, EVENT, checked_period, period_numbers
+from podium.engine.placing import Claims, Places, place_heats
+from podium.engine.rule_checks import check_rules
+from podium.engine.selection import Floats, Integers, Rows, finished, numeric, rated_rows
+from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.periods import DAY_US, EVENT, checked_period, period_numbers
-from podium.placing import Claims, Places, place_heats
 from podium.results.reading import Results
-from podium.rows import Floats, Integers, Rows, finished, numeric, rated_rows
-from podium.rule_checks import check_rules
-from podium.systems.base import System
 
 NONE = np.empty(0)
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.entries import LINE, Columns, Scratch
+from podium.engine.encoding import Events, Pool
+from podium.engine.inputs import LINE, Columns, Scratch
+from podium.engine.rule_checks import run_kernel
+from podium.engine.rules import rate_event
+from podium.engine.system import System
 from podium.errors import NotFiniteError
-from podium.events import Events, Pool
 from podium.kernels.compiled import compile_kernel
 from podium.kernels.records import finite, read, total, write
-from podium.rule_checks import run_kernel
-from podium.rules import rate_event
-from podium.systems.base import System
 
 States = npt.NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from podium import rules
+from podium.engine import rules
+from podium.engine.system import System
 from podium.errors import RuleError
 from podium.kernels.compiled import HOME
-from podium.systems.base import System
 
 RULES: tuple[Any, ...] = (
     *(rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
@@ -72,7 +72,7 @@ def numba_reason(lines: list[str], indent: int) -> str:
         elif text and depth == indent and not text.startswith(FRAMING):
             cause = text
     if (helper := HELPER.match(cause)) is not None:
-        return f"the helper {helper[1]} is not marked with @podium.rules.kernel"
+        return f"the helper {helper[1]} is not marked with @podium.engine.rules.kernel"
     cause = f"numba has no {signature}" if cause.startswith("No implementation") and signature else cause
     return re.sub(r"podium_file_\w+\.|\(float64 x \d+\)", "", cause) or "numba gives no reason"
 

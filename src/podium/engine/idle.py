@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.events import Events, frozen
-from podium.periods import DAY_US, numbers_at
-from podium.systems.base import System
+from podium.engine.encoding import Events, frozen
+from podium.engine.periods import DAY_US, numbers_at
+from podium.engine.system import System
 
 NEVER = np.iinfo(np.int64).min  # the instant of one who was not seen before
 

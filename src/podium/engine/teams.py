@@ -6,7 +6,7 @@ rows are free from a rank on as entries share it.
 
 from typing import Any, NamedTuple
 
-from podium.entries import part_at
+from podium.engine.inputs import part_at
 from podium.kernels.compiled import kernel
 
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance

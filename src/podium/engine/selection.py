@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.entries import OTHER_MODE, Entry, Heat
+from podium.engine.inputs import OTHER_MODE, Entry, Heat
+from podium.engine.rules import counts, overrides
+from podium.engine.system import System
 from podium.errors import Fault, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.derived_heats import heat_codes, with_derived_heats
 from podium.results.event_order import SEQUENCE, order_keys
 from podium.results.hashing import runs, surely_distinct
 from podium.results.reading import Results
-from podium.rules import counts, overrides
-from podium.systems.base import System
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from numba import types
 from numba.extending import overload
 
-from podium.entries import (
+from podium.engine.inputs import (
     TIME_TRIAL,
     Columns,
     Entrant,

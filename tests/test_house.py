@@ -13,7 +13,7 @@ import podium
 from podium.audit import audit
 from podium.curves import curve
 from podium.evaluation import evaluate
-from podium.forecast import forecast
+from podium.ledger.forecast import forecast
 from podium.recovery import recover
 from podium.simulation import simulate
 from podium.store import Store

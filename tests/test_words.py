@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import podium
+from podium.ledger.wording import in_words
 from podium.systems import find, names
-from podium.words import in_words
 
 TEXTS = ("opponent", "heat", "cause")
 ROW = dict.fromkeys(TEXTS, pl.String) | {"result": pl.Float64, "contribution": pl.Float64}

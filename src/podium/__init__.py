@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from podium.client import Client, ClientError
     from podium.conformance import SystemCheck, check_system
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
-    from podium.explanation import Explanation
+    from podium.ledger.explanation import Explanation
     from podium.live import Live
     from podium.rated import Rated, rate
     from podium.results.reading import Results, read_results
@@ -36,7 +36,7 @@ __all__ = [
 _HOMES = {
     "Client": "client",
     "ClientError": "client",
-    "Explanation": "explanation",
+    "Explanation": "ledger.explanation",
     "Fault": "errors",
     "Live": "live",
     "ParameterError": "errors",

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from podium.engine import rules
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger import states_brought
+from podium.ledger.history import states_brought
 from podium.rated import Rated
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave

@@ -13,7 +13,7 @@ from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.leaderboard import instant
+from podium.ledger.leaderboard import instant
 from podium.predictions import BINS, Asked, Judged, Predictions, predict
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results, read_results

@@ -16,7 +16,7 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
 from podium.errors import ParameterError
-from podium.ledger import started_at
+from podium.ledger.history import started_at
 from podium.matchmaking import Made, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]

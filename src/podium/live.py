@@ -17,12 +17,12 @@ from podium.engine.periods import EVENT
 from podium.engine.replay import Replayed, States, newcomers, replay
 from podium.engine.system import System
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
-from podium.explanation import Explanation, explain
-from podium.ledger import history
+from podium.ledger.explanation import Explanation, explain
+from podium.ledger.history import history
+from podium.ledger.saved import Start, read_start
 from podium.rated import Rated, make_system
 from podium.results.event_order import SEQUENCE
 from podium.results.reading import Results, read_results
-from podium.saved import Start, read_start
 
 FIRST = -math.inf  # the sequence of an event that has none
 Seat = tuple[str, str]  # pool and player

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from podium import leaderboard as boards
-from podium import ledger, systems
+from podium import systems
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.idle import with_idle_before
@@ -20,12 +19,14 @@ from podium.engine.replay import Replayed, States, replay
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
-from podium.explanation import Explanation, explain
-from podium.forecast import Forecast, forecast, nearest_name, strengths
 from podium.kernels.records import read
+from podium.ledger import history
+from podium.ledger import leaderboard as boards
+from podium.ledger.explanation import Explanation, explain
+from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
+from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
-from podium.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 
 MANY = 100_000  # entrants below which threads cost more than they save
 
@@ -130,7 +131,7 @@ class Rated:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a file of the states says of how they came about; see `podium.saved.metadata`."""
+        """What a file of the states says of how they came about; see `podium.ledger.saved.metadata`."""
         return metadata(self.system, self.period)
 
     def save(self, path: str | Path) -> None:
@@ -148,7 +149,7 @@ class Rated:
     @functools.cached_property
     def history(self) -> pl.DataFrame:
         """Every change, a row for each player of each event, in the order of rating."""
-        return ledger.history(self.system, self.events, self.replayed)
+        return history.history(self.system, self.events, self.replayed)
 
     def leaderboard(
         self,
@@ -160,7 +161,7 @@ class Rated:
         pool: str | None = None,
         at: str | date | datetime | None = None,
     ) -> pl.DataFrame:
-        """Who stands where; see `podium.leaderboard.leaderboard`.
+        """Who stands where; see `podium.ledger.leaderboard.leaderboard`.
 
         Args:
             min_events: rated events it takes to be listed; the system's own rule where None.
@@ -189,7 +190,7 @@ class Rated:
             undated = self.start.players["last_played_at"].null_count()
             if undated and (at is not None or active_within is not None):
                 raise ParameterError("a date or activity needs the column last_played_at in the ratings to start from")
-            rows = pl.concat([ledger.standing(self.system, self.start), rows])
+            rows = pl.concat([history.standing(self.system, self.start), rows])
         return boards.leaderboard(self.system, rows, rule, None if at is None else boards.instant(at))
 
     def pool(self, name: str | None = None) -> str:
@@ -220,7 +221,7 @@ class Rated:
                     yield name, 0
 
     def explain(self, event_id: str, player: str) -> Explanation:
-        """Why a player's rating moved in an event; see `podium.explanation.explain`.
+        """Why a player's rating moved in an event; see `podium.ledger.explanation.explain`.
 
         Args:
             event_id: as the results have it.
@@ -253,7 +254,7 @@ class Rated:
         return float(rules.expect(params, *forms))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
-        """The chances of a field now; unknown players are newcomers. See `podium.forecast.Forecast`.
+        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
 
         Args:
             entrants: their names.
@@ -287,7 +288,7 @@ class Rated:
         return {name: nearest_name(name, known) for name in entrants if name not in known}
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
-        """How strong the field of each event was; see `podium.forecast.strengths`.
+        """How strong the field of each event was; see `podium.ledger.forecast.strengths`.
 
         Args:
             top: how many places count as doing well.

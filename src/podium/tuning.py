@@ -24,7 +24,7 @@ from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError
 from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
 from podium.kernels.records import LANES
-from podium.leaderboard import instant
+from podium.ledger.leaderboard import instant
 from podium.results.event_order import in_sequence
 from podium.results.reading import Results
 

@@ -9,7 +9,7 @@ from races import START, ratings
 from races import rows as race
 
 import podium
-from podium.leaderboard import Eligibility
+from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
 from podium.store import Store, matches
 from podium.store.database import StoreError, upgrade

@@ -186,7 +186,7 @@ def begin_season(
     url: Database = DEFAULT,
 ) -> None:
     """Draw every rating towards a newcomer's; the board as it stood before stays to be read."""
-    from podium.leaderboard import instant
+    from podium.ledger.leaderboard import instant
 
     changed = opened(url).begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
     typer.echo(f"season {name} begins; {changed} changes of ratings are new")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from podium.leaderboard import Eligibility, instant, span
+from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking import Policy, Ticket, match
 from podium.pairing import match_quality, odds_scale
 from podium.service.access import needs

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
-from podium import leaderboard
+from podium.ledger import leaderboard
 from podium.store.content import UTC
 from podium.store.instants import instant, microseconds
 from podium.store.kept import FINE, bucket, newest

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.explanation import Explanation
+from podium.ledger.explanation import Explanation
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store import lookup, snapshots

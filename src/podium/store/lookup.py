@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from podium.engine.encoding import encode
 from podium.errors import ParameterError, UnknownError
-from podium.explanation import Explanation
-from podium.forecast import forecast
 from podium.kernels.records import read
-from podium.leaderboard import Eligibility
+from podium.ledger.explanation import Explanation
+from podium.ledger.forecast import forecast
+from podium.ledger.leaderboard import Eligibility
 from podium.live import Live
 from podium.results.names import normalise
 from podium.results.reading import Results

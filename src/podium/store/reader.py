@@ -10,8 +10,8 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.forecast import Forecast, forecast
-from podium.leaderboard import Eligibility
+from podium.ledger.forecast import Forecast, forecast
+from podium.ledger.leaderboard import Eligibility
 from podium.store import boards, lookup, matches
 from podium.store.database import only_reading, opened
 from podium.store.log import newest_seq

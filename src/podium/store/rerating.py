@@ -13,7 +13,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError
-from podium.ledger import changes
+from podium.ledger.history import changes
 from podium.live import Live
 from podium.results.columns import ALL
 from podium.results.reading import Results

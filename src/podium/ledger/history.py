@@ -7,7 +7,7 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
-from podium.saved import Start
+from podium.ledger.saved import Start
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from podium.engine.rules import enter, expect, form_of
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger import started_at, states_brought
+from podium.ledger.history import started_at, states_brought
 from podium.probability.ranks import newcomers_odds, rank_distribution
 
 NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname

@@ -12,9 +12,9 @@ from podium.engine.idle import NEVER
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.ledger import started_at
+from podium.ledger.history import started_at
+from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
-from podium.saved import Start
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000

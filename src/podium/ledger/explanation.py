@@ -13,9 +13,9 @@ from podium.engine.replay import Replayed, States, newcomers, states_after
 from podium.engine.system import System, blank
 from podium.errors import UnknownError
 from podium.kernels.records import read, times
-from podium.left_out import contributions
+from podium.ledger.leave_one_out import contributions
+from podium.ledger.wording import in_words
 from podium.results.names import normalise
-from podium.words import in_words
 
 SCHEMA = {
     "player": pl.String,

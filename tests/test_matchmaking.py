@@ -14,9 +14,9 @@ import podium
 from podium.cli import app as command_line
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
-from podium.lab import Crowd, compared, replayed_arrivals, try_arrivals, try_crowd
-from podium.matchmaking import Policy, Ticket, match
-from podium.pairing import match_quality, odds_scale
+from podium.matchmaking.lab import Crowd, compared, replayed_arrivals, try_arrivals, try_crowd
+from podium.matchmaking.matcher import Policy, Ticket, match
+from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.systems import find, names
 
 POLICIES = [Policy(), Policy(size=2), Policy(size=6, teams=2, least=2), Policy(size=9, teams=3, least=3)]

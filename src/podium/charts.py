@@ -123,7 +123,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
     """What nineteen in twenty wait at most, against the middle spread of ratings, run by run.
 
     Args:
-        runs: as `podium.lab.compared` gives them.
+        runs: as `podium.matchmaking.lab.compared` gives them.
     """
     alt = altair()
     label = (

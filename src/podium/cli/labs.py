@@ -61,9 +61,9 @@ def matchmaking(
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
     from podium import charts
-    from podium.lab import Crowd, compared, replayed_arrivals
-    from podium.matchmaking import Policy
-    from podium.pairing import odds_scale
+    from podium.matchmaking.lab import Crowd, compared, replayed_arrivals
+    from podium.matchmaking.matcher import Policy
+    from podium.matchmaking.pairing import odds_scale
 
     if chart is not None:
         charts.checked_path(chart)

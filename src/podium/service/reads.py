@@ -7,8 +7,8 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.ledger.leaderboard import Eligibility, instant, span
-from podium.matchmaking import Policy, Ticket, match
-from podium.pairing import match_quality, odds_scale
+from podium.matchmaking.matcher import Policy, Ticket, match
+from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.access import needs
 from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes

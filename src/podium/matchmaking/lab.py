@@ -17,7 +17,7 @@ from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
 from podium.errors import ParameterError
 from podium.ledger.history import started_at
-from podium.matchmaking import Made, Policy, Waiting, match_waiting
+from podium.matchmaking.matcher import Made, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.balancing import divide, divisible, empty_plan
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
+from podium.matchmaking.balancing import divide, divisible, empty_plan
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

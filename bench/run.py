@@ -24,13 +24,13 @@ import polars as pl
 from events import PLAYERS, Fields, fields
 
 import podium
-from podium.candidates import log_losses
+from podium.analysis.batched import log_losses
+from podium.analysis.evaluation import Window, asked_heats
+from podium.analysis.predictions import Asked, predict
 from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, states_after
 from podium.engine.system import System
-from podium.evaluation import Window, asked_heats
 from podium.kernels.records import LANES
-from podium.predictions import Asked, predict
 from podium.systems import find
 
 

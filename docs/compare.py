@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import podium
-from podium.evaluation import Window, evaluate
-from podium.predictions import SURE
+from podium.analysis.evaluation import Window, evaluate
+from podium.analysis.predictions import SURE
+from podium.analysis.tuning import tune
 from podium.systems import find, names
-from podium.tuning import tune
 
 DATA = {
     "atp": ("Men's tennis singles 1968-2024, judged from 1991 on", "atp.parquet", "1991-01-01", "2010-12-31"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from podium.simulation import Scenario, simulate
+from podium.analysis.simulation import Scenario, simulate
 
 NAMES = [
     "Amélie", "Bjørn", "Chidi", "Dragana", "Esteban", "Fatima", "Gustav", "Hana", "Ivo", "Jun",

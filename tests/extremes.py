@@ -91,9 +91,9 @@ def rate_all(system, events):
 
 def run_kernels(names):
     """Everything of these systems that is compiled, over extreme events, refused or not."""
-    from podium.candidates import can_share, log_losses
+    from podium.analysis.batched import can_share, log_losses
+    from podium.analysis.evaluation import Window, asked_heats, evaluate
     from podium.engine.encoding import encode
-    from podium.evaluation import Window, asked_heats, evaluate
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
@@ -119,9 +119,9 @@ def run_kernels(names):
 
 def run_shared_kernels():
     """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
+    from podium.analysis.simulation import Scenario, simulate
     from podium.cli import app as command_line
     from podium.probability.gamma import rank_distribution
-    from podium.simulation import Scenario, simulate
 
     simulate(Scenario(events=200))
     rank_distribution([1500.0, 1700.0, 1300.0, 1500.0], resolution=0.01)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.audit import audit
+from podium.analysis.audit import audit
 from podium.cli import app as command_line
 from podium.cli.demo import season_path
 from podium.systems import names

@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from strategies import histories
 
 import podium
-from podium.candidates import can_share, log_losses
+from podium.analysis.batched import can_share, log_losses
+from podium.analysis.evaluation import Window, asked_heats, judge_events, mean
 from podium.engine.encoding import encode
-from podium.evaluation import Window, asked_heats, judge_events, mean
 from podium.kernels.records import LANES
 from podium.systems import find, names
 

@@ -6,9 +6,9 @@ import math
 import pytest
 
 import podium
+from podium.analysis.evaluation import Window, evaluate
+from podium.analysis.predictions import SURE
 from podium.cli import app as command_line
-from podium.evaluation import Window, evaluate
-from podium.predictions import SURE
 from podium.systems import find
 
 

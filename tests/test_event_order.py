@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
+from podium.analysis.evaluation import evaluate
+from podium.analysis.tuning import dated
 from podium.cli.app import app
-from podium.evaluation import evaluate
 from podium.results.event_order import tie_notice
 from podium.results.reading import read_results
 from podium.service.bodies import fitted
@@ -18,7 +19,6 @@ from podium.service.models import Event
 from podium.service.strict import RefusedError
 from podium.store import Store
 from podium.systems import find
-from podium.tuning import dated
 
 DAY = "2025-01-01T00:00:00Z"
 KEYS = ["event_id", "player"]

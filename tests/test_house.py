@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium.audit import audit
+from podium.analysis.audit import audit
+from podium.analysis.evaluation import evaluate
+from podium.analysis.recovery import recover
+from podium.analysis.simulation import simulate
+from podium.analysis.tuning import tune
 from podium.curves import curve
-from podium.evaluation import evaluate
 from podium.ledger.forecast import forecast
-from podium.recovery import recover
-from podium.simulation import simulate
 from podium.store import Store
 from podium.systems import names
-from podium.tuning import tune
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import podium
+from podium.analysis.evaluation import evaluate
 from podium.cli.app import app
-from podium.evaluation import evaluate
 from podium.store import Store
 from podium.systems import find, names
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import podium
+from podium.analysis.evaluation import evaluate
+from podium.analysis.tuning import tune
 from podium.engine import rules
-from podium.evaluation import evaluate
 from podium.systems import load
-from podium.tuning import tune
 
 PAGE = (Path(__file__).parents[1] / "docs" / "own-system.md").read_text(encoding="utf-8")
 TOY = re.search(r"```python\n(# stakes\.py\n.*?)```", PAGE, re.DOTALL)[1]

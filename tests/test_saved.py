@@ -12,7 +12,7 @@ from strategies import histories
 from test_cli import run
 
 import podium
-from podium.audit import audit
+from podium.analysis.audit import audit
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())

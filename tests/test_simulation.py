@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
+from podium.analysis.recovery import recover
+from podium.analysis.simulation import Scenario, simulate
 from podium.cli import app as command_line
 from podium.probability.gamma import win_probability
-from podium.recovery import recover
-from podium.simulation import Scenario, simulate
 from podium.systems import find, names
 
 
@@ -134,7 +134,7 @@ def test_every_system_finds_the_skills(season):
 
 def test_a_perfect_system_has_no_error(season):
     """Ratings that are the skills themselves: the yardstick reads nothing."""
-    from podium import recovery
+    from podium.analysis import recovery
 
     history = season.skills.with_columns(
         pool=pl.lit("default"),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import podium
+from podium.analysis.tuning import TuningError, as_toml, parted, tune
 from podium.cli import app as command_line
 from podium.cli.options import chosen_system
 from podium.systems import find
-from podium.tuning import TuningError, as_toml, parted, tune
 
 RACES = [
     {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from podium.analysis.conformance import SystemCheck, check_system
     from podium.client import Client, ClientError
-    from podium.conformance import SystemCheck, check_system
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.ledger.explanation import Explanation
     from podium.live import Live
@@ -45,9 +45,9 @@ _HOMES = {
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
-    "SystemCheck": "conformance",
+    "SystemCheck": "analysis.conformance",
     "UnknownError": "errors",
-    "check_system": "conformance",
+    "check_system": "analysis.conformance",
     "rate": "rated",
     "read_results": "results.reading",
 }

@@ -81,7 +81,7 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
     """Points that came and went by month, and how the month's players stand.
 
     Args:
-        months: the table of that name in `podium.audit.Audit`.
+        months: the table of that name in `podium.analysis.audit.Audit`.
     """
     alt = altair()
     flows = months.select(

@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 
 from podium import charts
-from podium.audit import audit
+from podium.analysis.audit import audit
+from podium.analysis.evaluation import evaluate
 from podium.curves import CURVES
-from podium.evaluation import evaluate
 from podium.rated import Rated
 from podium.systems import find
 

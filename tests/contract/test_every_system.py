@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
-from podium import conformance
+from podium.analysis import conformance
 from podium.engine import rules
 from podium.engine.inputs import PRESENT
 from podium.kernels.compiled import HOME, digest

@@ -15,11 +15,11 @@ from conftest import times
 from extremes import at_bound, extreme_events, rate_all
 
 import podium
-from podium.candidates import can_share, log_losses
+from podium.analysis.batched import can_share, log_losses
+from podium.analysis.evaluation import Window, asked_heats, evaluate
 from podium.engine.encoding import encode
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
-from podium.evaluation import Window, asked_heats, evaluate
 from podium.systems import find, names
 
 TESTS = Path(__file__).parents[1]

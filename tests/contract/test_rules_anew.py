@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple
 import pytest
 
 import podium
+from podium.analysis.evaluation import evaluate
 from podium.engine import rules
 from podium.engine.rules import Comparison, compare, expect, settle
 from podium.engine.system import System, parameter
-from podium.evaluation import evaluate
 from podium.systems import find
 
 ROWS = [

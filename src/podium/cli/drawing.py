@@ -58,8 +58,8 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
     """The chart of a results file."""
     import podium
     from podium import charts
-    from podium.audit import audit
-    from podium.evaluation import evaluate
+    from podium.analysis.audit import audit
+    from podium.analysis.evaluation import evaluate
 
     with show.progress("reading", "rating", "drawing") as steps:
         if kind == "calibration":

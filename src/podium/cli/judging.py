@@ -72,7 +72,7 @@ def audit(
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
     from podium import charts
-    from podium.audit import audit
+    from podium.analysis.audit import audit
 
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "auditing") as steps:
@@ -122,7 +122,7 @@ def tune(
 ) -> None:
     """Search a system's parameters on the past of FILE, and test them on what came after."""
     import podium
-    from podium.tuning import as_toml, tune
+    from podium.analysis.tuning import as_toml, tune
 
     made = chosen_system(system, settings, system_file)
     if train_until is None:
@@ -162,7 +162,7 @@ def evaluate(
 ) -> None:
     """Judge systems by predicting every event of FILE before learning it."""
     import podium
-    from podium.evaluation import Window, evaluate
+    from podium.analysis.evaluation import Window, evaluate
 
     made = described_systems(system, settings)
     with show.progress("reading", "predicting") as steps:

@@ -16,7 +16,7 @@ from podium.errors import ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from podium.simulation import Scenario
+    from podium.analysis.simulation import Scenario
 
 Table = Annotated[Path, typer.Option("--out", "-o", help="Write the results here: .csv, .parquet, .json or .jsonl.")]
 
@@ -37,7 +37,7 @@ def simulate(
     describe: Annotated[bool, typer.Option("--describe", help="List what can be set, and stop.")] = False,
 ) -> None:
     """Simulate a season from known skills."""
-    from podium.simulation import simulate
+    from podium.analysis.simulation import simulate
 
     scenario = scenario_of(settings or [], seed)
     if describe:
@@ -64,7 +64,7 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
     Raises:
         ParameterError: an unknown property, or a value that does not fit.
     """
-    from podium.simulation import Scenario
+    from podium.analysis.simulation import Scenario
 
     known = {each.name: type(getattr(Scenario(), each.name)) for each in fields(Scenario)}
     told: dict[str, Any] = {} if seed is None else {"seed": seed}
@@ -90,7 +90,7 @@ def recover(
     form: Shape = Format.table,
 ) -> None:
     """Rate a simulated season with several systems, and tell how soon and how well each finds the truth."""
-    from podium.recovery import recover
+    from podium.analysis.recovery import recover
 
     made = described_systems(system, settings)
     if skills is None:

@@ -60,8 +60,8 @@ def show_check(text: str, form: Format) -> None:
     """
     from dataclasses import asdict
 
+    from podium.analysis.conformance import check_system
     from podium.cli.judging import described_systems
-    from podium.conformance import check_system
 
     (system,) = described_systems([text], None)
     with show.progress("checking"):

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.candidates import can_share, log_losses
+from podium.analysis.batched import can_share, log_losses
+from podium.analysis.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError
-from podium.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
 from podium.results.event_order import in_sequence

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.analysis.predictions import SURE
 from podium.engine import rules
 from podium.engine.encoding import Events
 from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
@@ -19,7 +20,6 @@ from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import LANES, finite, plus, read_lane, times, write_lane
-from podium.predictions import SURE
 
 TOGETHER = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
 

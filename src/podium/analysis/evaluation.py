@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.analysis.predictions import BINS, Asked, Judged, Predictions, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
-from podium.predictions import BINS, Asked, Judged, Predictions, predict
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results, read_results
 

@@ -1,0 +1,1 @@
+"""Judging, tuning, auditing and simulating systems."""

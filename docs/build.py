@@ -208,8 +208,8 @@ def pages() -> dict[Path, str]:
 
 def histories() -> Any:
     """The leaders of the example season under folyami, as a chart."""
-    from podium import charts
     from podium.cli.demo import season_path
+    from podium.reporting import charts
 
     rated = podium.rate(season_path(), "folyami")
     history = rated.history.filter(rated.history["pool"] == "stunts")
@@ -223,7 +223,7 @@ def draw(chart: Any, path: Path) -> None:
     Fonts differ between machines, and so would the bytes of the same picture: the file ends with a digest of what it
     shows.
     """
-    from podium import charts
+    from podium.reporting import charts
 
     digest = hashlib.sha256(json.dumps(chart.to_dict(), sort_keys=True).encode()).hexdigest()
     mark = f"<!-- {digest} -->\n"

@@ -15,8 +15,8 @@ from podium.analysis.evaluation import evaluate
 from podium.analysis.recovery import recover
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import tune
-from podium.curves import curve
 from podium.ledger.forecast import forecast
+from podium.reporting.curves import curve
 from podium.store import Store
 from podium.systems import names
 

@@ -8,8 +8,8 @@ import pytest
 
 import podium
 from podium.cli import drawing
-from podium.curves import CURVES
-from podium.report import report
+from podium.reporting.curves import CURVES
+from podium.reporting.report import report
 
 ROWS = [
     {

@@ -40,7 +40,7 @@ def demo(
     import polars as pl
 
     import podium
-    from podium import charts
+    from podium.reporting import charts
 
     season = podium.read_results(season_path())
     drawn = []

@@ -36,7 +36,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
-    from podium import charts
+    from podium.reporting import charts
 
     if kind not in FROM_RESULTS + CURVES:
         raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
@@ -57,9 +57,9 @@ def plot(
 def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
     """The chart of a results file."""
     import podium
-    from podium import charts
     from podium.analysis.audit import audit
     from podium.analysis.evaluation import evaluate
+    from podium.reporting import charts
 
     with show.progress("reading", "rating", "drawing") as steps:
         if kind == "calibration":
@@ -92,7 +92,7 @@ def report(
     ),
 ) -> None:
     """Write one self-contained page about FILE: leaderboard, histories, fit, points, parameters."""
-    from podium.report import report
+    from podium.reporting.report import report
 
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "drawing") as steps:

@@ -64,7 +64,7 @@ def strength(
     form: Shape = Format.table,
 ) -> None:
     """Show how strong the field of each event of FILE was, by the ratings before it."""
-    from podium import charts
+    from podium.reporting import charts
 
     made = chosen_system(system, settings, system_file)
     if chart is not None:

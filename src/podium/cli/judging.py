@@ -71,8 +71,8 @@ def audit(
     form: Shape = Format.table,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
-    from podium import charts
     from podium.analysis.audit import audit
+    from podium.reporting import charts
 
     made = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "auditing") as steps:

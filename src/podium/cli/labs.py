@@ -60,10 +60,10 @@ def matchmaking(
     form: Shape = Format.table,
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
-    from podium import charts
     from podium.matchmaking.lab import Crowd, compared, replayed_arrivals
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
+    from podium.reporting import charts
 
     if chart is not None:
         charts.checked_path(chart)

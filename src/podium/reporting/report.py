@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from podium import charts
 from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
-from podium.curves import CURVES
 from podium.rated import Rated
+from podium.reporting import charts
+from podium.reporting.curves import CURVES
 from podium.systems import find
 
 LEADERS, BOARD = 8, 25

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from podium.curves import curve
 from podium.engine.system import System
 from podium.errors import PodiumError
+from podium.reporting.curves import curve
 
 WIDTH, HEIGHT = 640, 300
 SUFFIXES = (".png", ".svg", ".html")
@@ -141,7 +141,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
 
 
 def published_curve(kind: str, system: System | None = None) -> Any:
-    """A curve of one of the published texts; see `podium.curves`.
+    """A curve of one of the published texts; see `podium.reporting.curves`.
 
     Raises:
         ParameterError: there is no such curve, or it is about another system.

@@ -1,0 +1,1 @@
+"""Charts, curves of the published texts, and the report."""

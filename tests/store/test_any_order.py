@@ -16,7 +16,7 @@ from races import ratings
 
 import podium
 from podium.store import Store, verification
-from podium.store.database import StoreError
+from podium.store.sql.database import StoreError
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

@@ -12,11 +12,11 @@ import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
 from podium.store import Store, matches
-from podium.store.database import StoreError, upgrade
-from podium.store.instants import microseconds
 from podium.store.keys import create_key, found_key, list_keys, rotate_key
-from podium.store.schema import log
 from podium.store.snapshots import day_of
+from podium.store.sql.database import StoreError, upgrade
+from podium.store.sql.schema import log
+from podium.store.sql.timestamps import microseconds
 from podium.store.upgrade import upgrade_pools
 from podium.systems import find, names
 

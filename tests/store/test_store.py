@@ -14,8 +14,8 @@ from races import rows as race
 
 import podium
 from podium.store import Store
-from podium.store.database import StoreError, opened, upgrade
-from podium.store.schema import change, metadata
+from podium.store.sql.database import StoreError, opened, upgrade
+from podium.store.sql.schema import change, metadata
 from podium.store.submission import ConflictError
 from podium.systems import find
 

@@ -14,9 +14,10 @@ from races import calling, event, ratings
 import podium
 from podium.arithmetic import ARITHMETIC
 from podium.service.pages import Pages
-from podium.store import Store, database, upgrade
-from podium.store.database import StoreError
-from podium.store.schema import change, metadata, pool
+from podium.store import Store, upgrade
+from podium.store.sql import database
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, metadata, pool
 from podium.store.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 

@@ -63,7 +63,7 @@ def copy_before_upgrade(url: str) -> None:
         ParameterError: the copy cannot be written.
         StoreError: the database cannot be opened.
     """
-    from podium.store.database import engine_for, explain_failure
+    from podium.store.sql.database import engine_for, explain_failure
     from podium.store.upgrade import is_due
 
     with explain_failure(url):

@@ -10,8 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import PodiumError
 from podium.service.addresses import name_of
 from podium.store import Store
-from podium.store.database import only_reading
 from podium.store.keys import Key, found_key
+from podium.store.sql.database import only_reading
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
 REMEMBERED_S = 1.0  # how long a key is taken as it was: one that is revoked opens nothing after that

@@ -16,7 +16,7 @@ from podium.service.reads import add_reads
 from podium.service.streams import add_streams
 from podium.service.writes import add_writes
 from podium.store import Store
-from podium.store.database import only_reading
+from podium.store.sql.database import only_reading
 
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 

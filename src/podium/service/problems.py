@@ -11,7 +11,7 @@ from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsEr
 from podium.service.access import AccessError
 from podium.service.models import Problem
 from podium.service.strict import RefusedError
-from podium.store.database import StoreError
+from podium.store.sql.database import StoreError
 
 MEDIA = "application/problem+json"
 TITLES = {

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 
 from podium.ledger import leaderboard
 from podium.store.content import UTC
-from podium.store.instants import instant, microseconds
 from podium.store.kept import FINE, bucket, newest
 from podium.store.players import names_of, not_rated, number_of
 from podium.store.pools import Key, Pool
-from podium.store.schema import change, event, player, rank_count, standing
+from podium.store.sql.schema import change, event, player, rank_count, standing
+from podium.store.sql.timestamps import instant, microseconds
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.instants import microseconds
 from podium.store.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, VOID
 from podium.store.pools import Pool
 from podium.store.rerating import SUPERSEDED, VOIDED
-from podium.store.schema import event, log, merged, pool, registration, season
+from podium.store.sql.schema import event, log, merged, pool, registration, season
+from podium.store.sql.timestamps import microseconds
 
 Facts = dict[tuple[str, Any], Any]  # what is told of ("event", its id), ("season", its name), …
 ENTRIES = (

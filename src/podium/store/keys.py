@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.database import only_reading
-from podium.store.schema import api_key
+from podium.store.sql.database import only_reading
+from podium.store.sql.schema import api_key
 
 ROLES = ("read", "write", "admin")  # each may what those before it may
 PREFIX = "podium_"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.store.pools import Pool
-from podium.store.schema import log
+from podium.store.sql.schema import log
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants

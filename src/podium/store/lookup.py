@@ -18,13 +18,13 @@ from podium.results.names import normalise
 from podium.results.reading import Results
 from podium.store.boards import filtered, rank, same_event, states_of
 from podium.store.content import UTC, unpacked
-from podium.store.instants import instant
 from podium.store.kept import kept_standings, stood_before
 from podium.store.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.players import known_numbers, merges, names_of, number_of
 from podium.store.pools import Key, Pool, refuse_other_arithmetic
 from podium.store.rerating import named, tabled
-from podium.store.schema import change, event, log, season
+from podium.store.sql.schema import change, event, log, season
+from podium.store.sql.timestamps import instant
 from podium.store.submission import changes_of, wanted_event
 
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit
 from podium.store.content import Absent, Content
-from podium.store.database import StoreError
-from podium.store.instants import instant, now
 from podium.store.log import REGISTER, append, entry
 from podium.store.players import admitted, merges, names_of, numbers_of
 from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED
-from podium.store.schema import event, log, registration
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import event, log, registration
+from podium.store.sql.timestamps import instant, now
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
 HELD = 86_400.0  # seconds that a match waits for its result, if not told otherwise

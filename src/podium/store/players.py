@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.results.lookalikes import are_alike, key
 from podium.results.names import admit, normalise, refusal
-from podium.store.among import among, values
-from podium.store.database import StoreError
 from podium.store.pools import Pool
-from podium.store.schema import alias, merged, player
+from podium.store.sql.among import among, values
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import alias, merged, player
 
 MOST_ALIKE = 20  # names of one key that a newcomer's is compared with
 HERE = player.c.pool_id == sa.bindparam("of")

@@ -12,13 +12,13 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.boards import mine
-from podium.store.database import StoreError
-from podium.store.instants import microseconds, now
 from podium.store.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.players import known_numbers, merges, names_of, not_rated
 from podium.store.pools import START, Key, Pool, found_pool, settings_of
 from podium.store.rerating import Rerated, rerate
-from podium.store.schema import change, merged, pool, season
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, merged, pool, season
+from podium.store.sql.timestamps import microseconds, now
 from podium.systems import find
 
 FIRST = (

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.store.database import StoreError, locked
-from podium.store.schema import pool
+from podium.store.sql.database import StoreError, locked
+from podium.store.sql.schema import pool
 from podium.systems import find
 
 

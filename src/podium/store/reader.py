@@ -13,11 +13,11 @@ from podium.engine.system import System
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
 from podium.store import boards, lookup, matches
-from podium.store.database import only_reading, opened
 from podium.store.log import newest_seq
 from podium.store.matches import Registered
 from podium.store.players import admitted
 from podium.store.pools import Pool, every_pool, wanted_pool
+from podium.store.sql.database import only_reading, opened
 from podium.store.verification import differences
 
 

@@ -33,7 +33,7 @@ from podium.store.kept import (
 )
 from podium.store.players import merges, names_of
 from podium.store.pools import FOREVER, KEY, START, Key, Pool, asked, key_of
-from podium.store.schema import event, log, season
+from podium.store.sql.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number

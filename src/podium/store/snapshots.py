@@ -6,11 +6,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.instants import DAY_US, instant
 from podium.store.kept import newest
 from podium.store.players import names_of, number_of
 from podium.store.pools import Key, Pool
-from podium.store.schema import snapshot, snapshot_day
+from podium.store.sql.schema import snapshot, snapshot_day
+from podium.store.sql.timestamps import DAY_US, instant
 
 HERE = snapshot_day.c.pool_id == sa.bindparam("of")
 SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)

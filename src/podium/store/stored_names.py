@@ -10,7 +10,7 @@ from podium.results.names import LONGEST, normalise, refusal
 from podium.store.log import RENAME, append, entry
 from podium.store.players import RENAMED, names_of
 from podium.store.pools import Pool
-from podium.store.schema import alias, player
+from podium.store.sql.schema import alias, player
 
 WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
     player.c.pool_id == sa.bindparam("of"), player.c.lookalike.is_(None)

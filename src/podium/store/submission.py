@@ -12,9 +12,7 @@ from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store import matches
-from podium.store.among import among, values
 from podium.store.content import Content, checked, contents_of, difference
-from podium.store.database import StoreError
 from podium.store.kept import Ledger
 from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
 from podium.store.players import (
@@ -27,7 +25,9 @@ from podium.store.players import (
 )
 from podium.store.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
-from podium.store.schema import change, event, log
+from podium.store.sql.among import among, values
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, event, log
 
 KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
 CONTENTS = (

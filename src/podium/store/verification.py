@@ -15,7 +15,7 @@ from podium.store.kept import Last, Ledger, Row, buckets, follow, kept_ledger
 from podium.store.players import names_of
 from podium.store.pools import FOREVER, START, Pool, other_arithmetic
 from podium.store.rerating import marks_of, rated_on, suffix
-from podium.store.schema import rank_count, standing
+from podium.store.sql.schema import rank_count, standing
 
 MOST = 20  # differences that are told
 AT_ONCE = 20_000  # events that are rated and compared before the next

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from podium.store.schema import metadata
+from podium.store.sql.schema import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 context.run_migrations()

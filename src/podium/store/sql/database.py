@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 
 from podium.errors import PodiumError
 
-MIGRATIONS = Path(__file__).with_name("migrations")
+MIGRATIONS = Path(__file__).parents[1] / "migrations"
 BUSY_MS = 30_000  # writers take turns; this long one waits for its own
 PRAGMAS = (
     "journal_mode=WAL",

@@ -19,7 +19,7 @@ from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
 from podium.service.writes import BASE
 from podium.store import Store
-from podium.store.pools import settings_of
+from podium.store.log.pools import settings_of
 from podium.store.snapshots import date_of, day_told
 
 REFUSALS, ASKED = answers(*READING), answers(*WRITING)

@@ -10,10 +10,10 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.content import UTC
 from podium.store.kept import FINE, bucket, newest
-from podium.store.players import names_of, not_rated, number_of
-from podium.store.pools import Key, Pool
+from podium.store.log.content import UTC
+from podium.store.log.players import names_of, not_rated, number_of
+from podium.store.log.pools import Key, Pool
 from podium.store.sql.schema import change, event, player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
 

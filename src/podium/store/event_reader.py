@@ -8,7 +8,7 @@ from podium.ledger.explanation import Explanation
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store import lookup, snapshots
-from podium.store.log import entries_after
+from podium.store.log.log import entries_after
 from podium.store.reader import Reader
 from podium.store.rerating import counting_results
 

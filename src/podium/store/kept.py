@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from podium.store.pools import FOREVER, KEY, Key, Pool, asked, key_of
+from podium.store.log.pools import FOREVER, KEY, Key, Pool, asked, key_of
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, player, rank_count, standing
 from podium.store.sql.upsert import put

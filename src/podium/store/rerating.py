@@ -18,7 +18,6 @@ from podium.live import Live
 from podium.results.columns import ALL
 from podium.results.reading import Results
 from podium.store import snapshots
-from podium.store.content import unpacked
 from podium.store.kept import (
     EVERYONE,
     Last,
@@ -31,8 +30,9 @@ from podium.store.kept import (
     stood_before,
     write_changes,
 )
-from podium.store.players import merges, names_of
-from podium.store.pools import FOREVER, KEY, START, Key, Pool, asked, key_of
+from podium.store.log.content import unpacked
+from podium.store.log.players import merges, names_of
+from podium.store.log.pools import FOREVER, KEY, START, Key, Pool, asked, key_of
 from podium.store.sql.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"

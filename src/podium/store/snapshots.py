@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.store.kept import newest
-from podium.store.players import names_of, number_of
-from podium.store.pools import Key, Pool
+from podium.store.log.players import names_of, number_of
+from podium.store.log.pools import Key, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 
 from podium.results.lookalikes import key
 from podium.results.names import LONGEST, normalise, refusal
-from podium.store.log import RENAME, append, entry
-from podium.store.players import RENAMED, names_of
-from podium.store.pools import Pool
+from podium.store.log.log import RENAME, append, entry
+from podium.store.log.players import RENAMED, names_of
+from podium.store.log.pools import Pool
 from podium.store.sql.schema import alias, player
 
 WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(

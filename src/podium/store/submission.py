@@ -12,10 +12,10 @@ from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store import matches
-from podium.store.content import Content, checked, contents_of, difference
 from podium.store.kept import Ledger
-from podium.store.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
-from podium.store.players import (
+from podium.store.log.content import Content, checked, contents_of, difference
+from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
+from podium.store.log.players import (
     exact_numbers,
     known_numbers,
     lookalikes_of,
@@ -23,7 +23,7 @@ from podium.store.players import (
     numbers_and_newcomers,
     numbers_of,
 )
-from podium.store.pools import Key, Pool
+from podium.store.log.pools import Key, Pool
 from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError

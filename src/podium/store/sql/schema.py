@@ -68,7 +68,7 @@ log = Table(
     metadata,
     Column("seq", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("kind", String(16), nullable=False),  # see podium.store.log
+    Column("kind", String(16), nullable=False),  # see podium.store.log.log
     Column("subject", Text, nullable=False),  # an event, a match, a season, or a player's number
     Column("body", LargeBinary, nullable=False),  # entries, a line of JSON each; or JSON of what the kind needs
     Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.results.lookalikes import are_alike, key
 from podium.results.names import admit, normalise, refusal
-from podium.store.pools import Pool
+from podium.store.log.pools import Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import alias, merged, player

@@ -14,7 +14,7 @@ from podium.results.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.reading import Results, read_results
-from podium.store.log import digest
+from podium.store.log.log import digest
 from podium.store.sql.timestamps import instant
 
 TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.pools import Pool
+from podium.store.log.pools import Pool
 from podium.store.sql.schema import log
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event

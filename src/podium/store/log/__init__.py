@@ -1,0 +1,1 @@
+"""The truth: what was sent, by whom, and who the players are."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from podium import live
 from podium.engine.idle import NEVER, with_idle_before
 from podium.store import Store
-from podium.store.snapshots import day_of
+from podium.store.derive.snapshots import day_of
 from podium.store.sql.database import engine_for, upgrade
 from podium.store.sql.schema import metadata
 from podium.systems import find

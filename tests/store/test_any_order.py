@@ -15,7 +15,8 @@ from model import Truth
 from races import ratings
 
 import podium
-from podium.store import Store, verification
+from podium.store import Store
+from podium.store.derive import verification
 from podium.store.sql.database import StoreError
 from podium.systems import find
 

@@ -12,8 +12,8 @@ import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
 from podium.store import Store, matches
+from podium.store.derive.snapshots import day_of
 from podium.store.keys import create_key, found_key, list_keys, rotate_key
-from podium.store.snapshots import day_of
 from podium.store.sql.database import StoreError, upgrade
 from podium.store.sql.schema import log
 from podium.store.sql.timestamps import microseconds

@@ -162,7 +162,7 @@ def snapshot(
 ) -> None:
     """Keep the ranks of a day's 00:00 UTC, and take again the days that a correction has changed."""
     store = opened(url)
-    from podium.store import snapshots
+    from podium.store.derive import snapshots
 
     number = None if day is None else snapshots.day_told(day)
     for name in [each.name for each in store.pools()] if pool is None else [pool]:

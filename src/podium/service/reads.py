@@ -19,8 +19,8 @@ from podium.service.problems import READING, WRITING, answers
 from podium.service.strict import RefusedError
 from podium.service.writes import BASE
 from podium.store import Store
+from podium.store.derive.snapshots import date_of, day_told
 from podium.store.log.pools import settings_of
-from podium.store.snapshots import date_of, day_told
 
 REFUSALS, ASKED = answers(*READING), answers(*WRITING)
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]

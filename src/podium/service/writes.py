@@ -31,7 +31,8 @@ from podium.service.models import (
 )
 from podium.service.problems import WRITING, answers
 from podium.service.strict import RefusedError
-from podium.store import Store, snapshots
+from podium.store import Store
+from podium.store.derive import snapshots
 from podium.store.submission import Receipt as Taken
 
 BASE = "/api/v1/pools"

@@ -10,7 +10,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.kept import FINE, bucket, newest
+from podium.store.derive.standings import FINE, bucket, newest
 from podium.store.log.content import UTC
 from podium.store.log.players import names_of, not_rated, number_of
 from podium.store.log.pools import Key, Pool

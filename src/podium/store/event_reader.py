@@ -7,10 +7,11 @@ import polars as pl
 from podium.ledger.explanation import Explanation
 from podium.rated import Rated, rate
 from podium.results.reading import Results
-from podium.store import lookup, snapshots
+from podium.store import lookup
+from podium.store.derive import snapshots
+from podium.store.derive.rerating import counting_results
 from podium.store.log.log import entries_after
 from podium.store.reader import Reader
-from podium.store.rerating import counting_results
 
 
 class EventReader(Reader):

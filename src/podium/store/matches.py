@@ -10,11 +10,11 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit
+from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import REGISTER, append, entry
 from podium.store.log.players import admitted, merges, names_of, numbers_of
 from podium.store.log.pools import Key, Pool
-from podium.store.rerating import MARKED, SUPERSEDED, VOIDED
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log, registration
 from podium.store.sql.timestamps import instant, now

@@ -12,7 +12,8 @@ from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store import matches
-from podium.store.kept import Ledger
+from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
+from podium.store.derive.standings import Ledger
 from podium.store.log.content import Content, checked, contents_of, difference
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
 from podium.store.log.players import (
@@ -24,7 +25,6 @@ from podium.store.log.players import (
     numbers_of,
 )
 from podium.store.log.pools import Key, Pool
-from podium.store.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event, log

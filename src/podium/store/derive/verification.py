@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
 from podium.live import Live
-from podium.store import snapshots
-from podium.store.derived import as_kept, from_log
-from podium.store.kept import Last, Ledger, Row, buckets, follow, kept_ledger
+from podium.store.derive import snapshots
+from podium.store.derive.facts import as_kept, from_log
+from podium.store.derive.rerating import marks_of, rated_on, suffix
+from podium.store.derive.standings import Last, Ledger, Row, buckets, follow, kept_ledger
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool, other_arithmetic
-from podium.store.rerating import marks_of, rated_on, suffix
 from podium.store.sql.schema import rank_count, standing
 
 MOST = 20  # differences that are told

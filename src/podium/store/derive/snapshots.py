@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.kept import newest
+from podium.store.derive.standings import newest
 from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import Key, Pool
 from podium.store.sql.schema import snapshot, snapshot_day

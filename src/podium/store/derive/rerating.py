@@ -17,8 +17,8 @@ from podium.ledger.history import changes
 from podium.live import Live
 from podium.results.columns import ALL
 from podium.results.reading import Results
-from podium.store import snapshots
-from podium.store.kept import (
+from podium.store.derive import snapshots
+from podium.store.derive.standings import (
     EVERYONE,
     Last,
     Ledger,

@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.store.derive.rerating import SUPERSEDED, VOIDED
 from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, VOID
 from podium.store.log.pools import Pool
-from podium.store.rerating import SUPERSEDED, VOIDED
 from podium.store.sql.schema import event, log, merged, pool, registration, season
 from podium.store.sql.timestamps import microseconds
 

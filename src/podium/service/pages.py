@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.service.strict import RefusedError
 from podium.store import Store
-from podium.store.boards import Place
+from podium.store.read.boards import Place
 
 
 class Kept(NamedTuple):

@@ -13,11 +13,11 @@ from podium.errors import PodiumError
 from podium.store import matches, pool_changes, submission
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import Rerated
-from podium.store.event_reader import EventReader
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.matches import HELD, Registered
+from podium.store.read.event_reader import EventReader
 from podium.store.submission import Receipt, Submission, checked_rows, sent_events
 
 

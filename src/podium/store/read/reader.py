@@ -12,12 +12,13 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
-from podium.store import boards, lookup, matches
+from podium.store import matches
 from podium.store.derive.verification import differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
 from podium.store.log.pools import Pool, every_pool, wanted_pool
 from podium.store.matches import Registered
+from podium.store.read import boards, lookup
 from podium.store.sql.database import only_reading, opened
 
 

@@ -7,11 +7,11 @@ import polars as pl
 from podium.ledger.explanation import Explanation
 from podium.rated import Rated, rate
 from podium.results.reading import Results
-from podium.store import lookup
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import counting_results
 from podium.store.log.log import entries_after
-from podium.store.reader import Reader
+from podium.store.read import lookup
+from podium.store.read.reader import Reader
 
 
 class EventReader(Reader):

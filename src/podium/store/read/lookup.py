@@ -16,13 +16,13 @@ from podium.ledger.leaderboard import Eligibility
 from podium.live import Live
 from podium.results.names import normalise
 from podium.results.reading import Results
-from podium.store.boards import filtered, rank, same_event, states_of
 from podium.store.derive.rerating import named, tabled
 from podium.store.derive.standings import kept_standings, stood_before
 from podium.store.log.content import UTC, unpacked
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, merges, names_of, number_of
 from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
+from podium.store.read.boards import filtered, rank, same_event, states_of
 from podium.store.sql.schema import change, event, log, season
 from podium.store.sql.timestamps import instant
 from podium.store.submission import changes_of, wanted_event

@@ -1,0 +1,1 @@
+"""What is read: boards, players, events and matches as they stand."""

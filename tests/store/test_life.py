@@ -11,13 +11,14 @@ from races import rows as race
 import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
-from podium.store import Store, matches
+from podium.store import Store
 from podium.store.derive.snapshots import day_of
 from podium.store.keys import create_key, found_key, list_keys, rotate_key
 from podium.store.sql.database import StoreError, upgrade
 from podium.store.sql.schema import log
 from podium.store.sql.timestamps import microseconds
-from podium.store.upgrade import upgrade_pools
+from podium.store.write import registrations
+from podium.store.write.upgrade import upgrade_pools
 from podium.systems import find, names
 
 
@@ -78,7 +79,7 @@ def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
     before = ratings(filled)
     filled.register("main", "m", ["a", "b"], held_s=60.0)
     later = microseconds(datetime.now(UTC)) + 120_000_000
-    monkeypatch.setattr(matches, "now", lambda: later)
+    monkeypatch.setattr(registrations, "now", lambda: later)
     assert filled.match("main", "m").status == "expired"
     assert filled.waiting_matches("main") == []
     with pytest.raises(StoreError, match="has expired; if the result should count, send it without match_id"):

@@ -16,7 +16,7 @@ import podium
 from podium.store import Store
 from podium.store.sql.database import StoreError, opened, upgrade
 from podium.store.sql.schema import change, metadata
-from podium.store.submission import ConflictError
+from podium.store.write.submission import ConflictError
 from podium.systems import find
 
 

@@ -9,10 +9,10 @@ import pytest
 from races import ratings, rows
 
 from podium.results import columns
-from podium.store import stored_names
 from podium.store.log import players
-from podium.store.submission import ConflictError
-from podium.store.upgrade import due_pools, upgrade_pools
+from podium.store.write import stored_names
+from podium.store.write.submission import ConflictError
+from podium.store.write.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 LATER = unicodedata.normalize("NFD", "Pérez")

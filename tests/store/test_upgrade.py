@@ -14,11 +14,12 @@ from races import calling, event, ratings
 import podium
 from podium.arithmetic import ARITHMETIC
 from podium.service.pages import Pages
-from podium.store import Store, upgrade
+from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pool
-from podium.store.upgrade import due_pools, upgrade_pools
+from podium.store.write import upgrade
+from podium.store.write.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -112,7 +113,8 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
 
 KILLED = """
 import os, signal, sys
-from podium.store import Store, upgrade
+from podium.store import Store
+from podium.store.write import upgrade
 plain = upgrade.rerate
 def rerate(connection, pool, first):
     done = plain(connection, pool, first)

@@ -40,7 +40,7 @@ def upgrade(url: Database = DEFAULT) -> None:
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
     open_store = store_type()
-    from podium.store.upgrade import upgrade_pools
+    from podium.store.write.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
     store = open_store(url)
@@ -64,7 +64,7 @@ def copy_before_upgrade(url: str) -> None:
         StoreError: the database cannot be opened.
     """
     from podium.store.sql.database import engine_for, explain_failure
-    from podium.store.upgrade import is_due
+    from podium.store.write.upgrade import is_due
 
     with explain_failure(url):
         engine = engine_for(url)

@@ -29,7 +29,7 @@ def serve(
 
         from podium.service import create_app
         from podium.store.keys import create_key, list_keys
-        from podium.store.upgrade import upgrade_pools
+        from podium.store.write.upgrade import upgrade_pools
     except ImportError:
         raise ParameterError("the service needs an extra: pip install 'podium-ratings[service]'") from None
     store = opened(url)

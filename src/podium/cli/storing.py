@@ -11,7 +11,7 @@ from podium.errors import ParameterError, PodiumError
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.submission import Receipt
+    from podium.store.write.submission import Receipt
 
 Database = Annotated[
     str, typer.Option("--db", metavar="URL", envvar="PODIUM_DB", help="An SQLite file, or a URL of a database.")

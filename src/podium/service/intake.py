@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import PodiumError
 from podium.service.problems import BusyError
 from podium.store import Store
-from podium.store.submission import Receipt, Submission
+from podium.store.write.submission import Receipt, Submission
 
 MOST_WAITING = 5_000  # events of a pool
 MOST_TOGETHER = 1_000  # events of a transaction

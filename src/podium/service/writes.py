@@ -33,7 +33,7 @@ from podium.service.problems import WRITING, answers
 from podium.service.strict import RefusedError
 from podium.store import Store
 from podium.store.derive import snapshots
-from podium.store.submission import Receipt as Taken
+from podium.store.write.submission import Receipt as Taken
 
 BASE = "/api/v1/pools"
 REFUSALS = answers(*WRITING)

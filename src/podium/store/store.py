@@ -10,15 +10,15 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.errors import PodiumError
-from podium.store import matches, pool_changes, submission
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import Rerated
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
-from podium.store.matches import HELD, Registered
 from podium.store.read.event_reader import EventReader
-from podium.store.submission import Receipt, Submission, checked_rows, sent_events
+from podium.store.write import administration, registrations, submission
+from podium.store.write.registrations import HELD, Registered
+from podium.store.write.submission import Receipt, Submission, checked_rows, sent_events
 
 
 class Store(EventReader):
@@ -58,7 +58,7 @@ class Store(EventReader):
             ParameterError: the rule for names refuses it.
         """
         with self.engine.begin() as connection:
-            pool_changes.create(connection, name, system, actor)
+            administration.create(connection, name, system, actor)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
         """Rate a pool with another system from its first event on.
@@ -70,7 +70,7 @@ class Store(EventReader):
             ResultsError: an event lacks what the system needs.
         """
         with self.locking(pool_name) as (connection, of):
-            return len(pool_changes.configure(connection, of, system, actor).written)
+            return len(administration.configure(connection, of, system, actor).written)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.
@@ -87,7 +87,7 @@ class Store(EventReader):
             StoreError: there is another season of that name.
         """
         with self.writing(pool_name) as (connection, of):
-            done = pool_changes.begin_season(connection, of, name, starts, keep, actor)
+            done = administration.begin_season(connection, of, name, starts, keep, actor)
             return len(done.written) if done else 0
 
     # Results
@@ -210,8 +210,8 @@ class Store(EventReader):
             StoreError: a match of that id has other entrants.
         """
         with self.writing(pool_name) as (connection, of):
-            matches.register(connection, of, match_id, entrants, held_s, actor)
-            return matches.registered(connection, of, match_id)
+            registrations.register(connection, of, match_id, entrants, held_s, actor)
+            return registrations.registered(connection, of, match_id)
 
     # Players
 
@@ -227,7 +227,7 @@ class Store(EventReader):
             ResultsError: they met in an event.
         """
         with self.writing(pool_name) as (connection, of):
-            done = pool_changes.merge(connection, of, name, into, actor)
+            done = administration.merge(connection, of, name, into, actor)
             return len(done.written) if done else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:

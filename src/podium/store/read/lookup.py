@@ -25,7 +25,7 @@ from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
 from podium.store.read.boards import filtered, rank, same_event, states_of
 from podium.store.sql.schema import change, event, log, season
 from podium.store.sql.timestamps import instant
-from podium.store.submission import changes_of, wanted_event
+from podium.store.write.submission import changes_of, wanted_event
 
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
 BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))

@@ -12,14 +12,14 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
-from podium.store import matches
 from podium.store.derive.verification import differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
 from podium.store.log.pools import Pool, every_pool, wanted_pool
-from podium.store.matches import Registered
 from podium.store.read import boards, lookup
 from podium.store.sql.database import only_reading, opened
+from podium.store.write import registrations
+from podium.store.write.registrations import Registered
 
 
 class Reader:
@@ -75,7 +75,7 @@ class Reader:
             UnknownError: no such pool or match.
         """
         with self.reading(pool_name) as (connection, of):
-            return matches.registered(connection, of, match_id)
+            return registrations.registered(connection, of, match_id)
 
     def waiting_matches(self, pool_name: str) -> list[str]:
         """List the matches that wait for a result.
@@ -87,7 +87,7 @@ class Reader:
             UnknownError: there is no such pool.
         """
         with self.reading(pool_name) as (connection, of):
-            return matches.waiting(connection, of)
+            return registrations.waiting(connection, of)
 
     def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> list[dict[str, Any]]:
         """Show a page of the leaderboard.

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
-from podium.store import matches
 from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.derive.standings import Ledger
 from podium.store.log.content import Content, checked, contents_of, difference
@@ -28,6 +27,7 @@ from podium.store.log.pools import Key, Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event, log
+from podium.store.write import registrations
 
 KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
 CONTENTS = (
@@ -189,7 +189,7 @@ def is_repeat(connection: sa.Connection, of: Pool, known: Any, content: Content,
     numbers = known_numbers(connection, of, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
         return False
-    _, absent = matches.missing(connection, of, known.match_id, content, numbers, late=True)
+    _, absent = registrations.missing(connection, of, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent) in [row.body for row in rows]
 
 
@@ -200,7 +200,7 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
     logged: list[Entry] = []
     rows: list[dict[str, Any]] = []
     for event_id, (content, actor, match_id) in fresh.items():
-        present, absent = matches.missing(connection, of, match_id, content, numbers, late=False)
+        present, absent = registrations.missing(connection, of, match_id, content, numbers, late=False)
         logged.append(Entry(event_id, content.body(numbers, absent), content.digest(), actor, match_id, present))
         rows.append({"match_id": match_id, "present": present})
     seqs = append(connection, of, SUBMIT, logged)
@@ -211,7 +211,7 @@ def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tup
     connection.execute(NEW, rows)
     touched = [*keys.values()]
     for match_id in dict.fromkeys(row["match_id"] for row in rows):
-        touched += matches.settle(connection, of, match_id)
+        touched += registrations.settle(connection, of, match_id)
     done = rerate(connection, of, min(touched))
     refuse_not_finite(connection, of, done)
     receipts = receipts_of(connection, of, keys, done)
@@ -272,7 +272,7 @@ def amend(connection: sa.Connection, of: Pool, results: Results, actor: str) -> 
     ((event_id, content),) = contents.items()
     known = wanted_event(connection, of, event_id)
     numbers = numbers_of(connection, of, content.players)
-    present, absent = matches.missing(connection, of, known.match_id, content, numbers, late=True)
+    present, absent = registrations.missing(connection, of, known.match_id, content, numbers, late=True)
     body = content.body(numbers, absent)
     told = Entry(event_id, body, content.digest(), actor, known.match_id, present)
     (seq,) = append(connection, of, AMEND, [told])
@@ -301,7 +301,7 @@ def mark(
 
 def corrected(connection: sa.Connection, of: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
     """Rate again from the first event that a correction touches."""
-    done = rerate(connection, of, min([*touched, *matches.settle(connection, of, known.match_id)]))
+    done = rerate(connection, of, min([*touched, *registrations.settle(connection, of, known.match_id)]))
     refuse_not_finite(connection, of, done)
     return receipt(connection, of, known.event_id, done), done
 

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
-from podium.store import stored_names
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import Rerated, rerate
 from podium.store.log.log import RERATE, append, entry
 from podium.store.log.pools import START, Pool, every_pool, lock_pool
 from podium.store.sql.database import is_busy, is_current, only_reading
 from podium.store.sql.schema import pool as pool_table
+from podium.store.write import stored_names
 
 
 class Step(NamedTuple):

@@ -1,0 +1,1 @@
+"""What is written: submissions, registered matches, and the administration of pools."""

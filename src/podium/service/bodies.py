@@ -7,8 +7,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
-from podium.service.problems import TooLargeError
-from podium.service.strict import RefusedError, loads, shown
+from podium.service.http.problems import TooLargeError
+from podium.service.http.strict_json import RefusedError, loads, shown
 
 LARGEST = 4_000_000  # bytes
 LONG = 20_000  # bytes that take long enough to read that others should not wait for it

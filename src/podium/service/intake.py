@@ -7,7 +7,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.problems import BusyError
+from podium.service.http.problems import BusyError
 from podium.store import Store
 from podium.store.write.submission import Receipt, Submission
 

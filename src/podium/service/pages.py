@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
-from podium.service.strict import RefusedError
+from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.read.boards import Place
 

@@ -9,14 +9,14 @@ from fastapi.concurrency import run_in_threadpool
 from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking.matcher import Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.access import needs
-from podium.service.addresses import EventId, MatchId, Player, Pool, Season
 from podium.service.bodies import body_of, takes
+from podium.service.http.access import needs
+from podium.service.http.paths import EventId, MatchId, Player, Pool, Season
+from podium.service.http.problems import READING, WRITING, answers
+from podium.service.http.strict_json import RefusedError
 from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
 from podium.service.names import LONGEST_SENT
 from podium.service.pages import Pages, encoded, listed
-from podium.service.problems import READING, WRITING, answers
-from podium.service.strict import RefusedError
 from podium.service.writes import BASE
 from podium.store import Store
 from podium.store.derive.snapshots import date_of, day_told

@@ -12,10 +12,10 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from podium.service.access import needs
-from podium.service.addresses import Pool
+from podium.service.http.access import needs
+from podium.service.http.paths import Pool
+from podium.service.http.problems import READING, answers
 from podium.service.metrics import Metrics
-from podium.service.problems import READING, answers
 from podium.service.writes import BASE
 from podium.store import Store
 

@@ -9,9 +9,11 @@ from fastapi.responses import JSONResponse
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.access import needs
-from podium.service.addresses import EventId, Player, Pool
 from podium.service.bodies import body_of, takes
+from podium.service.http.access import needs
+from podium.service.http.paths import EventId, Player, Pool
+from podium.service.http.problems import WRITING, answers
+from podium.service.http.strict_json import RefusedError
 from podium.service.intake import Intake
 from podium.service.metrics import Metrics
 from podium.service.models import (
@@ -29,8 +31,6 @@ from podium.service.models import (
     Receipt,
     Rerated,
 )
-from podium.service.problems import WRITING, answers
-from podium.service.strict import RefusedError
 from podium.store import Store
 from podium.store.derive import snapshots
 from podium.store.write.submission import Receipt as Taken

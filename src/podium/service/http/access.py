@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.addresses import name_of
+from podium.service.http.paths import name_of
 from podium.store import Store
 from podium.store.keys import Key, found_key
 from podium.store.sql.database import only_reading

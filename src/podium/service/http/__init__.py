@@ -1,0 +1,1 @@
+"""What every route stands on: keys, problems, addresses, strict JSON."""

@@ -14,9 +14,9 @@ from podium.analysis.tuning import dated
 from podium.cli.app import app
 from podium.results.event_order import tie_notice
 from podium.results.reading import read_results
-from podium.service.bodies import fitted
+from podium.service.api.bodies import fitted
+from podium.service.api.models import Event
 from podium.service.http.strict_json import RefusedError
-from podium.service.models import Event
 from podium.store import Store
 from podium.systems import find
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from races import calling
 
-from podium.service.bodies import LARGEST
+from podium.service.api.bodies import LARGEST
 from podium.store import Store
 from podium.systems import find
 

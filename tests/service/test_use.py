@@ -14,7 +14,7 @@ from races import calling
 from races import event as race
 
 import podium
-from podium.service import intake, streams
+from podium.service.api import batching, streams
 from podium.store import Store
 from podium.systems import find, names
 
@@ -252,7 +252,7 @@ def test_a_key_that_asks_too_often_waits(store):
 
 def test_results_that_come_together_are_stored_together(store):
     """One transaction for all that wait; what is refused among them keeps nobody else's out."""
-    app_intake = intake.Intake(store)
+    app_intake = batching.Intake(store)
     transactions = []
     store_each = store.submit_each
 
@@ -281,8 +281,8 @@ def test_results_that_come_together_are_stored_together(store):
 
 
 def test_too_much_at_once_is_told_to_wait(store, monkeypatch):
-    monkeypatch.setattr(intake, "MOST_WAITING", 3)
-    app_intake = intake.Intake(store)
+    monkeypatch.setattr(batching, "MOST_WAITING", 3)
+    app_intake = batching.Intake(store)
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
              for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
 

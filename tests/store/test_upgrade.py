@@ -13,7 +13,7 @@ from races import calling, event, ratings
 
 import podium
 from podium.arithmetic import ARITHMETIC
-from podium.service.pages import Pages
+from podium.service.api.board_cache import Pages
 from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.database import StoreError

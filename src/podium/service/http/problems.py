@@ -8,9 +8,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
+from podium.service.api.models import Problem
 from podium.service.http.access import AccessError
 from podium.service.http.strict_json import RefusedError
-from podium.service.models import Problem
 from podium.store.sql.database import StoreError
 
 MEDIA = "application/problem+json"

@@ -9,14 +9,9 @@ from fastapi.responses import JSONResponse
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.bodies import body_of, takes
-from podium.service.http.access import needs
-from podium.service.http.paths import EventId, Player, Pool
-from podium.service.http.problems import WRITING, answers
-from podium.service.http.strict_json import RefusedError
-from podium.service.intake import Intake
-from podium.service.metrics import Metrics
-from podium.service.models import (
+from podium.service.api.batching import Intake
+from podium.service.api.bodies import body_of, takes
+from podium.service.api.models import (
     Batch,
     Configuration,
     Day,
@@ -31,6 +26,11 @@ from podium.service.models import (
     Receipt,
     Rerated,
 )
+from podium.service.http.access import needs
+from podium.service.http.paths import EventId, Player, Pool
+from podium.service.http.problems import WRITING, answers
+from podium.service.http.strict_json import RefusedError
+from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.derive import snapshots
 from podium.store.write.submission import Receipt as Taken

@@ -12,11 +12,11 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
+from podium.service.api.writes import BASE
 from podium.service.http.access import needs
 from podium.service.http.paths import Pool
 from podium.service.http.problems import READING, answers
 from podium.service.metrics import Metrics
-from podium.service.writes import BASE
 from podium.store import Store
 
 LOOK_S = 0.5  # between two looks at the log

@@ -9,15 +9,15 @@ from fastapi.concurrency import run_in_threadpool
 from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking.matcher import Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.bodies import body_of, takes
+from podium.service.api.board_cache import Pages, encoded, listed
+from podium.service.api.bodies import body_of, takes
+from podium.service.api.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
+from podium.service.api.names import LONGEST_SENT
+from podium.service.api.writes import BASE
 from podium.service.http.access import needs
 from podium.service.http.paths import EventId, MatchId, Player, Pool, Season
 from podium.service.http.problems import READING, WRITING, answers
 from podium.service.http.strict_json import RefusedError
-from podium.service.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
-from podium.service.names import LONGEST_SENT
-from podium.service.pages import Pages, encoded, listed
-from podium.service.writes import BASE
 from podium.store import Store
 from podium.store.derive.snapshots import date_of, day_told
 from podium.store.log.pools import settings_of

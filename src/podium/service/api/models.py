@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from podium.results.columns import MOST_WEIGHT
-from podium.service.names import Key, Name, Sent
+from podium.service.api.names import Key, Name, Sent
 
 Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]

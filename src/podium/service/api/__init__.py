@@ -1,0 +1,1 @@
+"""The HTTP API: reads, writes, streams, and the models of its bodies."""

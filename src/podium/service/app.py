@@ -10,11 +10,11 @@ from podium.service.api.bodies import schemas
 from podium.service.api.reads import add_reads
 from podium.service.api.streams import add_streams
 from podium.service.api.writes import add_writes
+from podium.service.daily import keeping_days
 from podium.service.http.access import Doorkeeper, needs
 from podium.service.http.paths import Addressed
 from podium.service.http.problems import READING, add_errors, answers, problem
 from podium.service.metrics import Counted, Metrics
-from podium.service.midnight import keeping_days
 from podium.store import Store
 from podium.store.sql.database import only_reading
 

@@ -1,27 +1,25 @@
 """What every rating system owes, found by itself in the registry."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import histories
 
 import podium
 from podium.analysis import conformance
 from podium.engine import rules
 from podium.engine.inputs import PRESENT
-from podium.kernels.compiled import HOME, digest
+from podium.kernels.compiled import HOME, WITHOUT_KERNELS, digest
 from podium.systems import find, names
 
 every_system = pytest.mark.parametrize("name", names())
@@ -183,9 +181,9 @@ def test_an_edited_rule_is_compiled_anew(tmp_path):
     assert rated() == "[1536.0, 1464.0]"
 
 
-def test_machine_code_is_keyed_by_every_source_file(tmp_path):
+def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tmp_path):
     copy = tmp_path / "podium"
-    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__", *WITHOUT_KERNELS))
     begun = digest(copy)
     assert begun == digest()  # wherever the package lies
     edited = {}
@@ -198,3 +196,11 @@ def test_machine_code_is_keyed_by_every_source_file(tmp_path):
     assert len(edited) == 1 + sum(1 for _ in copy.rglob("*.py"))
     (copy / "systems" / "_shared.py").write_text("")
     assert digest(copy) != begun
+
+
+def test_no_kernel_is_made_in_a_room_above():
+    for room in WITHOUT_KERNELS:
+        for file in (HOME / room).rglob("*.py"):
+            assert not re.search(
+                r"compile_kernel|\bkernel\b|njit|register_jitable", file.read_text(encoding="utf-8")
+            ), file

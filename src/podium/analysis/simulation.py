@@ -1,8 +1,8 @@
 """Seasons from known skills: gamma performances turned into times, with all that happens to a league.
 
-The model is the one of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape, rate e^(slope (R - 1500))),
-0 being perfect. A race takes the ideal time times 1 + spread * performance. The sum of so many laps, each of shape
-/ laps, is a performance of the whole shape.
+The model is the one of `podium.probability.gamma`: an entrant of skill R performs Gamma(shape,
+rate e^(slope (R - 1500))), 0 being perfect. A race takes the ideal time times 1 + spread * performance. The sum of so
+many laps, each of shape / laps, is a performance of the whole shape.
 """
 
 import math

@@ -22,7 +22,8 @@ import numpy as np
 import platformdirs
 from numba.extending import register_jitable
 
-HOME = Path(__file__).parent
+HOME = Path(__file__).parents[1]  # the package
+WITHOUT_KERNELS = ("cli", "reporting", "service", "store")  # rooms above all that is compiled
 CHECKED = "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
@@ -38,13 +39,17 @@ def kernel(function: _Function) -> _Function:
 
 
 def digest(folder: Path = HOME) -> str:
-    """Sixteen hex digits that change with any source file of the package, and with what compiles them.
+    """Sixteen hex digits that change with any source file that a kernel can be made from, and with what compiles them.
+
+    Rooms import only rooms below them, so what stands above all kernels reaches none.
 
     numba's own cache tells processors apart, and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     seen = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
     for file in sorted(folder.rglob("*.py")):
+        if file.relative_to(folder).parts[0] in WITHOUT_KERNELS:
+            continue
         source = file.read_bytes()
         # Lengths part the names and the texts: no two sets of files are one string.
         seen.update(f"\n{file.relative_to(folder).as_posix()} {len(source)}\n".encode() + source)

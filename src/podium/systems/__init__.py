@@ -12,7 +12,6 @@ from pathlib import Path
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError
 
-NOT_SYSTEMS = {"__init__", "base"}
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
 
 
@@ -20,7 +19,7 @@ IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.
 def names() -> tuple[str, ...]:
     """Podium's own systems, by name."""
     files = Path(__file__).parent.glob("[!_]*.py")
-    return tuple(sorted(file.stem.replace("_", "-") for file in files if file.stem not in NOT_SYSTEMS))
+    return tuple(sorted(file.stem.replace("_", "-") for file in files))
 
 
 def find(name: str) -> type[System]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from podium.results.columns import MOST_WEIGHT
-from podium.service.api.names import Key, Name, Sent
+from podium.service.http.names import Key, Name, Sent
 
 Count = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
@@ -296,13 +296,3 @@ class MadeMatch(BaseModel):
     spread: float
     quality: float
     waited_s: float
-
-
-class Problem(BaseModel):
-    """RFC 9457: what is wrong, where, and how to mend it."""
-
-    type: str = "about:blank"
-    title: str
-    status: int
-    detail: str
-    field: str | None = None

@@ -12,9 +12,9 @@ from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.board_cache import Pages, encoded, listed
 from podium.service.api.bodies import body_of, takes
 from podium.service.api.models import Asked, MadeMatch, MatchTold, Page, PoolTold, Tickets
-from podium.service.api.names import LONGEST_SENT
 from podium.service.api.writes import BASE
 from podium.service.http.access import needs
+from podium.service.http.names import LONGEST_SENT
 from podium.service.http.paths import EventId, MatchId, Player, Pool, Season
 from podium.service.http.problems import READING, WRITING, answers
 from podium.service.http.strict_json import RefusedError

@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 from fastapi import Path
 from pydantic import AfterValidator
 
-from podium.service.api.names import LONGEST_SENT
+from podium.service.http.names import LONGEST_SENT
 from podium.service.http.strict_json import RefusedError, check_text
 
 STAND_IN = "\x1f"  # for a slash within a name, on its way through the router

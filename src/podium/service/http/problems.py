@@ -5,10 +5,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
-from podium.service.api.models import Problem
 from podium.service.http.access import AccessError
 from podium.service.http.strict_json import RefusedError
 from podium.store.sql.database import StoreError
@@ -30,6 +30,16 @@ WORDS = {
 }
 READING = (401, 403, 404, 422, 429)
 WRITING = (*READING, 409, 413)
+
+
+class Problem(BaseModel):
+    """RFC 9457: what is wrong, where, and how to mend it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
 
 
 class TooLargeError(PodiumError):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from podium.store.log.players import not_rated, number_of
 from podium.store.log.pools import FOREVER, KEY, Key, Pool, asked, key_of
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, player, rank_count, standing
@@ -76,6 +77,12 @@ STANDINGS = sa.select(
     standing.c.played_at,
     standing.c.state,
 ).where(standing.c.pool_id == POOL, among(standing.c.player_id))
+LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+MINE = (
+    sa.select(*LISTED)
+    .join(player, player.c.id == standing.c.player_id)
+    .where(standing.c.pool_id == POOL, player.c.id == sa.bindparam("who"))
+)
 EVERYONE = sa.select(standing.c.player_id).where(standing.c.pool_id == POOL).order_by(standing.c.player_id)
 CHANGE_GOES = sa.delete(change).where(
     change.c.pool_id == POOL,
@@ -104,6 +111,18 @@ def kept_standings(connection: sa.Connection, of: Pool, players: Iterable[int]) 
     """Where these players stand; nobody who has no rating."""
     rows = connection.execute(STANDINGS, {"of": of.id, "among": values(players)}).all()
     return {who: Last(rating, at, seq, played, state) for who, rating, at, seq, played, state in rows}
+
+
+def mine(connection: sa.Connection, of: Pool, name: str) -> Any:
+    """A player's row of the board.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    row = connection.execute(MINE, {"of": of.id, "who": number_of(connection, of, name)}).first()
+    if row is None:
+        raise not_rated(of, name)
+    return row
 
 
 def stood_before(connection: sa.Connection, of: Pool, now: Mapping[int, Last], first: Key) -> dict[int, Last]:

@@ -10,7 +10,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.derive.standings import FINE, bucket, newest
+from podium.store.derive.standings import FINE, LISTED, bucket, mine, newest
 from podium.store.log.content import UTC
 from podium.store.log.players import names_of, not_rated, number_of
 from podium.store.log.pools import Key, Pool
@@ -24,7 +24,6 @@ def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[boo
 
 
 HERE = standing.c.pool_id == sa.bindparam("of")
-LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
 PLACE = sa.tuple_(standing.c.rating, standing.c.player_id)
 GIVEN = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 BOARD = (
@@ -36,9 +35,6 @@ BOARD = (
 )
 BOARD_AFTER = BOARD.where(PLACE < GIVEN)
 BOARD_BEFORE = BOARD.where(PLACE > GIVEN).order_by(None).order_by(standing.c.rating, standing.c.player_id)
-MINE = (
-    sa.select(*LISTED).join(player, player.c.id == standing.c.player_id).where(HERE, player.c.id == sa.bindparam("who"))
-)
 COUNTED = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
     rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.per_point == sa.bindparam("fine")
 )
@@ -116,18 +112,6 @@ def better(connection: sa.Connection, of: Pool, rating: float) -> int:
     inside = {"of": of.id, "rating": rating, "limit": (part + 1) / FINE}
     told = connection.execute(COUNTED_ABOVE, beside), connection.execute(ABOVE_INSIDE, inside)
     return sum(int(each.scalar_one()) for each in (above, *told))
-
-
-def mine(connection: sa.Connection, of: Pool, name: str) -> Any:
-    """A player's row of the board.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
-    row = connection.execute(MINE, {"of": of.id, "who": number_of(connection, of, name)}).first()
-    if row is None:
-        raise not_rated(of, name)
-    return row
 
 
 def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:

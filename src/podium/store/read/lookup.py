@@ -16,6 +16,7 @@ from podium.ledger.leaderboard import Eligibility
 from podium.live import Live
 from podium.results.names import normalise
 from podium.results.reading import Results
+from podium.store.derive.events import changes_of, wanted_event
 from podium.store.derive.rerating import named, tabled
 from podium.store.derive.standings import kept_standings, stood_before
 from podium.store.log.content import UTC, unpacked
@@ -25,7 +26,6 @@ from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
 from podium.store.read.boards import filtered, rank, same_event, states_of
 from podium.store.sql.schema import change, event, log, season
 from podium.store.sql.timestamps import instant
-from podium.store.write.submission import changes_of, wanted_event
 
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
 BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))

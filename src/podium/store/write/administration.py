@@ -12,10 +12,10 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.derive.rerating import Rerated, rerate
+from podium.store.derive.standings import mine
 from podium.store.log.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.log.players import known_numbers, merges, names_of, not_rated
 from podium.store.log.pools import START, Key, Pool, found_pool, settings_of
-from podium.store.read.boards import mine
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, merged, pool, season
 from podium.store.sql.timestamps import microseconds, now

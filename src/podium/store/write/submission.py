@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
+from podium.store.derive.events import KNOWN, Change, changes_of, wanted_event
 from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
 from podium.store.derive.standings import Ledger
 from podium.store.log.content import Content, checked, contents_of, difference
@@ -24,12 +25,11 @@ from podium.store.log.players import (
     numbers_of,
 )
 from podium.store.log.pools import Key, Pool
-from podium.store.sql.among import among, values
+from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, event, log
+from podium.store.sql.schema import event, log
 from podium.store.write import registrations
 
-KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
 CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)
     .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
@@ -40,28 +40,10 @@ SAME = sa.and_(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bin
 CORRECTED = sa.update(event).where(SAME).values(
     content_seq=sa.bindparam("newest"), started_at=sa.bindparam("at"), present=sa.bindparam("here")
 )  # fmt: skip
-CHANGES = (
-    sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
-    .where(
-        change.c.pool_id == sa.bindparam("of"),
-        change.c.started_at == sa.bindparam("at"),
-        change.c.seq == sa.bindparam("number"),
-    )
-    .order_by(change.c.place)
-)
 
 
 class ConflictError(StoreError):
     """The event is there already, with other content."""
-
-
-class Change(NamedTuple):
-    """What an event did to a rating."""
-
-    player: str
-    rating_before: float
-    rating: float
-    delta: float
 
 
 class Effect(NamedTuple):
@@ -306,18 +288,6 @@ def corrected(connection: sa.Connection, of: Pool, known: Any, touched: Sequence
     return receipt(connection, of, known.event_id, done), done
 
 
-def wanted_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
-    """An event's row.
-
-    Raises:
-        UnknownError: there is none.
-    """
-    found = connection.execute(KNOWN, {"of": of.id, "among": values([event_id])}).first()
-    if found is None:
-        raise UnknownError(f"there is no event {event_id!r} in pool {of.name!r}")
-    return found
-
-
 def receipt(
     connection: sa.Connection, of: Pool, event_id: str, done: Rerated | None = None, *, duplicate: bool = False
 ) -> Receipt:
@@ -327,15 +297,6 @@ def receipt(
     others = sum((at, seq) != key for at, seq, _ in done.written) if done else 0
     changes = changes_of(connection, of, Key(*key))
     return Receipt(event_id, row.seq, row.status, row.reason, duplicate, changes, others)
-
-
-def changes_of(connection: sa.Connection, of: Pool, key: Key) -> tuple[Change, ...]:
-    """What an event did, in the order of its rows."""
-    rows = connection.execute(CHANGES, {"of": of.id, "at": key.started_at, "number": key.seq}).all()
-    names = names_of(connection, of, {row.player_id for row in rows}) if rows else {}
-    return tuple(
-        Change(names[row.player_id], row.rating_before, row.rating, row.rating - row.rating_before) for row in rows
-    )
 
 
 def effects(connection: sa.Connection, of: Pool, done: Rerated) -> tuple[Effect, ...]:

@@ -11,7 +11,7 @@ from podium.analysis.tuning import tune
 from podium.engine import rules
 from podium.systems import load
 
-PAGE = (Path(__file__).parents[1] / "docs" / "own-system.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "own-system.md").read_text(encoding="utf-8")
 TOY = re.search(r"```python\n(# stakes\.py\n.*?)```", PAGE, re.DOTALL)[1]
 UNMARKED = "\n\ndef one(number):\n    return number\n"  # a helper that numba does not know
 RACES = [

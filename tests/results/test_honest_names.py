@@ -1,7 +1,7 @@
 """Names with markup in them: shown as they are in tables, pages and pictures."""
 
 import pytest
-from test_cli import run
+from commands import run
 
 HONEST = [
     "<b>x</b>",

@@ -1,15 +1,11 @@
 """Many candidates at once lose exactly what each loses alone."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-
-sys.path.insert(0, str(Path(__file__).parent))
 from strategies import histories
 
 import podium

@@ -1,22 +1,13 @@
 """The commands, run as their users run them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from commands import run
 
-SEASON = Path(__file__).parents[1] / "examples" / "season.csv"
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
-
-
-def run(*words, status=0, stdin=None):
-    done = subprocess.run([*PODIUM, *map(str, words)], capture_output=True, text=True, input=stdin, check=False)
-    assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout if status == 0 else done.stderr
+SEASON = Path(__file__).parents[2] / "examples" / "season.csv"
 
 
 @pytest.fixture(scope="module")

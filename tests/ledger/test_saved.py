@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
+from commands import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import histories
-from test_cli import run
 
 import podium
 from podium.analysis.audit import audit

@@ -13,7 +13,7 @@ from podium.errors import MORE_ON_COLUMNS
 from podium.results import column_guide, columns
 from podium.systems import find, names
 
-PAGE = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
 WORKED = re.compile(
     r"```csv\n(.*?)```\n\n    podium rate examples/(\S+) --system (\S+)\n\n((?:\|[^\n]*\n)+)", re.DOTALL
 )
@@ -77,7 +77,7 @@ def test_the_page_has_five_worked_files():
 
 @pytest.mark.parametrize(("text", "file", "system", "table"), WORKED.findall(PAGE))
 def test_a_worked_file_has_the_ratings_that_the_page_says(text, file, system, table):
-    assert (Path(__file__).parents[1] / "examples" / file).read_text(encoding="utf-8") == text
+    assert (Path(__file__).parents[2] / "examples" / file).read_text(encoding="utf-8") == text
     ratings = podium.rate(io.BytesIO(text.encode()), system).ratings
     rated = [f"| {row['player']} | {row['rating']:,.2f} | {row['events']} |" for row in ratings.to_dicts()]
     assert table.strip().splitlines()[2:] == rated

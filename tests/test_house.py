@@ -116,3 +116,34 @@ def test_the_hooks_name_no_address():
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert re.findall(r"repo: (\S+)", hooks) == ["local"]
     assert "://" not in hooks
+
+
+FORBIDDEN = re.compile(r"\b(told|said|asked|of: Pool)\b")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_names_comments_and_messages_say_what_they_are(path):
+    """A variable is named by what it is, and a pool is `pool`; the words stand in no comment or message either."""
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    assert [f"{path.name}:{number}: {line.strip()}" for number, line in lines if FORBIDDEN.search(line)] == []
+
+
+def test_contributing_opens_the_right_files():
+    """The table "to change X, open Y" has ten lines, and every path in the page exists."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.split("| to change | open |")[1].split("\n\n")[0]
+    assert len(table.strip().splitlines()) == 11  # ten, below the rule
+    paths = re.findall(r"`((?:src|tests|docs)/[\w./-]+)`", page) + re.findall(r"\]\(([\w./-]+)\)", page)
+    assert len(paths) >= 12
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_contributing_draws_the_rooms_there_are():
+    """Every folder and module at the root of the package stands in the drawing, and no other."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"(?m)^    ([\w/.]+) {2,}", page.split("## The rooms")[1].split("\n## ")[0])
+    package = ROOT / "src" / "podium"
+    folders = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").exists()}
+    modules = {path.name for path in package.glob("[!_]*.py")}
+    assert folders <= set(drawn)
+    assert set(drawn) - folders <= modules

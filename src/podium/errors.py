@@ -29,15 +29,15 @@ class UnknownError(PodiumError, LookupError):
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would leave a player with a number that is infinite or none; nothing comes of it.
 
-    `event_id` and `player` are None where only their places in the columns are known: `group` and `entrant`.
+    `event_id` and `player` are None where only their places in the columns are known: `settlement` and `entrant`.
     """
 
     def __init__(
-        self, system: str, group: int, entrant: int, event_id: str | None = None, player: str | None = None
+        self, system: str, settlement: int, entrant: int, event_id: str | None = None, player: str | None = None
     ) -> None:
-        self.system, self.group, self.entrant = system, group, entrant
+        self.system, self.settlement, self.entrant = system, settlement, entrant
         self.event_id, self.player = event_id, player
-        event = f"group {group}" if event_id is None else f"event {event_id!r}"
+        event = f"settlement {settlement}" if event_id is None else f"event {event_id!r}"
         whose = f"entrant {entrant}" if player is None else repr(player)
         super().__init__(
             f"{system}: {event} would leave {whose} with a rating or chance that is not a finite number; check the "

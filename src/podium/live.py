@@ -25,7 +25,7 @@ from podium.results.event_order import SEQUENCE
 from podium.results.reading import Results, read_results
 
 FIRST = -math.inf  # the sequence of an event that has none
-Seat = tuple[str, str]  # pool and player
+PlayerKey = tuple[str, str]  # pool and player
 Moment = tuple[int, float]  # microseconds and sequence
 Seats = npt.NDArray[np.int64]
 
@@ -57,7 +57,7 @@ class Live:
 
     def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
-        self._seats: dict[Seat, int] = {}
+        self._seats: dict[PlayerKey, int] = {}
         self._states = newcomers(self.system, 0)
         self._seen = np.empty(0, np.int64)  # microseconds; NEVER for one who has no dated event
         self._last: dict[str, Moment] = {}  # newest event of each pool
@@ -83,7 +83,7 @@ class Live:
         self.__dict__.update(owned)
         self._lock = threading.RLock()
 
-    def resume(self, known: dict[Seat, tuple[bytes, int]]) -> None:
+    def resume(self, known: dict[PlayerKey, tuple[bytes, int]]) -> None:
         """Go on from states that were saved.
 
         Args:
@@ -146,7 +146,7 @@ class Live:
         seats = self._take_seats(events)
         return with_idle_before(events, self.system, EVENT, self._seen[seats]), seats
 
-    def reset(self, keep: float) -> tuple[list[Seat], States, States]:
+    def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
         """Begin a season: every lead over a newcomer shrinks to the share `keep`.
 
         Args:
@@ -186,7 +186,7 @@ class Live:
         return explain(self.system, events, replay(self.system, events, start), event_id, player)
 
     @property
-    def ratings(self) -> dict[Seat, Any]:
+    def ratings(self) -> dict[PlayerKey, Any]:
         """The state of every player, by (pool, player)."""
         with self._lock:
             return {seat: self.system.state_type(*self._states[at].tolist()) for seat, at in self._seats.items()}

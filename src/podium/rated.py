@@ -250,8 +250,8 @@ class Rated:
             ParameterError: there are several pools and none is named.
         """
         params = self.system.params()
-        forms = [rules.enter(params, self._state(normalise(name), pool), PRESENT) for name in (a, b)]
-        return float(rules.expect(params, *forms))
+        entering_states = [rules.enter(params, self._state(normalise(name), pool), PRESENT) for name in (a, b)]
+        return float(rules.expect(params, *entering_states))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.

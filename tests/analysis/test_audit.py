@@ -38,7 +38,7 @@ def test_base_points_are_told_apart_from_the_exchange():
     found = audit(rated)
     base = found.months["introduced_base_points"].sum()
     assert base == pytest.approx(base_of(rated))
-    assert found.broken.is_empty()
+    assert found.unbalanced.is_empty()
     assert found.months["created"].sum() == pytest.approx(0.0, abs=1e-6)
 
 
@@ -56,17 +56,17 @@ def test_asymmetric_factors_create_and_leak():
 def test_an_exchange_that_does_not_sum_to_zero_is_named(monkeypatch):
     """As if folyami, whose factors differ between the two, promised to conserve."""
     rated = podium.rate(karts(), "folyami")
-    assert audit(rated).broken.is_empty()
+    assert audit(rated).unbalanced.is_empty()
     monkeypatch.setattr(type(rated.system), "conserves", True)
-    assert audit(rated).broken["event_id"].is_in(rated.history["event_id"].to_list()).all()
-    assert audit(rated).broken.height > 0
+    assert audit(rated).unbalanced["event_id"].is_in(rated.history["event_id"].to_list()).all()
+    assert audit(rated).unbalanced.height > 0
 
 
 def test_farming_and_groups_apart_are_found():
     rows = duels(*[("shark", "fish")] * 40, *[("ann", "bob"), ("bob", "cay"), ("cay", "ann"), ("ann", "dan")])
     found = audit(podium.rate(rows, "elo"))
-    assert found.farmed["player"].to_list() == ["shark"]
-    assert found.farmed["opponents"][0].to_list() == ["fish"]
+    assert found.farming["player"].to_list() == ["shark"]
+    assert found.farming["opponents"][0].to_list() == ["fish"]
     assert [sorted(players) for players in found.groups["players"]] == [["fish", "shark"]]
 
 

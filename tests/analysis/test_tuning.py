@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium.analysis.tuning import TuningError, as_toml, parted, tune
+from podium.analysis.tuning import TuningError, as_toml, split_at, tune
 from podium.cli import app as command_line
 from podium.cli.options import chosen_system
 from podium.systems import find
@@ -25,7 +25,7 @@ RACES = [
 
 def test_the_later_events_are_not_searched():
     results = podium.read_results(RACES)
-    split = parted(results, podium.read_results(RACES).frame["started_at"][300])
+    split = split_at(results, podium.read_results(RACES).frame["started_at"][300])
     assert split.train.frame["started_at"].max() <= split.train_until
     other = [row | ({"position": 7 - row["position"]} if row["started_at"] > "2025-03-20" else {}) for row in RACES]
     one, two = (

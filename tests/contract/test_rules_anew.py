@@ -35,7 +35,7 @@ class State(NamedTuple):
 class Duel(System):
     name: ClassVar[str] = "duel"
     state_type: ClassVar[type] = State
-    form_type: ClassVar[type] = State
+    entering_type: ClassVar[type] = State
     k: float = parameter(1.0, "points of a win")
 
     def params(self):

@@ -12,7 +12,7 @@ from podium.cli.demo import season_path
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
 from podium.probability.gamma import race_strength
-from podium.probability.ranks import newcomers_odds
+from podium.probability.ranks import field_strength
 from podium.systems import find, names
 
 ROWS = [
@@ -126,8 +126,8 @@ def test_the_strength_of_uncertain_fields_is_one_over_the_chance():
     params = settled.params()
     nine = [enter(params, settled.newcomer(), PRESENT)] * 9
     field = settled.performances([*nine, enter(params, newcomer, PRESENT)])
-    assert newcomers_odds(field, 1) == pytest.approx(1.0 / 0.2030, rel=2e-3)
-    assert newcomers_odds(settled.performances(nine + nine[:1]), 1) == pytest.approx(10.0, rel=1e-9)
+    assert field_strength(field, 1) == pytest.approx(1.0 / 0.2030, rel=2e-3)
+    assert field_strength(settled.performances(nine + nine[:1]), 1) == pytest.approx(10.0, rel=1e-9)
 
 
 def test_every_event_of_the_season_has_a_strength():

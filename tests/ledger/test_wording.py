@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.ledger.wording import in_words
+from podium.ledger.wording import explain_in_words
 from podium.systems import find, names
 
 TEXTS = ("opponent", "heat", "cause")
@@ -66,7 +66,7 @@ def test_a_change_of_a_small_scale_is_not_called_kept():
 def test_words_for_changes_of_all_sizes(digits, delta, gap, words):
     row = {"opponent": "ben", "heat": None, "result": 0.5, "contribution": delta, "cause": "opponent"}
     rows = pl.DataFrame([row], schema=ROW)
-    assert words in in_words("ana", delta, rows, {"ben": gap}, digits)
+    assert words in explain_in_words("ana", delta, rows, {"ben": gap}, digits)
 
 
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):

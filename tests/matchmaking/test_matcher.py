@@ -14,7 +14,7 @@ import podium
 from podium.cli import app as command_line
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
-from podium.matchmaking.lab import Crowd, compared, replayed_arrivals, try_arrivals, try_crowd
+from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals, try_arrivals, try_crowd
 from podium.matchmaking.matcher import Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.systems import find, names
@@ -308,6 +308,6 @@ def test_undated_results_have_no_arrivals():
 
 
 def test_the_table_compares_every_policy_with_first_come():
-    told = compared([Crowd(30, minutes=5.0)], [Policy(), Policy(target_s=80.0), Policy(size=2)])
+    told = compare_policies([Crowd(30, minutes=5.0)], [Policy(), Policy(target_s=80.0), Policy(size=2)])
     assert told["kind"].to_list() == ["first come", "policy", "policy", "first come", "policy"]
     assert told.select(pl.col("matched").min()).item() > 0

@@ -106,8 +106,8 @@ def test_ten_million_simulated_races_agree(resolution):
         if clock is not None:
             drawn = np.floor(drawn / clock)
         for i in range(4):
-            ahead = (drawn < drawn[:, [i]]).sum(axis=1)
-            seen[i] += np.bincount(ahead, minlength=4)
+            cdf = (drawn < drawn[:, [i]]).sum(axis=1)
+            seen[i] += np.bincount(cdf, minlength=4)
     told = rank_distribution(ratings, shape, clock)
     error = np.sqrt(told * (1.0 - told) / runs)
     assert (np.abs(seen / runs - told) <= 4.0 * error + 1e-12).all()
@@ -186,10 +186,12 @@ def test_a_field_of_uncertain_players_finishes_as_drawn(name, noise, share):
         ([0.0] * 10, [1.0] + [30.0 / 350.0] * 9),
         (np.linspace(1.2, -1.2, 10), [0.1, 1.0, 0.3, 0.1, 0.6, 0.2, 1.0, 0.1, 0.4, 0.8]),
     ):
-        forms = entering(system, leads, widths)
-        chances = of_field(system.performances(forms))
-        mean = np.array([getattr(form, "mu", form.rating) for form in forms])
-        spread = share * np.array([getattr(form, "phi", getattr(form, "deviation", 0.0)) for form in forms])
+        entering_states = entering(system, leads, widths)
+        chances = of_field(system.performances(entering_states))
+        mean = np.array([getattr(entering, "mu", entering.rating) for entering in entering_states])
+        spread = share * np.array(
+            [getattr(entering, "phi", getattr(entering, "deviation", 0.0)) for entering in entering_states]
+        )
         unit = noise / 173.7178 if name == "glicko2" else noise  # its forms stand on its own scale
         drawn = rng.normal(mean, spread, (runs, 10)) + unit * rng.gumbel(size=(runs, 10))
         places = np.argsort(np.argsort(-drawn, axis=1), axis=1)
@@ -214,13 +216,13 @@ def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
         value, _ = (
             integrate.quad(below, -9.0, 9.0, **ends) if spread < 1.5 else integrate.quad(beside, -40.0, 4.0, **ends)
         )
-        assert field.ahead(np.array([t]))[0, 0] == pytest.approx(value, abs=2e-12)
+        assert field.cdf(np.array([t]))[0, 0] == pytest.approx(value, abs=2e-12)
     edges = field.span()
     u = np.linspace(edges[0][0], edges[1][0], 20_001)
-    densities = field.density(u)[:, 0]
+    densities = field.pdf(u)[:, 0]
     assert np.trapezoid(densities, u) == pytest.approx(1.0, abs=1e-9)
     below_u = integrate.cumulative_simpson(densities, x=u, initial=0.0)
-    assert np.allclose(below_u, field.ahead(u)[:, 0], atol=1e-6)
+    assert np.allclose(below_u, field.cdf(u)[:, 0], atol=1e-6)
 
 
 def test_a_large_field_of_uncertain_players_adds_up():

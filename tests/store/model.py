@@ -32,7 +32,7 @@ class Truth:
             name = self.merged[name]
         return name
 
-    def put(self, event_id, rows, match=None):
+    def upsert(self, event_id, rows, match=None):
         """Take an event, or other rows of one; who is missing from its match has quit."""
         known = self.events.get(event_id) or {"order": self.next(), "voided": False, "match": match}
         match, present = known["match"], None

@@ -71,7 +71,7 @@ class Model(RuleBasedStateMachine):
     def submit(self, order, minute, gone):
         number = len(self.truth.events)
         rows = event(number, minute, order, gone if len(order) > 1 and order[0] not in gone else ())
-        self.attempt(lambda truth: truth.put(f"e{number}", rows), lambda: self.store.submit("main", rows))
+        self.attempt(lambda truth: truth.upsert(f"e{number}", rows), lambda: self.store.submit("main", rows))
 
     @precondition(lambda self: self.truth.events)
     @rule(data=st.data())
@@ -95,7 +95,7 @@ class Model(RuleBasedStateMachine):
         number, match = len(self.truth.events), data.draw(st.sampled_from(sorted(self.truth.matches)))
         rows = event(number, minute, order)
         self.attempt(
-            lambda truth: truth.put(f"e{number}", rows, match),
+            lambda truth: truth.upsert(f"e{number}", rows, match),
             lambda: self.store.submit("main", rows, match_ids={f"e{number}": match}),
         )
 
@@ -106,10 +106,12 @@ class Model(RuleBasedStateMachine):
         rows = event(event_id[1:], minute, order)
         if dry_run:
             before = self.truth.copied()
-            self.attempt(lambda truth: truth.put(event_id, rows), lambda: self.store.amend("main", rows, dry_run=True))
+            self.attempt(
+                lambda truth: truth.upsert(event_id, rows), lambda: self.store.amend("main", rows, dry_run=True)
+            )
             self.truth = before
         else:
-            self.attempt(lambda truth: truth.put(event_id, rows), lambda: self.store.amend("main", rows))
+            self.attempt(lambda truth: truth.upsert(event_id, rows), lambda: self.store.amend("main", rows))
 
     @precondition(lambda self: self.truth.events)
     @rule(data=st.data(), void=st.booleans())

@@ -264,15 +264,15 @@ def test_the_library_and_the_store_tell_the_same(filled):
         assert (one.rating_before, one.delta, one.words) == (other.rating_before, other.delta, other.words)
         assert one.rows.equals(other.rows)
     for rules in (Eligibility(min_events=3), Eligibility(max_deviation=250.0), Eligibility(active_within=timedelta(1))):
-        mine = filled.board("main", rules)
+        get_standing = filled.board("main", rules)
         theirs = rated.leaderboard(
             min_events=rules.min_events or 0, max_deviation=rules.max_deviation, active_within=rules.active_within
         )
-        assert mine.equals(theirs.select(mine.columns))
+        assert get_standing.equals(theirs.select(get_standing.columns))
     at = START + timedelta(minutes=3, seconds=30)
     theirs = rated.leaderboard(min_events=0, at=at)
-    mine = filled.board("main", Eligibility(), at)
-    assert mine.equals(theirs.select(mine.columns))
+    get_standing = filled.board("main", Eligibility(), at)
+    assert get_standing.equals(theirs.select(get_standing.columns))
     assert filled.predict("main", ["a", "b", "zed"]).entrants.equals(rated.predict(["a", "b", "zed"]).entrants)
 
 

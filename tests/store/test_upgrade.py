@@ -17,7 +17,7 @@ from podium.service.api.board_cache import Pages
 from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, metadata, pool
+from podium.store.sql.schema import change, metadata, pools
 from podium.store.write import upgrade
 from podium.store.write.upgrade import due_pools, upgrade_pools
 from podium.systems import find
@@ -47,7 +47,7 @@ def everything(store):
 
 def ledger(store, name):
     """The rating after each change of a pool, by the change's key."""
-    rows = sa.select(change).join(pool, pool.c.id == change.c.pool_id).where(pool.c.name == name)
+    rows = sa.select(change).join(pools, pools.c.id == change.c.pool_id).where(pools.c.name == name)
     with store.engine.begin() as connection:
         return {(row.started_at, row.seq, row.player_id): row.rating for row in connection.execute(rows)}
 
@@ -185,7 +185,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
 def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
     store = Store(earlier("sqlite"))
     with store.engine.begin() as connection:  # a system that needs more than the events have
-        connection.execute(sa.update(pool).where(pool.c.name == "modern").values(system="stk", parameters="{}"))
+        connection.execute(sa.update(pools).where(pools.c.name == "modern").values(system="stk", parameters="{}"))
     modern, sixties = upgrade_pools(store.engine, "test")
     assert "time_s" in modern.error
     assert str(modern).startswith("pool modern stays as it was: ")
@@ -200,7 +200,7 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
 def test_a_newer_arithmetic_is_left_alone(store):
     fill(store)
     with store.engine.begin() as connection:
-        connection.execute(sa.update(pool).where(pool.c.name == "modern").values(arithmetic=ARITHMETIC + 1))
+        connection.execute(sa.update(pools).where(pools.c.name == "modern").values(arithmetic=ARITHMETIC + 1))
     with pytest.raises(StoreError, match="update Podium"):
         store.void("modern", "d0")
     assert list(upgrade_pools(store.engine, "test")) == []

@@ -17,8 +17,8 @@ def test_expected_scores_on_the_logistic_curve(gap):
     """The handbook's table is the normal curve: it and the logistic one are two hundredths apart at most here."""
     params = find("elo")().params()
     me, them = (enter(params, find("elo").state_type(rating, 1.0), ONCE) for rating in (1500.0 + gap, 1500.0))
-    said = compare(params, me, them, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
-    assert said.expected == pytest.approx(EXPECTED[gap] / 100.0, abs=0.02)
+    comparison = compare(params, me, them, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
+    assert comparison.expected == pytest.approx(EXPECTED[gap] / 100.0, abs=0.02)
 
 
 def rows(*places):
@@ -42,6 +42,6 @@ def test_a_gap_of_one_scale_is_odds_of_ten_to_one():
     """1900 beats 1500 and gains 24 / 11."""
     system = find("elo")(k=24)
     params = system.params()
-    forms = [system.state_type(rating, 9.0) for rating in (1900.0, 1500.0)]
-    said = compare(params, *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
-    assert said.weight * (said.result - said.expected) == pytest.approx(24.0 / 11.0, rel=1e-12)
+    entering_states = [system.state_type(rating, 9.0) for rating in (1900.0, 1500.0)]
+    comparison = compare(params, *entering_states, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
+    assert comparison.weight * (comparison.result - comparison.expected) == pytest.approx(24.0 / 11.0, rel=1e-12)

@@ -44,8 +44,8 @@ def test_points_gained_after_a_win(gap):
     params = system().params()
     me, them = (enter(params, system.state_type(rating, 20.0), ONCE) for rating in (1500.0 + gap, 1500.0))
     for places, points in zip(PLACES, POINTS[gap], strict=True):
-        said = compare(params, me, them, entry(1.0), entry(1.0 + places), Heat(20.0, 0.0))[0]
-        assert said.weight * (said.result - said.expected) == pytest.approx(points, abs=0.0501)
+        comparison = compare(params, me, them, entry(1.0), entry(1.0 + places), Heat(20.0, 0.0))[0]
+        assert comparison.weight * (comparison.result - comparison.expected) == pytest.approx(points, abs=0.0501)
 
 
 @pytest.mark.parametrize("gap", VICTORY)

@@ -19,8 +19,8 @@ def test_the_example_of_the_paper():
     for rating, deviation, score in ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0)):
         them = enter(params, system.state_type(rating, deviation, 0.0), once)
         expected.append((them.g, logistic(them.g * Q * (1500.0 - rating))))
-        said = evidence(params, Comparison(score, expected[-1][1], them.g))
-        totals = [a + b for a, b in zip(totals, said, strict=True)]
+        comparison = evidence(params, Comparison(score, expected[-1][1], them.g))
+        totals = [a + b for a, b in zip(totals, comparison, strict=True)]
     assert [g for g, _ in expected] == pytest.approx([0.9955, 0.9531, 0.7242], abs=5e-5)
     assert [e for _, e in expected] == pytest.approx([0.639, 0.432, 0.303], abs=5e-4)
     after = settle(params, me, system.evidence_type(*totals), once)

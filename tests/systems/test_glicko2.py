@@ -22,8 +22,8 @@ def test_paper_example():
     for rating, deviation, score in ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0)):
         them = enter(params, system.state_type(rating, deviation, 0.06, 0.0), ONCE)
         expected = 1.0 / (1.0 + math.exp(-them.g * (me.mu - them.mu)))
-        said = evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
-        totals = [a + b for a, b in zip(totals, said, strict=True)]
+        comparison = evidence(params, Comparison(score, expected, them.g, 1.0 - expected))
+        totals = [a + b for a, b in zip(totals, comparison, strict=True)]
     after = settle(params, me, system.evidence_type(*totals), ONCE)
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)
 

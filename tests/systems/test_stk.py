@@ -16,9 +16,9 @@ from podium.systems.stk import lead
 def test_expected_result_of_2000_points():
     system = find("stk")
     params = system().params()
-    forms = [enter(params, system.state_type(rating, rating, 45.0), ONCE) for rating in (4000.0, 2000.0)]
-    said = compare(params, *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
-    assert said.expected == pytest.approx(0.909, abs=0.0005)
+    entering_states = [enter(params, system.state_type(rating, rating, 45.0), ONCE) for rating in (4000.0, 2000.0)]
+    comparison = compare(params, *entering_states, entry(1.0), entry(2.0), Heat(2.0, 0.0))[0]
+    assert comparison.expected == pytest.approx(0.909, abs=0.0005)
 
 
 def test_base_points_add_up_to_2000():

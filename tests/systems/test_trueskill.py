@@ -66,9 +66,9 @@ def test_the_tails_are_stable():
     assert normal.draw_shift(0.0, 0.5) == 0.0
     for x in np.linspace(-3.0, 3.0, 13):
         inside = normal.distribution(0.5 - x) - normal.distribution(-0.5 - x)
-        v = (normal.density(-0.5 - x) - normal.density(0.5 - x)) / inside
+        v = (normal.pdf(-0.5 - x) - normal.pdf(0.5 - x)) / inside
         assert normal.draw_shift(x, 0.5) == pytest.approx(v, rel=1e-9, abs=1e-12)
-        edge = ((0.5 - x) * normal.density(0.5 - x) - (-0.5 - x) * normal.density(-0.5 - x)) / inside
+        edge = ((0.5 - x) * normal.pdf(0.5 - x) - (-0.5 - x) * normal.pdf(-0.5 - x)) / inside
         assert normal.draw_shrink(x, 0.5) == pytest.approx(v * v + edge, rel=1e-9)
 
 

@@ -13,10 +13,10 @@ def duel(system, winner, loser, **parameters):
     """The change of both at so many points, settled players both."""
     made = find(system)(**parameters)
     state = made.newcomer()
-    forms = [made.form_type(rating, 40.0, 40.0) for rating in (winner, loser)]
+    entering_states = [made.entering_type(rating, 40.0, 40.0) for rating in (winner, loser)]
     assert state.events == 0.0
-    said = compare(made.params(), *forms, entry(1.0), entry(2.0), Heat(2.0, 0.0))
-    return [each.weight * (each.result - each.expected) for each in said]
+    comparison = compare(made.params(), *entering_states, entry(1.0), entry(2.0), Heat(2.0, 0.0))
+    return [each.weight * (each.result - each.expected) for each in comparison]
 
 
 def test_worked_example():

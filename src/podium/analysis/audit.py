@@ -26,8 +26,8 @@ class Audit:
     """What was found. Every table may be empty; none accuses anyone."""
 
     months: pl.DataFrame  # points by month (or one row, where results have no dates)
-    broken: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
-    farmed: pl.DataFrame  # players whose points from duels come mostly from few opponents
+    unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
+    farming: pl.DataFrame  # players whose points from duels come mostly from few opponents
     groups: pl.DataFrame  # players who only meet each other
     newcomers: pl.DataFrame  # newcomers who rise far faster than others
     quitters: pl.DataFrame  # players who quit often
@@ -51,8 +51,8 @@ def audit(rated: Rated) -> Audit:
     nets = net_of_events(changes)
     return Audit(
         months=months(rated, changes, nets),
-        broken=broken(rated, nets),
-        farmed=farmed(rated, changes),
+        unbalanced=unbalanced(rated, nets),
+        farming=farming(rated, changes),
         groups=groups(rated),
         newcomers=steep_newcomers(changes),
         quitters=quitters(rated),
@@ -82,7 +82,7 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
     brought, newcomer = states_brought(rated.system, rated.events, rated.replayed), rated.system.newcomer()
     for entrant in range(columns.player.size):
         me = read(brought, entrant, newcomer)
-        gained[entrant] = rules.form_of(params, columns, entrant, me).rating - me.rating
+        gained[entrant] = rules.entering_state(params, columns, entrant, me).rating - me.rating
     return gained
 
 
@@ -97,7 +97,7 @@ def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def broken(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
+def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
     """Events that a conserving system should have kept level."""
     told = nets.select("event_id", "net", "moved")
     if not rated.system.conserves:
@@ -132,7 +132,7 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFr
     return told.with_columns(drift=drift, circulation=gain.cum_sum())
 
 
-def farmed(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
+def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
     """Players most of whose points won in events of two come from one or two opponents."""
     duels = changes.filter(pl.len().over("group") == 2)  # noqa: PLR2004  (a duel has two)
     if duels.is_empty() or rated.period != "event":

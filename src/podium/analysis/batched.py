@@ -29,9 +29,9 @@ class Tables(NamedTuple):
 
     settings: Any  # float64 (1, parameters, LANES)
     states: Any  # float64 (players, fields of the state, LANES)
-    forms: Any  # float64 (entrants of the widest group, fields of the form, LANES)
+    entering_states: Any  # float64 (entrants of the widest group, fields of the form, LANES)
     sums: Any  # float64 (the same, fields of the evidence, LANES)
-    said: Any  # float64 (2, fields of the evidence, LANES): a pair's
+    comparison: Any  # float64 (2, fields of the evidence, LANES): a pair's
     chances: Any  # float64 (LANES): product of the chances of what happened
     losses: Any  # float64 (LANES)
 
@@ -62,7 +62,7 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
     """The losses of up to `LANES` candidates, replayed in one pass; the lanes that are left over repeat the last."""
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
-    params, (newcomer, form, nothing) = lanes[0].arguments()
+    params, (newcomer, entering, zero_evidence) = lanes[0].arguments()
     settings = np.array([each.params() for each in lanes], np.float64).T[None]
     starts = np.array([each.newcomer() for each in lanes], np.float64).T
     widest = int(np.diff(columns.entrants).max(initial=0))
@@ -70,15 +70,15 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
     tables = Tables(
         settings=np.ascontiguousarray(settings),
         states=states,
-        forms=np.empty((widest, len(form), LANES)),
-        sums=np.empty((widest, len(nothing), LANES)),
-        said=np.empty((2, len(nothing), LANES)),
+        entering_states=np.empty((widest, len(entering), LANES)),
+        sums=np.empty((widest, len(zero_evidence), LANES)),
+        comparison=np.empty((2, len(zero_evidence), LANES)),
         chances=np.ones(LANES),
         losses=np.zeros(LANES),
     )
     run = _judge_cached if lanes[0].shipped else _judge_uncached
-    like = type(params)(*map(float, params)), newcomer, form, nothing
-    pairs = run_kernel(lanes[0], run, *like, columns, asked, tables)
+    prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
+    pairs = run_kernel(lanes[0], run, *prototypes, columns, asked, tables)
     if not pairs:
         return np.full(LANES, np.nan)
     losses = tables.losses / pairs
@@ -88,78 +88,81 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
 def _judge(
     params: Any,
     newcomer: Any,
-    form: Any,
-    nothing: Any,
+    entering: Any,
+    zero_evidence: Any,
     events: Any,
     asked: Any,
     tables: Any,
 ) -> float:
-    like = params, newcomer, form, nothing
+    prototypes = params, newcomer, entering, zero_evidence
     pairs, waiting = 0.0, 0
-    for group in range(events.entrants.size - 1):
-        first, last = events.entrants[group], events.entrants[group + 1]
-        enter_all(like, events, first, last, tables)
-        first_heat = events.heats[group] if events.heats.size else group
-        last_heat = events.heats[group + 1] if events.heats.size else group + 1
+    for settlement in range(events.entrants.size - 1):
+        first, last = events.entrants[settlement], events.entrants[settlement + 1]
+        enter_all(prototypes, events, first, last, tables)
+        first_heat = events.heats[settlement] if events.heats.size else settlement
+        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
         for heat in range(first_heat, last_heat):
             start = events.entries[heat] if events.entries.size else first
             stop = events.entries[heat + 1] if events.entries.size else last
             for i in range(start, stop):
                 for j in range(i + 1, stop):
                     if comparable(events, i, j):
-                        compare_pair(like, events, heat, i, j, first, float(stop - start), asked[heat], tables)
+                        compare_pair(prototypes, events, heat, i, j, first, float(stop - start), asked[heat], tables)
                         pairs += 1.0 if asked[heat] else 0.0
                         waiting += 1
                         if waiting == TOGETHER:
                             waiting = 0
                             take_logarithms(tables)
-        settle_all(like, events, first, last, tables)
+        settle_all(prototypes, events, first, last, tables)
     take_logarithms(tables)
     return pairs
 
 
 @kernel
-def enter_all(like: Any, events: Any, first: int, last: int, tables: Any) -> None:
+def enter_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
     """Every entrant's form, and no evidence yet."""
-    params, newcomer, _, nothing = like
+    params, newcomer, _, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
         for lane in range(LANES):
             own = read_lane(tables.settings, 0, lane, params)
             me = enter(own, read_lane(tables.states, events.player[i], lane, newcomer), facts)
-            write_lane(tables.forms, i - first, lane, me)
-            write_lane(tables.sums, i - first, lane, nothing)
+            write_lane(tables.entering_states, i - first, lane, me)
+            write_lane(tables.sums, i - first, lane, zero_evidence)
 
 
 @kernel
 def compare_pair(
-    like: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
+    prototypes: Any, events: Any, heat: int, i: int, j: int, first: int, size: float, judged: bool, tables: Any
 ) -> None:
     """What two entries say of each other, and how likely each candidate held their result to be.
 
     Three loops, because lanes are only taken together where few tables could overlap.
     """
-    params, _, form, nothing = like
+    params, _, entering, zero_evidence = prototypes
     mine, theirs = entry_at(events, i, size), entry_at(events, j, size)
     me, you = slot_at(events, i, first), slot_at(events, j, first)
     course, weight = Heat(size, mode_at(events, heat)), weight_at(events, heat)
     won, drawn = 1.0 if mine.place < theirs.place else 0.0, mine.place == theirs.place
     for lane in range(LANES):
         own = read_lane(tables.settings, 0, lane, params)
-        a, b = read_lane(tables.forms, me, lane, form), read_lane(tables.forms, you, lane, form)
+        a, b = (
+            read_lane(tables.entering_states, me, lane, entering),
+            read_lane(tables.entering_states, you, lane, entering),
+        )
         for_a, for_b = compare(own, a, b, mine, theirs, course)
-        write_lane(tables.said, 0, lane, times(evidence(own, for_a), weight))
-        write_lane(tables.said, 1, lane, times(evidence(own, for_b), weight))
+        write_lane(tables.comparison, 0, lane, times(evidence(own, for_a), weight))
+        write_lane(tables.comparison, 1, lane, times(evidence(own, for_b), weight))
         p = min(max(expect(own, a, b), SURE), 1.0 - SURE)
         # A draw is half a win and half a loss: the square root of both chances.
         seen = math.sqrt(p * (1.0 - p)) if drawn else won * p + (1.0 - won) * (1.0 - p)
         tables.chances[lane] *= seen if judged else 1.0
     for lane in range(LANES):
-        more = read_lane(tables.said, 0, lane, nothing)
-        write_lane(tables.sums, me, lane, plus(read_lane(tables.sums, me, lane, nothing), more))
+        more = read_lane(tables.comparison, 0, lane, zero_evidence)
+        write_lane(tables.sums, me, lane, plus(read_lane(tables.sums, me, lane, zero_evidence), more))
     for lane in range(LANES):
-        more = read_lane(tables.said, 1, lane, nothing)
-        write_lane(tables.sums, you, lane, plus(read_lane(tables.sums, you, lane, nothing), more))
+        more = read_lane(tables.comparison, 1, lane, zero_evidence)
+        write_lane(tables.sums, you, lane, plus(read_lane(tables.sums, you, lane, zero_evidence), more))
 
 
 @kernel
@@ -171,15 +174,15 @@ def take_logarithms(tables: Any) -> None:
 
 
 @kernel
-def settle_all(like: Any, events: Any, first: int, last: int, tables: Any) -> None:
+def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
     """Every entrant's new state; a candidate that has one which is not finite loses without bounds."""
-    params, newcomer, form, nothing = like
+    params, newcomer, entering, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
         for lane in range(LANES):
             own = read_lane(tables.settings, 0, lane, params)
-            me = read_lane(tables.forms, i - first, lane, form)
-            state = settle(own, me, read_lane(tables.sums, i - first, lane, nothing), facts)
+            me = read_lane(tables.entering_states, i - first, lane, entering)
+            state = settle(own, me, read_lane(tables.sums, i - first, lane, zero_evidence), facts)
             write_lane(tables.states, events.player[i], lane, state)
         for lane in range(LANES):
             state = read_lane(tables.states, events.player[i], lane, newcomer)

@@ -138,17 +138,17 @@ def compiled_equals_interpreted(system: System, rows: list[Row]) -> str | None:
 
 def interpreted(system: System, events: Any) -> Replayed:
     """A replay in plain Python: every event in order, each player's state from before to after."""
-    params, like = system.params(), system.like()
+    params, prototypes = system.params(), system.prototypes()
     columns = events.columns
     states = newcomers(system, events.player_names.len())
     count = int(columns.entrants[-1])
     replayed = Replayed(states, np.empty(count), np.empty((count, states.shape[1])))
     rating = system.state_type._fields.index("rating")
-    groups = columns.entrants.size - 1
-    scratch = scratch_for(system, columns, 0, groups)
-    for group in range(groups):
-        first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
-        rules.rate_event(params, like, columns, group, states, scratch, replayed.after, first)
+    settlements = columns.entrants.size - 1
+    scratch = scratch_for(system, columns, 0, settlements)
+    for settlement in range(settlements):
+        first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
+        rules.rate_event(params, prototypes, columns, settlement, states, scratch, replayed.after, first)
         replayed.before[first:last] = states[columns.player[first:last], rating]
         states[columns.player[first:last]] = replayed.after[first:last]
     return replayed

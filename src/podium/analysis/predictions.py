@@ -73,7 +73,7 @@ def tenth(chance: float) -> int:
 
 def _judge(
     params: Any,
-    like: Any,
+    prototypes: Any,
     events: Any,
     first: int,
     last: int,
@@ -88,15 +88,15 @@ def _judge(
     bins: Any,
 ) -> tuple[int, int]:
     """Judge and rate groups; the group and entrant with a chance or state that is not finite, or `last` and -1."""
-    newcomer, form, _ = like
-    for group in range(first, last):
-        start, stop = events.entrants[group], events.entrants[group + 1]
-        forms = scratch.forms
+    newcomer, entering, _ = prototypes
+    for settlement in range(first, last):
+        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
+        entering_states = scratch.entering_states
         for i in range(start, stop):
             me = read(states, events.player[i], newcomer)
-            write(forms, i - start, enter(params, me, entrant_at(events, i)))
-        first_heat = events.heats[group] if events.heats.size else group
-        last_heat = events.heats[group + 1] if events.heats.size else group + 1
+            write(entering_states, i - start, enter(params, me, entrant_at(events, i)))
+        first_heat = events.heats[settlement] if events.heats.size else settlement
+        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
         for heat in range(first_heat, last_heat):
             if not asked[heat]:
                 continue
@@ -108,16 +108,16 @@ def _judge(
                 lean[i - begin] = 0.0
             for i in range(begin, end):
                 slot = slot_at(events, i, start)
-                a = read(forms, slot, form)
+                a = read(entering_states, slot, entering)
                 place = entry_at(events, i, size).place
                 known = states[events.player[start + slot], played]
                 for j in range(i + 1, end):
                     if not comparable(events, i, j):
                         continue
                     slot = slot_at(events, j, start)
-                    chance = expect(params, a, read(forms, slot, form))
+                    chance = expect(params, a, read(entering_states, slot, entering))
                     if not 0.0 <= chance <= 1.0:
-                        return group, start + slot_at(events, i, start)
+                        return settlement, start + slot_at(events, i, start)
                     p = min(max(chance, SURE), 1.0 - SURE)
                     odds = math.log(p) - math.log(1.0 - p)
                     lean[i - begin] += odds
@@ -134,7 +134,7 @@ def _judge(
                     tied_p, tied_s = 1.0 if p == 0.5 else 0.0, 1.0 if s == 0.5 else 0.0
                     both = 1.0 if tied_p + tied_s == 0.0 else 0.0
                     clipped = 1.0 if p <= SURE or p >= 1.0 - SURE else 0.0
-                    said = Judged(
+                    comparison = Judged(
                         1.0,
                         loss,
                         miss,
@@ -153,7 +153,7 @@ def _judge(
                         clipped,
                         clipped * loss,
                     )
-                    told = plus(told, said)
+                    told = plus(told, comparison)
                     near, far = tenth(p), tenth(1.0 - p)
                     bins[near, 0] += 1.0
                     bins[near, 1] += p
@@ -186,11 +186,11 @@ def _judge(
                         Judged(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, loss, right, 0.0, 0.0),
                     )
             write(judged, heat, told)
-        rate_event(params, like, events, group, states, scratch, after, 0)
+        rate_event(params, prototypes, events, settlement, states, scratch, after, 0)
         for i in range(stop - start):
             state = read(after, i, newcomer)
             if not finite(state):
-                return group, start + i
+                return settlement, start + i
             write(states, events.player[start + i], state)
     return last, -1
 
@@ -208,9 +208,9 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
     columns = events.columns
     entries = columns.entries if columns.entries.size else columns.entrants
     states = newcomers(system, events.player_names.len())
-    groups = columns.entrants.size - 1
-    scratch = scratch_for(system, columns, 0, groups)
-    after = np.empty((scratch.forms.shape[0], states.shape[1]))
+    settlements = columns.entrants.size - 1
+    scratch = scratch_for(system, columns, 0, settlements)
+    after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
     judged = np.zeros((entries.size - 1, len(Judged._fields)))
     bins = np.zeros((BINS, 3))
     judge = _judge_cached if system.shipped else _judge_uncached
@@ -220,7 +220,7 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
         *system.arguments(),
         columns,
         0,
-        groups,
+        settlements,
         system.state_type._fields.index("events"),
         asked.heats,
         (float(asked.min_events), float(asked.settled_events)),
@@ -231,6 +231,6 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
         judged,
         bins,
     )
-    if stopped < groups:
+    if stopped < settlements:
         raise with_names(NotFiniteError(system.name, stopped, entrant), events)
     return Predictions(judged, events.entry_row[entries[:-1]], states, bins)

@@ -100,11 +100,11 @@ def tune(
         TuningError: the extra is not installed, or the study is of another search.
     """
     check_rules(system)
-    told = dated(results)
-    split = parted(told, until_of(told, train_until))
+    told = with_dates(results)
+    split = split_at(told, until_of(told, train_until))
     losses = Losses(split)
     (begun,) = losses.of([system])
-    best = searched(system, losses, trials, study, progress or (lambda _: None))
+    best = run_search(system, losses, trials, study, progress or (lambda _: None))
     (fitted,) = losses.of([best])
     if fitted >= begun:
         best, fitted = system, begun
@@ -113,7 +113,7 @@ def tune(
     return Tuned(best, trials, fitted, begun, test)
 
 
-def dated(results: Results) -> Results:
+def with_dates(results: Results) -> Results:
     """The results with dates: where they have none, events by `sequence`, then as in the file, a second apart."""
     if "started_at" in results.frame.columns:
         return results
@@ -141,7 +141,7 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
     return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
 
 
-def parted(results: Results, until: datetime) -> Split:
+def split_at(results: Results, until: datetime) -> Split:
     """The training part of the results, and its middle."""
     train = results.frame.filter(pl.col("started_at") <= until)
     if train.is_empty() or train.height == results.frame.height:
@@ -163,15 +163,15 @@ class Losses:
 
     def of(self, candidates: Sequence[System]) -> list[float]:
         """The log loss of each; infinite where it is not a number."""
-        groups: dict[int, list[int]] = {}
+        settlements: dict[int, list[int]] = {}
         for k, candidate in enumerate(candidates):
-            groups.setdefault(id(self.encoded(candidate)), []).append(k)
+            settlements.setdefault(id(self.encoded(candidate)), []).append(k)
         jobs = [
             [candidates[k] for k in found[first : first + LANES]]
-            for found in groups.values()
+            for found in settlements.values()
             for first in range(0, len(found), LANES)
         ]
-        order = [k for found in groups.values() for k in found]
+        order = [k for found in settlements.values() for k in found]
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             losses = [loss for some in threads.map(self.of_alike, jobs) for loss in some]
         by_place = dict(zip(order, losses, strict=True))
@@ -202,7 +202,7 @@ class Losses:
         return self._encoded[key]
 
 
-def searched(
+def run_search(
     system: System,
     losses: Losses,
     trials: int,
@@ -218,7 +218,7 @@ def searched(
     together = os.cpu_count() or 1
     if can_share(system):
         together = LANES * min(together, max(1, trials // (ROUNDS * LANES)))
-    with opened(optuna, system.name, path) as study:
+    with open_study(optuna, system.name, path) as study:
         done = len(study.get_trials(deepcopy=False))
         while done < trials:
             asked = [study.ask() for _ in range(min(together, trials - done))]
@@ -230,7 +230,7 @@ def searched(
 
 
 @contextmanager
-def opened(optuna: Any, name: str, path: Path | None) -> Iterator[Any]:
+def open_study(optuna: Any, name: str, path: Path | None) -> Iterator[Any]:
     """The study, new or gone on with."""
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
     storage = None if path is None else f"sqlite:///{path}"

@@ -88,10 +88,10 @@ def audit(
         for name, title in AUDIT_TITLES.items():
             if name == "months" or tables[name].height:
                 show.show(tables[name], form, title, most=SHOWN_FINDINGS)
-    if found.broken.height:
-        event = found.broken["event_id"][0]
+    if found.unbalanced.height:
+        event = found.unbalanced["event_id"][0]
         raise NotConservedError(
-            f"{made.name} should conserve points; event {event} and {found.broken.height - 1} more do not"
+            f"{made.name} should conserve points; event {event} and {found.unbalanced.height - 1} more do not"
         )
 
 

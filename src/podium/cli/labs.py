@@ -60,7 +60,7 @@ def matchmaking(
     form: Shape = Format.table,
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
-    from podium.matchmaking.lab import Crowd, compared, replayed_arrivals
+    from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
     from podium.reporting import charts
@@ -84,7 +84,7 @@ def matchmaking(
             for count in people
         ]
         with show.progress("matching"):
-            told = compared(crowds, policies)
+            told = compare_policies(crowds, policies)
     if chart is not None:
         charts.save(charts.waits_and_spreads(told, "What a longer wait buys"), chart)
     show.show(told, form, "Waits in seconds, spreads in points")

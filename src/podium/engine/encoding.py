@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.engine.inputs import MODES, OTHER_MODE, Columns
 from podium.engine.periods import DAY_US, EVENT, checked_period, period_numbers
-from podium.engine.placing import Claims, Places, place_heats
+from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
 from podium.engine.selection import Floats, Integers, Rows, finished, numeric, rated_rows
 from podium.engine.system import System
@@ -63,7 +63,7 @@ class Events:
 class Entrants:
     """The players of each group, and of each event, in file order."""
 
-    group: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
+    settlement: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
     first_row: Integers  # (entrants) an entrant's first row
     of_row: Integers  # (rows) the row's entrant
     pair_row: Integers  # (pairs of event and player) the first row
@@ -91,10 +91,10 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         columns=Columns(
             **entrant_columns(rows, system, entrants, numbers),
             **entry_columns(rows, system, entrants, entries),
-            heats=frozen(NONE if heat is None else heat_offsets(entrants.group, heat), np.int64),
+            heats=frozen(NONE if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
             entries=frozen(NONE if heat is None else entries, np.int64),
         ),
-        pools=pool_slices(rows, entrants.group),
+        pools=pool_slices(rows, entrants.settlement),
         player_names=rows.player_names,
         ledger=ledger_rows(rows, entrants, whole=numbers is None),
         entry_row=rows.row,
@@ -119,13 +119,13 @@ def offsets(number: Integers) -> Integers:
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
     """Who entered what."""
-    group = consecutive(rows.event) if numbers is None else consecutive(rows.pool, numbers)
+    settlement = consecutive(rows.event) if numbers is None else consecutive(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size)
-        return Entrants(group, every, every, every, offsets(group))
-    first_row, of_row = first_seen(group, rows.player, rows.row)
+        return Entrants(settlement, every, every, every, offsets(settlement))
+    first_row, of_row = first_seen(settlement, rows.player, rows.row)
     pair_row, _ = first_seen(rows.event, rows.player, rows.row)
-    return Entrants(group, first_row, of_row, pair_row, offsets(group[first_row]))
+    return Entrants(settlement, first_row, of_row, pair_row, offsets(settlement[first_row]))
 
 
 def first_seen(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
@@ -191,7 +191,7 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
     here = finished(rows.frame)
     frame = rows.frame
     teams = team_codes(frame) if system.teams else NONE.astype(np.int32)
-    claims = Claims(
+    reported = Reported(
         heats=frozen(entries, np.int64),
         finished=frozen(here if not here.all() else NONE, np.bool_),
         position=frozen(numeric(frame, "position")),
@@ -200,32 +200,36 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         team=frozen(teams, np.int32),
         team_score=frozen(numeric(frame, "team_score")),
     )
-    places = place_heats(claims, teams=system.teams)
+    places = place_heats(reported, teams=system.teams)
     plain = rows.event.size == entrants.first_row.size
-    slot = entrants.of_row - entrants.offsets[entrants.group] if not plain or entries is not entrants.offsets else NONE
+    slot = (
+        entrants.of_row - entrants.offsets[entrants.settlement]
+        if not plain or entries is not entrants.offsets
+        else NONE
+    )
     handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else NONE
     return {
         "entrant": frozen(slot, np.int32),
-        "finished": frozen(claims.finished),
-        **place_columns(places, claims),
+        "finished": frozen(reported.finished),
+        **place_columns(places, reported),
         "mode": mode_numbers(frame, entries),
         "weight": heat_weights(frame, entries),
-        "time_s": claims.time_s,
-        "score": claims.score,
+        "time_s": reported.time_s,
+        "score": reported.score,
         "played_s": frozen(numeric(frame, "played_s")),
         "duration_s": frozen(numeric(frame, "duration_s")),
         "handicap": frozen(handicap),
     }
 
 
-def place_columns(places: Places, claims: Claims) -> dict[str, Any]:
+def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
     """Places, and only what differs from what the kernels take for granted."""
     teamed = bool((places.side >= 0).any())
     return {
         "place": frozen(places.place),
         "rank": frozen(NONE if np.array_equal(places.rank, places.place) else places.rank),
         "side": frozen(places.side if teamed else NONE, np.int32),
-        "opponents": frozen(places.opponents if teamed or claims.finished.size else NONE),
+        "opponents": frozen(places.opponents if teamed or reported.finished.size else NONE),
     }
 
 
@@ -255,13 +259,13 @@ def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
     return frozen(first if (first != 1.0).any() else NONE)
 
 
-def heat_offsets(group: Integers, heat: Integers) -> Integers:
+def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
     """Where each group's heats begin, and the end."""
-    of_heat = group[offsets(heat)[:-1]]
+    of_heat = settlement[offsets(heat)[:-1]]
     return offsets(of_heat)
 
 
-def pool_slices(rows: Rows, group: Integers) -> tuple[Pool, ...]:
+def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
     """Each pool's groups and players."""
     pools = []
     starts = offsets(consecutive(rows.pool))
@@ -270,7 +274,7 @@ def pool_slices(rows: Rows, group: Integers) -> tuple[Pool, ...]:
             continue
         players = rows.player[first:stop]
         name = rows.pool_names[int(rows.pool[first])]
-        span = int(group[first]), int(group[stop - 1]) + 1
+        span = int(settlement[first]), int(settlement[stop - 1]) + 1
         pools.append(Pool(name, *span, int(players.min()), int(players.max()) + 1))
     return tuple(pools)
 

@@ -73,7 +73,7 @@ LINE = 16  # numbers in a line of scratch: a whole Entry, or what a system notes
 class Scratch(NamedTuple):
     """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest group."""
 
-    forms: Any  # float64 (entrants, fields of the form)
+    entering_states: Any  # float64 (entrants, fields of the form)
     sums: Any  # float64 (entrants, fields of the evidence)
     lines: Any  # float64 (entries, LINE)
 

@@ -8,7 +8,7 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
 
-class Claims(NamedTuple):
+class Reported(NamedTuple):
     """What the results say of each entry, heat by heat; an array of no entries is an absent column."""
 
     heats: Any  # int64 (heats + 1): the entries of a heat
@@ -41,81 +41,81 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 
 @kernel
-def own_results(claims: Claims, start: int, stop: int, value: Any) -> None:
+def own_results(reported: Reported, start: int, stop: int, value: Any) -> None:
     """Fill `value` (lower is better) with each finisher's own result: position, else score, else time."""
-    finished = claims.finished
+    finished = reported.finished
     for i in range(start, stop):
         value[i - start] = 0.0
-    if known(claims.position, finished, start, stop):
+    if known(reported.position, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = claims.position[i]
-    elif known(claims.score, finished, start, stop):
+            value[i - start] = reported.position[i]
+    elif known(reported.score, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = -claims.score[i]
-    elif known(claims.time_s, finished, start, stop):
+            value[i - start] = -reported.score[i]
+    elif known(reported.time_s, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = claims.time_s[i]
+            value[i - start] = reported.time_s[i]
 
 
 @kernel
-def team_results(claims: Claims, start: int, stop: int, value: Any, scores: Any) -> bool:
+def team_results(reported: Reported, start: int, stop: int, value: Any, scores: Any) -> bool:
     """Fill `value` with each entry's team's result; False where the heat is not one between teams.
 
     A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
     Team mates with places of their own raced for themselves: `team` is then a label. `scores` is scratch.
     """
-    if claims.team.size == 0:
+    if reported.team.size == 0:
         return False
     several = False
     for i in range(start, stop):
-        several = several or claims.team[i] != claims.team[start] or claims.team[i] < 0
+        several = several or reported.team[i] != reported.team[start] or reported.team[i] < 0
     if not several:
         return False
-    finished = claims.finished
-    if known(claims.team_score, finished, start, stop):
+    finished = reported.finished
+    if known(reported.team_score, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = -claims.team_score[i]
+            value[i - start] = -reported.team_score[i]
         return True
-    if claims.position.size and known(claims.position, finished, start, stop):
-        return common_positions(claims, start, stop, value)
-    if not known(claims.score, finished, start, stop):
+    if reported.position.size and known(reported.position, finished, start, stop):
+        return common_positions(reported, start, stop, value)
+    if not known(reported.score, finished, start, stop):
         return False
     for i in range(start, stop):
-        team, count, first = claims.team[i], 0, i
+        team, count, first = reported.team[i], 0, i
         for j in range(start, stop):
-            if i == j or (team >= 0 and team == claims.team[j]):
+            if i == j or (team >= 0 and team == reported.team[j]):
                 first = min(first, j)
-                if not np.isnan(claims.score[j]):
-                    scores[count] = claims.score[j]
+                if not np.isnan(reported.score[j]):
+                    scores[count] = reported.score[j]
                     count += 1
         value[i - start] = -decimal_sum(scores, count) if first == i else value[first - start]
     return True
 
 
 @kernel
-def common_positions(claims: Claims, start: int, stop: int, value: Any) -> bool:
+def common_positions(reported: Reported, start: int, stop: int, value: Any) -> bool:
     """Fill `value` with the position that the finishers of a team share; False where they do not."""
     shared = False
     for i in range(start, stop):
-        value[i - start] = claims.position[i]
+        value[i - start] = reported.position[i]
         for j in range(start, stop):
-            mates = i != j and claims.team[i] >= 0 and claims.team[i] == claims.team[j]
-            if mates and (claims.finished.size == 0 or (claims.finished[i] and claims.finished[j])):
-                if claims.position[i] != claims.position[j]:
+            mates = i != j and reported.team[i] >= 0 and reported.team[i] == reported.team[j]
+            if mates and (reported.finished.size == 0 or (reported.finished[i] and reported.finished[j])):
+                if reported.position[i] != reported.position[j]:
                     return False
                 shared = True
     return shared
 
 
 @kernel
-def rank_finishers(claims: Claims, start: int, stop: int, value: Any, order: Any, places: Places) -> None:
+def rank_finishers(reported: Reported, start: int, stop: int, value: Any, order: Any, places: Places) -> None:
     """Places of a heat by `value`: the finishers' first, those who quit share the last.
 
     By insertion, because heats are short and mostly in order of their places; `order` is scratch.
     """
     count = 0
     for i in range(stop - start):
-        if claims.finished.size and not claims.finished[start + i]:
+        if reported.finished.size and not reported.finished[start + i]:
             continue
         at = count
         while at > 0 and value[order[at - 1]] > value[i]:
@@ -133,59 +133,59 @@ def rank_finishers(claims: Claims, start: int, stop: int, value: Any, order: Any
             places.rank[start + order[k]] = first + 1.0
         first = last + 1
     for i in range(start, stop):
-        if claims.finished.size and not claims.finished[i]:
+        if reported.finished.size and not reported.finished[i]:
             places.place[i] = 0.5 * (count + 1 + stop - start)
             places.rank[i] = count + 1.0
 
 
 @kernel
-def count_opponents(claims: Claims, start: int, stop: int, places: Places) -> None:
+def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
     """How many entries each is compared with: not its team mates, and no two who both quit."""
     teamed = False
     finishers = 0
     for i in range(start, stop):
         teamed = teamed or places.side[i] >= 0
-        finishers += 1 if claims.finished.size == 0 or claims.finished[i] else 0
+        finishers += 1 if reported.finished.size == 0 or reported.finished[i] else 0
     for i in range(start, stop):
-        here = claims.finished.size == 0 or claims.finished[i]
+        here = reported.finished.size == 0 or reported.finished[i]
         places.opponents[i] = stop - start - 1.0 if here else float(finishers)
         if teamed:
             count = 0.0
             for j in range(start, stop):
-                met = here or claims.finished[j]
+                met = here or reported.finished[j]
                 if i != j and places.side[i] != places.side[j] and met:
                     count += 1.0
             places.opponents[i] = count
 
 
 def _place_heats(
-    claims: Claims,
+    reported: Reported,
     teams: bool,  # noqa: FBT001  (positional for numba)
     value: Any,
     scores: Any,
     order: Any,
     places: Places,
 ) -> None:
-    for heat in range(claims.heats.size - 1):
-        start, stop = claims.heats[heat], claims.heats[heat + 1]
-        teamed = teams and team_results(claims, start, stop, value, scores)
+    for heat in range(reported.heats.size - 1):
+        start, stop = reported.heats[heat], reported.heats[heat + 1]
+        teamed = teams and team_results(reported, start, stop, value, scores)
         if not teamed:
-            own_results(claims, start, stop, value)
+            own_results(reported, start, stop, value)
         for i in range(start, stop):
-            alone = not teamed or claims.team[i] < 0
-            places.side[i] = start - i - 1 if alone else claims.team[i]
-        rank_finishers(claims, start, stop, value, order, places)
-        count_opponents(claims, start, stop, places)
+            alone = not teamed or reported.team[i] < 0
+            places.side[i] = start - i - 1 if alone else reported.team[i]
+        rank_finishers(reported, start, stop, value, order, places)
+        count_opponents(reported, start, stop, places)
 
 
 _compiled_place_heats = compile_kernel(_place_heats)
 
 
-def place_heats(claims: Claims, *, teams: bool) -> Places:
+def place_heats(reported: Reported, *, teams: bool) -> Places:
     """The places of every heat's entries; `teams` says whether team mates stand together."""
-    size = int(claims.heats[-1])
+    size = int(reported.heats[-1])
     places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
-    widest = int(np.diff(claims.heats).max(initial=0))
+    widest = int(np.diff(reported.heats).max(initial=0))
     value, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
-    _compiled_place_heats(claims, teams, value, scores, order, places)
+    _compiled_place_heats(reported, teams, value, scores, order, places)
     return places

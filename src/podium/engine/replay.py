@@ -32,7 +32,7 @@ class Replayed:
 
 def _replay(
     params: Any,
-    like: Any,
+    prototypes: Any,
     events: Any,
     first: int,
     last: int,
@@ -43,12 +43,12 @@ def _replay(
     after: Any,
 ) -> tuple[int, int]:
     """Rate groups `first` to `last`; the group and entrant whose new state is not finite, or `last` and -1."""
-    newcomer, _, _ = like
+    newcomer, _, _ = prototypes
     keep = before.size > 0
-    for group in range(first, last):
-        start, stop = events.entrants[group], events.entrants[group + 1]
+    for settlement in range(first, last):
+        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
         at = start if keep else 0
-        rate_event(params, like, events, group, states, scratch, after, at)
+        rate_event(params, prototypes, events, settlement, states, scratch, after, at)
         everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
             player = events.player[start + i]
@@ -60,7 +60,7 @@ def _replay(
         if not math.isfinite(everything):
             for i in range(stop - start):
                 if not finite(read(after, at + i, newcomer)):
-                    return group, start + i
+                    return settlement, start + i
     return last, -1
 
 
@@ -133,17 +133,17 @@ def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
     """The error that names the event, or the first of the rating period, and the player."""
     row = int(events.ledger.row[np.argmax(events.ledger.entrant == error.entrant)])
     event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
-    return NotFiniteError(error.system, error.group, error.entrant, event_id, player)
+    return NotFiniteError(error.system, error.settlement, error.entrant, event_id, player)
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:
     """Room for the widest of groups `first` to `last`."""
-    _, form, nothing = system.like()
+    _, entering, zero_evidence = system.prototypes()
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     longest = widest if columns.entries.size == 0 else int(np.diff(columns.entries).max(initial=0))
     return Scratch(
-        forms=np.empty((widest, len(form))),
-        sums=np.empty((widest, len(nothing))),
+        entering_states=np.empty((widest, len(entering))),
+        sums=np.empty((widest, len(zero_evidence))),
         lines=np.empty((longest, LINE)),
     )
 

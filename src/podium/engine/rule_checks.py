@@ -67,14 +67,14 @@ def check_declarations(system: System) -> None:
     cls = type(system)
     if not cls.name:
         raise RuleError(f'{whereabouts(cls)}: {cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
-    for kind in ("state_type", "form_type", "evidence_type"):
+    for kind in ("state_type", "entering_type", "evidence_type"):
         if not is_record(getattr(cls, kind, None)):
             raise RuleError(f"{whereabouts(cls)}: {cls.name} has no {kind}; set {kind} = a NamedTuple of floats")
     for field in ("rating", "events", cls.level, *cls.with_level):
         if field not in cls.state_type._fields:
             raise RuleError(f"{whereabouts(cls.state_type)}: {missing_field(cls.state_type, field)}")
-    if "rating" not in cls.form_type._fields:
-        raise RuleError(f"{whereabouts(cls.form_type)}: {missing_field(cls.form_type, 'rating')}")
+    if "rating" not in cls.entering_type._fields:
+        raise RuleError(f"{whereabouts(cls.entering_type)}: {missing_field(cls.entering_type, 'rating')}")
     check_newcomer(system)
     check_params(system)
     check_registered(system)
@@ -181,27 +181,27 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     heat = Heat(float(PROBE_ENTRANTS), 0.0)
     for entry in entries:
         run(rules.counts, params, entry, heat)
-    forms = [
-        run(rules.enter, params, me, fact, wanted=system.form_type) for me, fact in zip(states, facts, strict=True)
+    entering_states = [
+        run(rules.enter, params, me, fact, wanted=system.entering_type) for me, fact in zip(states, facts, strict=True)
     ]
     sums = [blank(system.evidence_type)] * PROBE_ENTRANTS
-    seen: list[list[Any]] = [[] for _ in forms]
+    seen: list[list[Any]] = [[] for _ in entering_states]
     for i in range(PROBE_ENTRANTS):
         for j in range(i + 1, PROBE_ENTRANTS):
             if not comparable(columns, i, j):
                 continue
-            both = run(rules.compare, params, forms[i], forms[j], entries[i], entries[j], heat)
+            both = run(rules.compare, params, entering_states[i], entering_states[j], entries[i], entries[j], heat)
             for me, comparison in zip((i, j), pair_of_comparisons(system, both), strict=True):
                 more = run(rules.evidence, params, comparison, wanted=system.evidence_type)
                 sums[me] = system.evidence_type(*(a + b for a, b in zip(sums[me], more, strict=True)))
                 seen[me].append(comparison)
-    run_expect(system, forms)
+    run_expect(system, entering_states)
     after = []
-    for me, form, totals, fact, comparisons in zip(states, forms, sums, facts, seen, strict=True):
-        state = run(rules.settle, params, form, totals, fact, wanted=system.state_type)
+    for me, entering, totals, fact, comparisons in zip(states, entering_states, sums, facts, seen, strict=True):
+        state = run(rules.settle, params, entering, totals, fact, wanted=system.state_type)
         for comparison in comparisons:
-            run(rules.credit, params, form, totals, state, comparison, wanted=rules.Credit)
-        run(rules.causes, params, me, form, totals, state)
+            run(rules.credit, params, entering, totals, state, comparison, wanted=rules.Credit)
+        run(rules.causes, params, me, entering, totals, state)
         after.append(state)
     return after
 
@@ -209,24 +209,24 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
 def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     """The states after an event of a system with a `rate_event` of its own."""
     params, run = system.params(), Runner(system)
-    like = newcomer, form, evidence = system.like()
-    forms = [
-        run(rules.enter, params, me, entrant_at(columns, i), wanted=system.form_type) for i, me in enumerate(states)
+    prototypes = newcomer, entering, evidence = system.prototypes()
+    entering_states = [
+        run(rules.enter, params, me, entrant_at(columns, i), wanted=system.entering_type) for i, me in enumerate(states)
     ]
     scratch = Scratch(
-        forms=np.zeros((PROBE_ENTRANTS, len(form))),
+        entering_states=np.zeros((PROBE_ENTRANTS, len(entering))),
         sums=np.zeros((PROBE_ENTRANTS, len(evidence))),
         lines=np.zeros((PROBE_ENTRANTS, LINE)),
     )
     after = np.zeros((PROBE_ENTRANTS, len(newcomer)))
-    run(rules.rate_event, params, like, columns, 0, np.array(states, np.float64), scratch, after, 0)
-    run_expect(system, forms)
+    run(rules.rate_event, params, prototypes, columns, 0, np.array(states, np.float64), scratch, after, 0)
+    run_expect(system, entering_states)
     return [read(after, i, newcomer) for i in range(PROBE_ENTRANTS)]
 
 
-def run_expect(system: System, forms: list[Any]) -> None:
+def run_expect(system: System, entering_states: list[Any]) -> None:
     """The expected score of the first against the second."""
-    expected = Runner(system)(rules.expect, system.params(), forms[0], forms[1])
+    expected = Runner(system)(rules.expect, system.params(), entering_states[0], entering_states[1])
     if not isinstance(expected, int | float):
         rule = rules.expect if overrides(rules.expect, system) else rules.compare
         raise RuleError(

@@ -75,7 +75,7 @@ def enter(params: Any, me: Any, entrant: Entrant) -> Any:
     return me
 
 
-def form_of(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
+def entering_state(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
     """What a player in this state brings as one of the events' entrants."""
     return enter(params, me, Entrant(*map(float, entrant_at(columns, entrant))))
 
@@ -87,9 +87,9 @@ def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat)
 
 
 @singledispatch
-def evidence(params: Any, said: Any) -> Any:
+def evidence(params: Any, comparison: Any) -> Any:
     """What a comparison adds to its player's totals; by default rating points."""
-    return Points(said.weight * (said.result - said.expected))
+    return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
 @singledispatch
@@ -99,9 +99,9 @@ def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
 
 
 @singledispatch
-def credit(params: Any, me: Any, totals: Any, after: Any, said: Any) -> Credit:
+def credit(params: Any, me: Any, totals: Any, after: Any, comparison: Any) -> Credit:
     """How a comparison moved the rating."""
-    return Credit(said.weight, said.weight * (said.result - said.expected))
+    return Credit(comparison.weight, comparison.weight * (comparison.result - comparison.expected))
 
 
 @singledispatch
@@ -115,8 +115,8 @@ def expect(params: Any, a: Any, b: Any) -> float:
     """The expected score of `a` (a Form) against `b` before a heat of two."""
     mine = Entry(1.0, 1.0, 1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
     theirs = Entry(1.0, 2.0, 2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
-    said: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
-    return said.expected
+    comparison: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
+    return comparison.expected
 
 
 @singledispatch
@@ -130,46 +130,48 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, p
 
 @singledispatch
 def rate_event(
-    params: Any, like: Any, events: Columns, group: int, states: Any, scratch: "Scratch", after: Any, at: int
+    params: Any, prototypes: Any, events: Columns, settlement: int, states: Any, scratch: "Scratch", after: Any, at: int
 ) -> None:
     """Rate one group (event or period): read `states`, write rows `at`… of `after`, one an entrant.
 
     By default: evidence by pairs within each heat, summed, then settled.
     """
-    if events.entrants[group + 1] - events.entrants[group] == 2 and plain(events):
-        rate_duel(params, like, events, group, states, after, at)
+    if events.entrants[settlement + 1] - events.entrants[settlement] == 2 and plain(events):
+        rate_duel(params, prototypes, events, settlement, states, after, at)
         return
-    rate_heats(params, like, events, group, states, scratch, after, at)
+    rate_heats(params, prototypes, events, settlement, states, scratch, after, at)
 
 
 @kernel
 def rate_heats(
-    params: Any, like: Any, events: Columns, group: int, states: Any, scratch: "Scratch", after: Any, at: int
+    params: Any, prototypes: Any, events: Columns, settlement: int, states: Any, scratch: "Scratch", after: Any, at: int
 ) -> None:
     """Everyone enters, each heat is judged from what all brought, everyone settles."""
-    newcomer, form, nothing = like
-    forms, sums = scratch.forms, scratch.sums
-    first = events.entrants[group]
-    size = events.entrants[group + 1] - first
+    newcomer, entering, zero_evidence = prototypes
+    entering_states, sums = scratch.entering_states, scratch.sums
+    first = events.entrants[settlement]
+    size = events.entrants[settlement + 1] - first
     for i in range(size):
         me = read(states, events.player[first + i], newcomer)
-        write(forms, i, enter(params, me, entrant_at(events, first + i)))
-        write(sums, i, nothing)
+        write(entering_states, i, enter(params, me, entrant_at(events, first + i)))
+        write(sums, i, zero_evidence)
     if events.heats.size == 0:
-        judge_heat(params, like, events, group, first, first + size, first, scratch)
+        judge_heat(params, prototypes, events, settlement, first, first + size, first, scratch)
     else:
-        for heat in range(events.heats[group], events.heats[group + 1]):
+        for heat in range(events.heats[settlement], events.heats[settlement + 1]):
             start, stop = events.entries[heat], events.entries[heat + 1]
-            judge_heat(params, like, events, heat, start, stop, first, scratch)
+            judge_heat(params, prototypes, events, heat, start, stop, first, scratch)
     for i in range(size):
-        state = settle(params, read(forms, i, form), read(sums, i, nothing), entrant_at(events, first + i))
+        state = settle(
+            params, read(entering_states, i, entering), read(sums, i, zero_evidence), entrant_at(events, first + i)
+        )
         write(after, at + i, state)
 
 
 @singledispatch
 def judge_heat(
     params: Any,
-    like: Any,
+    prototypes: Any,
     events: Any,
     heat: int,
     start: int,
@@ -181,8 +183,8 @@ def judge_heat(
 
     By default the evidence of every pair.
     """
-    _, form, nothing = like
-    forms, sums, lines = scratch
+    _, entering, zero_evidence = prototypes
+    entering_states, sums, lines = scratch
     size = float(stop - start)
     course = Heat(size, mode_at(events, heat))
     blank = entry_at(events, start, size)
@@ -192,32 +194,35 @@ def judge_heat(
     for i in range(start, stop):
         mine = read(lines, i - start, blank)
         me = slot_at(events, i, first)
-        a = read(forms, me, form)
-        totals = read(sums, me, nothing)
+        a = read(entering_states, me, entering)
+        totals = read(sums, me, zero_evidence)
         for j in range(i + 1, stop):
             if all_comparable or comparable(events, i, j):
                 you = slot_at(events, j, first)
-                b = read(forms, you, form)
+                b = read(entering_states, you, entering)
                 for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
-                said_a, said_b = evidence(params, for_a), evidence(params, for_b)
+                evidence_a, evidence_b = evidence(params, for_a), evidence(params, for_b)
                 if events.weight.size:
-                    said_a, said_b = times(said_a, events.weight[heat]), times(said_b, events.weight[heat])
-                totals = plus(totals, said_a)
-                add(sums, you, said_b)
+                    evidence_a, evidence_b = (
+                        times(evidence_a, events.weight[heat]),
+                        times(evidence_b, events.weight[heat]),
+                    )
+                totals = plus(totals, evidence_a)
+                add(sums, you, evidence_b)
         write(sums, me, totals)
 
 
 @kernel
-def rate_duel(params: Any, like: Any, events: Any, group: int, states: Any, after: Any, at: int) -> None:
+def rate_duel(params: Any, prototypes: Any, events: Any, settlement: int, states: Any, after: Any, at: int) -> None:
     """Two entrants of a plain table: the default of `rate_event` without its scratch, to the same bits."""
-    newcomer, _, _ = like
-    i = events.entrants[group]
+    newcomer, _, _ = prototypes
+    i = events.entrants[settlement]
     j = i + 1
     one = Entrant(1.0, 0.0, 0.0)
     a = enter(params, read(states, events.player[i], newcomer), one)
     b = enter(params, read(states, events.player[j], newcomer), one)
     mine, theirs = plain_entry(events, i), plain_entry(events, j)
-    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(events, group)))
+    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(events, settlement)))
     write(after, at, settle(params, a, evidence(params, for_a), one))
     write(after, at + 1, settle(params, b, evidence(params, for_b), one))
 
@@ -294,7 +299,7 @@ def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
 
 
 @overload(evidence, jit_options=IN_KERNELS)
-def _(params, said):  # type: ignore[no-untyped-def]
+def _(params, comparison):  # type: ignore[no-untyped-def]
     return compiled_as(evidence)(params)
 
 
@@ -314,10 +319,10 @@ def _(params, entry, heat):  # type: ignore[no-untyped-def]
 
 
 @overload(rate_event, jit_options=IN_KERNELS)
-def _(params, like, events, group, states, scratch, after, at):  # type: ignore[no-untyped-def]
+def _(params, prototypes, events, settlement, states, scratch, after, at):  # type: ignore[no-untyped-def]
     return compiled_as(rate_event)(params)
 
 
 @overload(judge_heat, jit_options=IN_KERNELS)
-def _(params, like, events, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
+def _(params, prototypes, events, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
     return compiled_as(judge_heat)(params)

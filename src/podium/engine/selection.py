@@ -184,7 +184,7 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
 def large_enough(rows: Rows, system: System) -> Rows:
     """Without the entries that a system does not count, and without events they leave too small."""
     if overrides(counts, system):
-        rows = rows.only(counted(rows, system))
+        rows = rows.only(counting_entries(rows, system))
     size = np.zeros(rows.event.max(initial=-1) + 1, np.int64)
     if rows.heat is None:
         size += np.bincount(rows.event, minlength=size.size)
@@ -206,7 +206,7 @@ def finished(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return here
 
 
-def counted(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
+def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
     """Which entries a system's `counts` rule takes."""
     measures = [numeric(rows.frame, name) for name in MEASURES]
     measures = [column.copy() if column.size else np.full(rows.event.size, np.nan) for column in measures]

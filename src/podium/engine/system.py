@@ -58,7 +58,7 @@ class System:
     formulas: ClassVar[tuple[str, ...]] = ()
 
     state_type: ClassVar[type[Any]]
-    form_type: ClassVar[type[Any]]
+    entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
     needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
@@ -121,28 +121,30 @@ class System:
         """The state of a player who has not played."""
         raise NotImplementedError
 
-    def like(self) -> tuple[Any, Any, Any]:
+    def prototypes(self) -> tuple[Any, Any, Any]:
         """An example of each NamedTuple the engine handles: a newcomer, a form, and no evidence."""
-        return self.newcomer(), blank(self.form_type), blank(self.evidence_type)
+        return self.newcomer(), blank(self.entering_type), blank(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
         """What every kernel takes first: the numbers that the rules read, and `like`."""
         params = self.params()
         version = version_of(type(params))
-        like = self.like()
-        for kind in map(type, like):
+        prototypes = self.prototypes()
+        for kind in map(type, prototypes):
             if not kind.__module__.startswith("podium."):
                 qualify(kind)
-        return (params if version is type(params) else version(*params)), like
+        return (params if version is type(params) else version(*params)), prototypes
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """How the players of a field perform, from what each brings: lower is better.
 
         By default as a field does whose pairs the system's `expect` explains: each one's log-odds against a
         newcomer are its strength in Plackett and Luce's model. A system with a model of its own says so.
         """
         params, newcomer = self.params(), enter(self.params(), self.newcomer(), PRESENT)
-        lead = np.array([log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in forms])
+        lead = np.array(
+            [log_odds(expect(params, me, newcomer), expect(params, newcomer, me)) for me in entering_states]
+        )
         return GumbelPerformances(-lead, np.ones(lead.size))
 
     @property

@@ -17,9 +17,9 @@ from podium.kernels.compiled import IN_KERNELS
 LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
 
 
-def read(table: Any, row: int, like: Any) -> Any:
+def read(table: Any, row: int, prototype: Any) -> Any:
     """Row `row` of a table of numbers, as the NamedTuple that `like` is."""
-    return type(like)(*(float(table[row, k]) for k in range(len(like))))
+    return type(prototype)(*(float(table[row, k]) for k in range(len(prototype))))
 
 
 def write(table: Any, row: int, values: Any) -> None:
@@ -55,9 +55,9 @@ def finite(values: Any) -> bool:
     return all(math.isfinite(value) for value in values)
 
 
-def read_lane(table: Any, row: int, lane: int, like: Any) -> Any:
+def read_lane(table: Any, row: int, lane: int, prototype: Any) -> Any:
     """Row `row` of one of the tables side by side, as the NamedTuple that `like` is."""
-    return type(like)(*(float(table[row, k, lane]) for k in range(len(like))))
+    return type(prototype)(*(float(table[row, k, lane]) for k in range(len(prototype))))
 
 
 def write_lane(table: Any, row: int, lane: int, values: Any) -> None:
@@ -75,12 +75,12 @@ def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: in
 
 
 @intrinsic
-def _read_lane(typing: Any, table: Any, row: Any, lane: Any, like: Any) -> Any:
+def _read_lane(typing: Any, table: Any, row: Any, lane: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cells = _lane_cells(context, builder, signature, args, len(like))
+        cells = _lane_cells(context, builder, signature, args, len(prototype))
         return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
 
-    return like(table, types.intp, types.intp, like), generate
+    return prototype(table, types.intp, types.intp, prototype), generate
 
 
 @intrinsic
@@ -108,12 +108,12 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
 
 
 @intrinsic
-def _read(typing: Any, table: Any, row: Any, like: Any) -> Any:
+def _read(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cells = _cells(context, builder, signature, args, len(like))
+        cells = _cells(context, builder, signature, args, len(prototype))
         return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
 
-    return like(table, types.intp, like), generate
+    return prototype(table, types.intp, prototype), generate
 
 
 @intrinsic
@@ -200,8 +200,8 @@ _add = _stored(_increased)
 
 
 @overload(read, jit_options=IN_KERNELS)
-def _(table, row, like):  # type: ignore[no-untyped-def]
-    return lambda table, row, like: _read(table, row, like)
+def _(table, row, prototype):  # type: ignore[no-untyped-def]
+    return lambda table, row, prototype: _read(table, row, prototype)
 
 
 @overload(write, jit_options=IN_KERNELS)
@@ -235,8 +235,8 @@ def _(values):  # type: ignore[no-untyped-def]
 
 
 @overload(read_lane, jit_options=IN_KERNELS)
-def _(table, row, lane, like):  # type: ignore[no-untyped-def]
-    return lambda table, row, lane, like: _read_lane(table, row, lane, like)
+def _(table, row, lane, prototype):  # type: ignore[no-untyped-def]
+    return lambda table, row, lane, prototype: _read_lane(table, row, lane, prototype)
 
 
 @overload(write_lane, jit_options=IN_KERNELS)

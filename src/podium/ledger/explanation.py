@@ -14,7 +14,7 @@ from podium.engine.system import System, blank
 from podium.errors import UnknownError
 from podium.kernels.records import read, times
 from podium.ledger.leave_one_out import contributions
-from podium.ledger.wording import in_words
+from podium.ledger.wording import explain_in_words
 from podium.results.names import normalise
 
 SCHEMA = {
@@ -50,7 +50,7 @@ class Met:
     opponent: str
     gap: float  # opponent's rating less the player's, before
     heat: str
-    said: Any
+    comparison: Any
     weight: float  # how many times it counts
 
 
@@ -69,13 +69,13 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     if not settles:
         words = f"{player}'s change is settled at the end of the rating period, with the last event in it."
         return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), words)
-    group = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
-    states = states_before(system, events, group, replayed.start)
-    account = Account(system, events, group, entrant, states)
+    settlement = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
+    states = states_before(system, events, settlement, replayed.start)
+    account = Account(system, events, settlement, entrant, states)
     after = system.state_type(*replayed.after[entrant].tolist())
     delta = float(after.rating - before)
     rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
-    words = in_words(player, delta, rows, account.gaps(), system.digits)
+    words = explain_in_words(player, delta, rows, account.gaps(), system.digits)
     return Explanation(event_id, player, before, delta, rows, words)
 
 
@@ -99,23 +99,23 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]
     )
 
 
-def states_before(system: System, events: Events, group: int, start: States | None) -> States:
+def states_before(system: System, events: Events, settlement: int, start: States | None) -> States:
     """Every player's state before a group of the events."""
-    pool = next(pool for pool in events.pools if pool.first <= group < pool.last)
+    pool = next(pool for pool in events.pools if pool.first <= settlement < pool.last)
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
-    return states_after(system, events.columns, pool.first, group, states)
+    return states_after(system, events.columns, pool.first, settlement, states)
 
 
 class Account:
     """One entrant's comparisons in a group, and what else moved it."""
 
-    def __init__(self, system: System, events: Events, group: int, entrant: int, states: Any) -> None:
-        self.system, self.events, self.group, self.entrant = system, events, group, entrant
+    def __init__(self, system: System, events: Events, settlement: int, entrant: int, states: Any) -> None:
+        self.system, self.events, self.settlement, self.entrant = system, events, settlement, entrant
         self.params = system.params()
         self.states = states
         self.columns = events.columns
-        self.first = int(events.columns.entrants[group])
-        self.me = self.form(entrant)
+        self.first = int(events.columns.entrants[settlement])
+        self.me = self.entering(entrant)
         self.by_pairs = not rules.overrides(rules.rate_event, system)
         self.met = list(self.comparisons())
 
@@ -123,9 +123,9 @@ class Account:
         """What the replay knew of an entrant before."""
         return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
 
-    def form(self, entrant: int) -> Any:
+    def entering(self, entrant: int) -> Any:
         """What an entrant brought."""
-        return rules.form_of(self.params, self.columns, entrant, self.state(entrant))
+        return rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
 
     def name(self, entrant: int) -> str:
         """An entrant's name."""
@@ -135,11 +135,11 @@ class Account:
         """Each comparison of the entrant, heat by heat, in the order in which the replay adds them."""
         if not self.by_pairs:
             return
-        columns, group = self.columns, self.group
+        columns, settlement = self.columns, self.settlement
         if not columns.heats.size:
-            yield from self.in_heat(group, self.first, int(columns.entrants[group + 1]))
+            yield from self.in_heat(settlement, self.first, int(columns.entrants[settlement + 1]))
             return
-        for heat in range(columns.heats[group], columns.heats[group + 1]):
+        for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
             yield from self.in_heat(heat, int(columns.entries[heat]), int(columns.entries[heat + 1]))
 
     def in_heat(self, heat: int, start: int, stop: int) -> Iterator[Met]:
@@ -158,17 +158,17 @@ class Account:
                 continue
             you = slots[j - start]
             theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
-            form = self.form(you)
+            entering = self.entering(you)
             if i < j:  # whoever stands first in the file is `a`, as in the replay
-                said = rules.compare(self.params, self.me, form, mine, theirs, course)[0]
+                comparison = rules.compare(self.params, self.me, entering, mine, theirs, course)[0]
             else:
-                said = rules.compare(self.params, form, self.me, theirs, mine, course)[1]
+                comparison = rules.compare(self.params, entering, self.me, theirs, mine, course)[1]
             gap = self.state(you).rating - self.state(self.entrant).rating
             yield Met(
                 self.name(you),
                 gap,
                 "" if names is None else str(names[i]),
-                said,
+                comparison,
                 float(inputs.weight_at(columns, heat)),
             )
 
@@ -176,8 +176,8 @@ class Account:
         """The evidence added up."""
         sums = list(blank(self.system.evidence_type))
         for met in self.met:
-            said = times(rules.evidence(self.params, met.said), met.weight)
-            sums = [a + b for a, b in zip(sums, said, strict=True)]
+            comparison = times(rules.evidence(self.params, met.comparison), met.weight)
+            sums = [a + b for a, b in zip(sums, comparison, strict=True)]
         return self.system.evidence_type(*sums)
 
     def rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
@@ -187,17 +187,17 @@ class Account:
             return
         totals, before = self.totals(), self.state(self.entrant)
         for met in self.met:
-            worth = times(rules.credit(self.params, self.me, totals, after, met.said), met.weight)
-            if worth.weight != 0.0:
-                said = met.said
+            credit_of = times(rules.credit(self.params, self.me, totals, after, met.comparison), met.weight)
+            if credit_of.weight != 0.0:
+                comparison = met.comparison
                 yield (
                     player,
                     met.opponent,
                     met.heat,
-                    said.result,
-                    said.expected,
-                    worth.weight,
-                    worth.contribution,
+                    comparison.result,
+                    comparison.expected,
+                    credit_of.weight,
+                    credit_of.contribution,
                     OPPONENT,
                 )
         causes = rules.causes(self.params, before, self.me, totals, after)
@@ -209,8 +209,8 @@ class Account:
         """The rows of a system that is no sum over pairs: each opponent left out, then what only all explain."""
         change = after.rating - self.state(self.entrant).rating
         explained = 0.0
-        for out in contributions(self.system, self.columns, self.group, self.entrant, self.states, change):
-            expected = float(rules.expect(self.params, self.me, self.form(out.entrant)))
+        for out in contributions(self.system, self.columns, self.settlement, self.entrant, self.states, change):
+            expected = float(rules.expect(self.params, self.me, self.entering(out.entrant)))
             explained += out.contribution
             yield player, self.name(out.entrant), None, out.result, expected, None, out.contribution, OPPONENT
         if change != explained:
@@ -221,5 +221,5 @@ class Account:
         if self.by_pairs:
             return {met.opponent: met.gap for met in self.met}
         mine = self.state(self.entrant).rating
-        others = range(self.first, int(self.columns.entrants[self.group + 1]))
+        others = range(self.first, int(self.columns.entrants[self.settlement + 1]))
         return {self.name(other): self.state(other).rating - mine for other in others}

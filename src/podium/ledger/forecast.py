@@ -11,12 +11,12 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.inputs import PRESENT
 from podium.engine.replay import Replayed
-from podium.engine.rules import enter, expect, form_of
+from podium.engine.rules import enter, entering_state, expect
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought
-from podium.probability.ranks import newcomers_odds, rank_distribution
+from podium.probability.ranks import field_strength, rank_distribution
 
 NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
@@ -53,8 +53,8 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
     params = system.params()
-    forms = [enter(params, state, PRESENT) for state in states]
-    chances = rank_distribution(system.performances(forms))
+    entering_states = [enter(params, state, PRESENT) for state in states]
+    chances = rank_distribution(system.performances(entering_states))
     order = np.argsort(-chances[:, 0], kind="stable")
     numbers = np.arange(1, len(players) + 1)
     entrants = pl.DataFrame(
@@ -74,7 +74,12 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
             "chance": chances[order].ravel(),
         }
     )
-    told = [(players[i], players[j], float(expect(params, forms[i], forms[j]))) for i in order for j in order if i != j]
+    told = [
+        (players[i], players[j], float(expect(params, entering_states[i], entering_states[j])))
+        for i in order
+        for j in order
+        if i != j
+    ]
     return Forecast(entrants, ranks, pl.DataFrame(told, schema=["player", "opponent", "expected"], orient="row"))
 
 
@@ -100,11 +105,11 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     brought, columns = states_brought(system, events, replayed), events.columns
     stranger = enter(params, newcomer if probe is None else newcomer._replace(rating=probe), PRESENT)
     rows = []
-    for group in range(columns.entrants.size - 1):
-        first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
-        forms = [form_of(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
-        strength = newcomers_odds(system.performances([*forms, stranger]), top)
-        rows.append((group, last - first, float(replayed.before[first:last].mean()), strength))
+    for settlement in range(columns.entrants.size - 1):
+        first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
+        entering_states = [entering_state(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
+        strength = field_strength(system.performances([*entering_states, stranger]), top)
+        rows.append((settlement, last - first, float(replayed.before[first:last].mean()), strength))
     told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")
     return named_events(events).join(told, on="group", maintain_order="left").drop("group")
 
@@ -119,9 +124,9 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 def named_events(events: Events) -> pl.DataFrame:
     """`group, event_id, pool, started_at` of each group, in the order of the history."""
     rows = events.ledger
-    group = np.searchsorted(events.columns.entrants, rows.entrant, side="right") - 1
+    settlement = np.searchsorted(events.columns.entrants, rows.entrant, side="right") - 1
     taken = events.results.frame[rows.row]
     named = pl.DataFrame(
-        {"group": group, "event_id": taken["event_id"], "pool": taken["pool"], "started_at": started_at(taken)}
+        {"group": settlement, "event_id": taken["event_id"], "pool": taken["pool"], "started_at": started_at(taken)}
     )
     return named.unique("group", keep="last", maintain_order=True)

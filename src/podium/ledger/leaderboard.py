@@ -44,7 +44,7 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     """
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
     hidden = [name for name in system.state_type._fields if whole and name not in shown]
-    counted = shown.pop("events")
+    counting_entries = shown.pop("events")
     return ranked(
         pl.DataFrame(
             {
@@ -52,7 +52,7 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
                 "player": players["player"],
                 "rating": shown.pop("rating"),
                 **shown,
-                "events": counted,
+                "events": counting_entries,
                 "last_event_id": players["last_event_id"],
                 "last_played_at": players["last_played_at"],
                 "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),

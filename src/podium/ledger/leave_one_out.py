@@ -14,7 +14,7 @@ from podium.engine.system import System
 MOST, WORK = 100, 2e7  # opponents left out: the nearest in the order of finish, fewer where a field is large
 
 
-class Without(NamedTuple):
+class Contribution(NamedTuple):
     """One opponent's worth."""
 
     entrant: int
@@ -31,26 +31,26 @@ class Seats(NamedTuple):
 
 
 def contributions(
-    system: System, columns: inputs.Columns, group: int, entrant: int, states: Any, change: float
-) -> Iterator[Without]:
+    system: System, columns: inputs.Columns, settlement: int, entrant: int, states: Any, change: float
+) -> Iterator[Contribution]:
     """Every opponent's worth, or the nearest opponents' in a large field, in the order of the file."""
-    seats = seated(columns, group)
+    seats = seated(columns, settlement)
     results = outcomes(columns, seats, entrant)
     place = columns.place[seats.start[0] : seats.stop[-1]]
     mine = place[seats.entrant == entrant].mean()
     tried = int(min(MOST, max(2.0, WORK / len(results) ** 2))) if results else 0
     nearest = sorted(results, key=lambda other: abs(place[seats.entrant == other].mean() - mine))[:tried]
     for other in sorted(nearest):
-        left = change_without(system, columns, group, seats, entrant, other, states)
-        yield Without(other, results[other], change - left)
+        left = change_without(system, columns, settlement, seats, entrant, other, states)
+        yield Contribution(other, results[other], change - left)
 
 
-def seated(columns: inputs.Columns, group: int) -> Seats:
+def seated(columns: inputs.Columns, settlement: int) -> Seats:
     """Who sits where."""
-    first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+    first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
     if not columns.heats.size:
         return Seats(np.array([first]), np.array([last]), np.arange(first, last))
-    heats = slice(int(columns.heats[group]), int(columns.heats[group + 1]))
+    heats = slice(int(columns.heats[settlement]), int(columns.heats[settlement + 1]))
     start, stop = columns.entries[heats], columns.entries[heats.start + 1 : heats.stop + 1]
     return Seats(start, stop, first + columns.entrant[int(start[0]) : int(stop[-1])])
 
@@ -73,10 +73,10 @@ def outcomes(columns: inputs.Columns, seats: Seats, entrant: int) -> dict[int, f
 
 
 def change_without(
-    system: System, columns: inputs.Columns, group: int, seats: Seats, entrant: int, other: int, states: Any
+    system: System, columns: inputs.Columns, settlement: int, seats: Seats, entrant: int, other: int, states: Any
 ) -> float:
     """The change of the entrant's rating in the group rated without one opponent."""
-    first, last = int(columns.entrants[group]), int(columns.entrants[group + 1])
+    first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
     entrants = np.array([each for each in range(first, last) if each != other])
     kept = np.flatnonzero(seats.entrant != other)
     lengths = [
@@ -99,7 +99,7 @@ def one_group(columns: inputs.Columns, entrants: Any, entries: Any, slots: Any, 
         for name in ("side", "finished", "time_s", "score", "played_s", "duration_s", "handicap")
     }
     offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
-    rank, place = closed_up(columns.place[entries], offsets)
+    rank, place = reranked(columns.place[entries], offsets)
     taken = {name: values[entrants] if values.size else values for name, values in per_entrant.items()}
     taken |= {name: values[entries] if values.size else values for name, values in per_entry.items()}
     whole = columns.entries if columns.entries.size else columns.entrants
@@ -120,7 +120,7 @@ def one_group(columns: inputs.Columns, entrants: Any, entries: Any, slots: Any, 
     )
 
 
-def closed_up(places: Any, offsets: Any) -> tuple[Any, Any]:
+def reranked(places: Any, offsets: Any) -> tuple[Any, Any]:
     """Ranks and places within each heat, counted anew."""
     rank, place = np.empty(places.size), np.empty(places.size)
     for start, stop in pairwise(offsets):

@@ -181,7 +181,7 @@ def identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl
     columns = {}
     faults = []
     for column in (*WHO, *WHEN):
-        series = blank_as_null(frame[column]) if column in frame.columns else nothing(column, frame.height)
+        series = blank_as_null(frame[column]) if column in frame.columns else zero_evidence(column, frame.height)
         columns[column], wrong = identity(series)
         faults += wrong
     if not faults and columns["pool"].null_count():
@@ -203,7 +203,7 @@ def identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return text(series)
 
 
-def nothing(name: str, height: int) -> pl.Series:
+def zero_evidence(name: str, height: int) -> pl.Series:
     """An empty column."""
     return pl.Series(name, [None], pl.String).new_from_index(0, height)
 

@@ -13,7 +13,7 @@ CAUSES = {
 }
 
 
-def in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[str, float], digits: int) -> str:
+def explain_in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[str, float], digits: int) -> str:
     """One or two sentences to the player whom the rows are about.
 
     Args:

@@ -66,7 +66,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Outc
     end = 60.0 * (crowd.warm_minutes + crowd.minutes)
     for now in np.arange(TICK_S, end + TICK_S, TICK_S):
         who = np.flatnonzero(ready <= now)
-        made = looked(rating[who], ready[who], now, policy, first_come=first_come)
+        made = match_once(rating[who], ready[who], now, policy, first_come=first_come)
         tally.add(made, ready[who], now)
         gone = who[made.match >= 0]
         ready[gone] = now + crowd.match_s + random.exponential(crowd.rest_s, gone.size)
@@ -87,7 +87,7 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
         waiting = np.append(waiting, np.arange(came, new))
         came = new
         who = waiting[np.argsort(rating[waiting], kind="stable")]
-        made = looked(rating[who], since[who], now, policy, first_come=first_come)
+        made = match_once(rating[who], since[who], now, policy, first_come=first_come)
         tally.add(made, since[who], now)
         left = who[made.match < 0]
         lost = now - since[left] > PATIENCE * policy.target_s
@@ -96,19 +96,19 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
     return tally.outcome(np.concatenate(given_up) if given_up else np.empty(0))
 
 
-def looked(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Made:
+def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Made:
     """One look at who waits, in order of rating."""
     if rating.size < policy.least:
         none = np.empty(0)
         return Made(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
     if first_come:
-        return served(rating, since, now, policy)
+        return first_come_first_served(rating, since, now, policy)
     alone = np.arange(rating.size)
     waiting = Waiting(rating, np.zeros(rating.size), since, alone, np.zeros(rating.size, np.int64))
     return match_waiting(waiting, now, policy)
 
 
-def served(rating: Floats, since: Floats, now: float, policy: Policy) -> Made:
+def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Made:
     """First come, first served: full matches of the longest waiting, in turn."""
     order = np.argsort(since, kind="stable")
     count = rating.size // policy.size
@@ -148,7 +148,7 @@ class Tally:
         return Outcome(waits, spreads, qualities, still.size, longest)
 
 
-def compared(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
+def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
     """Every population under every policy, and first come, first served beside each; a row each."""
     rows = []
     for crowd in crowds:

@@ -61,12 +61,13 @@ def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
         1 where all are as likely, towards 0 where one surely does.
     """
     params = system.params()
-    forms = [enter(params, combined_state(side), PRESENT) for side in sides]
-    best = forms[0]
-    for form in forms[1:]:
-        best = form if expect(params, form, best) > expect(params, best, form) else best
+    entering_states = [enter(params, combined_state(side), PRESENT) for side in sides]
+    best = entering_states[0]
+    for entering in entering_states[1:]:
+        best = entering if expect(params, entering, best) > expect(params, best, entering) else best
     leads = [
-        0.0 if form is best else log_odds(expect(params, form, best), expect(params, best, form)) for form in forms
+        0.0 if entering is best else log_odds(expect(params, entering, best), expect(params, best, entering))
+        for entering in entering_states
     ]
     top = max(leads)
     strengths = [math.exp(lead - top) for lead in leads]

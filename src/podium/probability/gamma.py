@@ -69,9 +69,9 @@ def solved_match(shape: int) -> float:
 
     def slope_of_error(c: float) -> float:
         v = 1.0 / (1.0 + np.exp(-c * log_odds))
-        density = (v * (1.0 - v)) ** (shape - 1) / beta
+        pdf = (v * (1.0 - v)) ** (shape - 1) / beta
         error = betainc(shape, shape, v) - w
-        return float(np.sum(weights * error * density * v * (1.0 - v) * log_odds))
+        return float(np.sum(weights * error * pdf * v * (1.0 - v) * log_odds))
 
     found: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
     return found
@@ -139,4 +139,4 @@ def race_strength(
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
     field = performances([*np.asarray(ratings, np.float64).tolist(), probe], shape)
-    return ranks.newcomers_odds(field, top)
+    return ranks.field_strength(field, top)

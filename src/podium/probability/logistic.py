@@ -33,6 +33,6 @@ def share(mine: float, theirs: float, log_odds: float) -> float:
 
 
 @kernel
-def outcome(mine: float, theirs: float) -> float:
+def score(mine: float, theirs: float) -> float:
     """The result by places: 1 for the better (lower), 0 for the worse, 0.5 for a tie; without a branch."""
     return 0.5 * (1.0 + (mine < theirs) - (mine > theirs))

@@ -16,7 +16,7 @@ THIN = 1e-3
 
 
 @kernel
-def density(x: float) -> float:
+def pdf(x: float) -> float:
     """The standard normal density."""
     return math.exp(-0.5 * x * x) / SQRT_2_PI
 
@@ -34,7 +34,7 @@ def hazard(x: float) -> float:
     In the tail Laplace's continued fraction for Mills' ratio: Q(z) = density(z) / (z + 1/(z + 2/(z + 3/(z + ...)))).
     """
     if x > TAIL:
-        return density(x) / distribution(x)
+        return pdf(x) / distribution(x)
     z = -x
     rest = z
     k = float(DEPTH)
@@ -104,7 +104,7 @@ def margin_mass(low: float, high: float) -> float:
 
 
 @kernel
-def grown(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
+def inflated(deviation: float, tau_squared: float, idle_variance: float, most: float) -> float:
     """A deviation before an event: each adds tau^2 to the variance, and idleness its own, up to `most`."""
     variance = deviation * deviation
     if idle_variance > 0.0:

@@ -30,10 +30,10 @@ class Performances(Protocol):
     def scale(self) -> Floats:
         """About the width of each entrant's logarithm: (entrants)."""
 
-    def ahead(self, u: Floats) -> Floats:
+    def cdf(self, u: Floats) -> Floats:
         """The chance of each entrant to be better than u: (points, entrants)."""
 
-    def density(self, u: Floats) -> Floats:
+    def pdf(self, u: Floats) -> Floats:
         """The density of each entrant's logarithm at u: (points, entrants)."""
 
     def span(self) -> tuple[Floats, Floats]:
@@ -52,7 +52,7 @@ class GammaPerformances:
         """The widths."""
         return np.full(self.log_rate.size, 1.0 / math.sqrt(self.shape))
 
-    def ahead(self, u: Floats) -> Floats:
+    def cdf(self, u: Floats) -> Floats:
         """1 - e^-z sum over k < g of z^k / k!, with z the rate times e^u."""
         z = np.exp(np.minimum(u[:, None] + self.log_rate, 700.0))
         term, total = np.exp(-z), np.zeros_like(z)
@@ -61,7 +61,7 @@ class GammaPerformances:
             term = term * z / (k + 1.0)
         return np.clip(1.0 - total, 0.0, 1.0)
 
-    def density(self, u: Floats) -> Floats:
+    def pdf(self, u: Floats) -> Floats:
         """z^g e^-z / (g - 1)!."""
         log_z = np.minimum(u[:, None] + self.log_rate, 700.0)
         told: Floats = np.exp(self.shape * log_z - np.exp(log_z) - math.lgamma(self.shape))
@@ -83,12 +83,12 @@ class GumbelPerformances:
     location: Floats
     scale: Floats
 
-    def ahead(self, u: Floats) -> Floats:
+    def cdf(self, u: Floats) -> Floats:
         """The distribution."""
         told: Floats = -np.expm1(-np.exp(np.minimum((u[:, None] - self.location) / self.scale, 700.0)))
         return told
 
-    def density(self, u: Floats) -> Floats:
+    def pdf(self, u: Floats) -> Floats:
         """The density."""
         t = np.minimum((u[:, None] - self.location) / self.scale, 700.0)
         told: Floats = np.exp(t - np.exp(t)) / self.scale
@@ -107,14 +107,14 @@ class NormalPerformances:
     location: Floats
     scale: Floats
 
-    def ahead(self, u: Floats) -> Floats:
+    def cdf(self, u: Floats) -> Floats:
         """The distribution."""
         from scipy.special import ndtr  # noqa: PLC0415  (a third of a second, and only here)
 
         told: Floats = ndtr((u[:, None] - self.location) / self.scale)
         return told
 
-    def density(self, u: Floats) -> Floats:
+    def pdf(self, u: Floats) -> Floats:
         """The density."""
         t = (u[:, None] - self.location) / self.scale
         told: Floats = np.exp(-0.5 * t * t) / (math.sqrt(2.0 * math.pi) * self.scale)
@@ -137,9 +137,9 @@ def rank_distribution(field: Performances, wanted: npt.NDArray[np.bool_] | None 
     """
     rows = np.ones(field.scale.size, np.bool_) if wanted is None else wanted
     step = FIRST_STEP * float(field.scale.min())
-    told = integrated(field, rows, step, 0.0)
+    told = integrate(field, rows, step, 0.0)
     for _ in range(MOST_HALVINGS):
-        finer = 0.5 * (told + integrated(field, rows, step, 0.5))
+        finer = 0.5 * (told + integrate(field, rows, step, 0.5))
         moved = float(np.abs(finer - told).max(initial=0.0))
         told, step = finer, 0.5 * step
         if moved < CONVERGED:
@@ -147,7 +147,7 @@ def rank_distribution(field: Performances, wanted: npt.NDArray[np.bool_] | None 
     return np.clip(told, 0.0, 1.0)
 
 
-def newcomers_odds(field: Performances, top: int) -> float:
+def field_strength(field: Performances, top: int) -> float:
     """One over the chance of the last entrant to finish among the first `top`; 1 where it cannot miss."""
     size = field.scale.size
     if top >= size:
@@ -156,19 +156,19 @@ def newcomers_odds(field: Performances, top: int) -> float:
     return 1.0 / chance if chance > 0.0 else math.inf
 
 
-def integrated(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
+def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
     """The trapezoidal sum over the points (k + offset) step at which any wanted entrant may perform."""
     n = rows.size
     told = np.zeros((n, n))
     low, high = field.span()
-    points = lattice(low[rows], high[rows], step, offset)
+    points = grid(low[rows], high[rows], step, offset)
     for first in range(0, points.size, CHUNK):
         u = points[first : first + CHUNK]
-        add_ranks(field.ahead(u), np.where(rows, field.density(u) * step, 0.0), told)
+        add_ranks(field.cdf(u), np.where(rows, field.pdf(u) * step, 0.0), told)
     return told
 
 
-def lattice(low: Floats, high: Floats, step: float, offset: float) -> Floats:
+def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
     """The points (k + offset) step within any of the intervals."""
     order = np.argsort(low)
     parts, reached = [], -math.inf
@@ -198,12 +198,12 @@ def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
     for first in range(0, total, CHUNK):
         edges = np.arange(first, min(first + CHUNK, total) + 1) * resolution
         with np.errstate(divide="ignore"):
-            ahead = field.ahead(np.log(edges))
-        add_ranks(ahead[:-1], np.diff(ahead, axis=0), told)
+            cdf = field.cdf(np.log(edges))
+        add_ranks(cdf[:-1], np.diff(cdf, axis=0), told)
     return np.clip(told, 0.0, 1.0)
 
 
-def add_ranks(ahead: Floats, weight: Floats, told: Floats) -> None:
+def add_ranks(cdf: Floats, weight: Floats, told: Floats) -> None:
     """Add, for each point and entrant, its weight times the distribution of how many others are ahead.
 
     Args:
@@ -212,11 +212,11 @@ def add_ranks(ahead: Floats, weight: Floats, told: Floats) -> None:
         told: (entrants, entrants) is added to.
     """
     room = np.empty(told.shape[0] + 1)
-    _add_ranks(np.ascontiguousarray(ahead), np.ascontiguousarray(weight), room, told)
+    _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), room, told)
 
 
-def _count_ranks(ahead: Any, weight: Any, counts: Any, told: Any) -> None:
-    points, n = ahead.shape
+def _count_ranks(cdf: Any, weight: Any, counts: Any, told: Any) -> None:
+    points, n = cdf.shape
     for point in range(points):
         most = 0.0
         for i in range(n):
@@ -225,20 +225,20 @@ def _count_ranks(ahead: Any, weight: Any, counts: Any, told: Any) -> None:
             continue
         sure = 0
         for j in range(n):
-            sure += 1 if ahead[point, j] >= 1.0 else 0
-        size = count_ahead(ahead, point, counts)
+            sure += 1 if cdf[point, j] >= 1.0 else 0
+        size = count_ahead(cdf, point, counts)
         for i in range(n):
             if weight[point, i] >= CERTAIN:
-                add_others(counts, size, sure, ahead[point, i], weight[point, i], told, i)
+                add_others(counts, size, sure, cdf[point, i], weight[point, i], told, i)
 
 
 @kernel
-def count_ahead(ahead: Any, point: int, counts: Any) -> int:
+def count_ahead(cdf: Any, point: int, counts: Any) -> int:
     """Fill `counts` with the distribution of how many are ahead, of those who may be or not; how many these are."""
     size = 0
     counts[0] = 1.0
-    for j in range(ahead.shape[1]):
-        p = ahead[point, j]
+    for j in range(cdf.shape[1]):
+        p = cdf[point, j]
         if 0.0 < p < 1.0:
             counts[size + 1] = counts[size] * p
             for k in range(size, 0, -1):

@@ -56,11 +56,11 @@ class UncertainPerformances:
         widths: Floats = np.hypot(self.deviation, self.noise * math.pi / math.sqrt(6.0))
         return widths
 
-    def ahead(self, u: Floats) -> Floats:
+    def cdf(self, u: Floats) -> Floats:
         """The distribution."""
         return self._integrate(_fill_distribution, u)
 
-    def density(self, u: Floats) -> Floats:
+    def pdf(self, u: Floats) -> Floats:
         """The density."""
         densities: Floats = self._integrate(_fill_density, u) / self.noise
         return densities

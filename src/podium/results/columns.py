@@ -94,7 +94,7 @@ def normalised(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     Args:
         known: of the players' names that the rule refuses, those that stay: they were taken before there was one.
     """
-    cells = {name: typed(frame[name], known) for name in frame.columns}
+    cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for each in cells.values() for fault in each.faults), key=lambda fault: fault.row or 0)
     if faults:
         return Checked(frame, faults)
@@ -118,7 +118,7 @@ def keeps(series: pl.Series) -> bool:
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
-def typed(series: pl.Series, known: Known = none_known) -> Cells:
+def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
     """A column in its type, and its faults."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
@@ -135,7 +135,7 @@ def typed(series: pl.Series, known: Known = none_known) -> Cells:
     return Cells(*status(series))
 
 
-def told(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
+def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
     """A fault for each row that is bad, with its value as it was."""
     for row in bad.arg_true().head(SHOWN_FAULTS + 1).to_list():
         yield Fault(row + 1, series.name, series[row], remedy)
@@ -151,12 +151,12 @@ def names(series: pl.Series, known: Known) -> Cells:
         settled, reasons = settled.replace("", None), {name: why for name, why in reasons.items() if normalise(name)}
         taken = known(series.name, list(reasons)) if reasons else set()
         bad = column.is_in([name for name in reasons if name not in taken])
-        faults += [fault._replace(remedy=reasons[str(fault.value)]) for fault in told(column, bad, "")]
+        faults += [fault._replace(remedy=reasons[str(fault.value)]) for fault in faults_at(column, bad, "")]
         if taken:
             stays = pl.DataFrame({"sent": column, "settled": settled, "stays": column.is_in(list(taken))})
             settled = stays.select(pl.when("stays").then("sent").otherwise("settled").alias(series.name)).to_series()
     if series.name in REQUIRED and settled.null_count():
-        faults += told(settled, settled.is_null(), "is empty; every row needs one")
+        faults += faults_at(settled, settled.is_null(), "is empty; every row needs one")
     if series.name == "event_id":
         return Cells(column, faults if settled is column else faults + nearly_one_id(column, settled))
     for word, pattern in SPELLINGS.get(series.name, {}).items():
@@ -173,7 +173,7 @@ def nearly_one_id(column: pl.Series, settled: pl.Series) -> list[Fault]:
         return []
     ids = pl.DataFrame({"id": column, "settled": settled}).with_columns(first=pl.col("id").first().over("settled"))
     remedy = "looks like another id of this table, and is written with other characters; write the two alike"
-    return list(told(column, ids["id"] != ids["first"], remedy))
+    return list(faults_at(column, ids["id"] != ids["first"], remedy))
 
 
 def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
@@ -186,7 +186,7 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     numbers = series.fill_nan(None)
     large = (numbers.abs() >= EXACT).fill_null(value=False)
     if large.any():
-        return series, list(told(series, large, TOO_LARGE))
+        return series, list(faults_at(series, large, TOO_LARGE))
     whole = (numbers == numbers.round()).fill_null(value=False)
     written = (
         numbers.cast(pl.String)
@@ -216,7 +216,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if series.name in TIMES and series.dtype == pl.String:
         signed = series.str.starts_with("+")
         if signed.any():
-            return series, list(told(series, signed.fill_null(value=False), GAP))
+            return series, list(faults_at(series, signed.fill_null(value=False), GAP))
     column = series.cast(pl.Float64, strict=False)
     values = column.to_numpy()  # NaN where it is empty
     fine = np.isfinite(values)
@@ -229,10 +229,10 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     else:
         remedy = "must be a number"
     if series.name == "sequence" and 0 < series.null_count() < series.len():
-        return column, list(told(series, series.is_null(), "is empty; give it on every row or on none"))
+        return column, list(faults_at(series, series.is_null(), "is empty; give it on every row or on none"))
     if int(fine.sum()) + series.null_count() == series.len():
         return column, []
-    return column, list(told(series, pl.Series(~fine) & series.is_not_null(), remedy))
+    return column, list(faults_at(series, pl.Series(~fine) & series.is_not_null(), remedy))
 
 
 def truth(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
@@ -243,7 +243,7 @@ def truth(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     words = series.cast(pl.String).str.to_lowercase()
     column = words.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
     bad = column.is_null() & series.is_not_null()
-    faults = list(told(series, bad, "must be true or false")) if bad.any() else []
+    faults = list(faults_at(series, bad, "must be true or false")) if bad.any() else []
     return column.fill_null(default), faults
 
 
@@ -254,7 +254,7 @@ def status(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if not bad.any():
         return column, []
     faults = []
-    for fault in told(column, bad, ""):
+    for fault in faults_at(column, bad, ""):
         word = str(fault.value).strip().lower().replace(" ", "_")
         near = SYNONYMS.get(word) or next(iter(get_close_matches(word, STATUSES, 1, 0.5)), None)
         hint = f"; did you mean {near!r}?" if near else ""
@@ -275,9 +275,9 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold dates")]
     if column.null_count() > series.null_count():
         bad = column.is_null() & series.is_not_null()
-        return column, list(told(series, bad, "is not a date; write it like 2025-01-31T18:00:00Z"))
+        return column, list(faults_at(series, bad, "is not a date; write it like 2025-01-31T18:00:00Z"))
     if 0 < column.null_count() < column.len():
-        return column, list(told(series, column.is_null(), "is empty; give it on every row or on none"))
+        return column, list(faults_at(series, column.is_null(), "is empty; give it on every row or on none"))
     return column, []
 
 

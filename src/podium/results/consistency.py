@@ -14,7 +14,7 @@ def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
     """The faults of rows against each other, rule by rule. `frame` is normalised but unchecked."""
     if frame.is_empty():
         return
-    table = numbered(frame)
+    table = with_ids(frame)
     for rule in (
         two_values_an_event,
         twice_in_a_heat,
@@ -26,17 +26,17 @@ def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
         yield from rule(table)
 
 
-def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+def with_ids(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with `row` from 1, `event` and `unit`: a number for each event, and for each heat of each."""
-    event = codes(frame["event_id"])
+    event = factorize(frame["event_id"])
     unit = event
     if "heat" in frame.columns:
-        heats = codes(frame["heat"].fill_null(""))
+        heats = factorize(frame["heat"].fill_null(""))
         unit = event * (int(heats.to_numpy().max()) + 1) + heats
     return frame.with_row_index("row", 1).hstack([event.alias("event"), unit.alias("unit")])
 
 
-def codes(texts: pl.Series) -> pl.Series:
+def factorize(texts: pl.Series) -> pl.Series:
     """A whole number for each different text; quick where equal texts stand together."""
     number, starts = runs(texts)
     if surely_distinct(texts, starts):
@@ -100,7 +100,7 @@ def who_counts(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
 
 
-def counted(table: pl.DataFrame) -> pl.DataFrame:
+def finishers(table: pl.DataFrame) -> pl.DataFrame:
     """The rows of those who finished and are ranked."""
     here = who_counts(table)
     return table if here.all() else table.filter(pl.Series(here))
@@ -112,7 +112,7 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
         return
     if not may_contradict(table):
         return
-    both = counted(table).filter(pl.col("position").is_not_null() & pl.col("time_s").is_not_null())
+    both = finishers(table).filter(pl.col("position").is_not_null() & pl.col("time_s").is_not_null())
     ordered = both.sort("unit", "position", "time_s")
     slowest = pl.col("time_s").cum_max().over("unit", "position")
     best = pl.col("time_s").cum_max().over("unit")
@@ -141,7 +141,7 @@ def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
     for column in ("position", "score", "time_s"):
         if column in table.columns and table[column].null_count() == 0:
             return
-    rows = counted(table)
+    rows = finishers(table)
     known = [
         pl.col(column).is_not_null().all().alias(column)
         for column in ("position", "score", "time_s", "team_score")

@@ -11,10 +11,10 @@ from podium.service.api.reads import add_reads
 from podium.service.api.streams import add_streams
 from podium.service.api.writes import add_writes
 from podium.service.daily import keeping_days
-from podium.service.http.access import Doorkeeper, needs
-from podium.service.http.paths import Addressed
+from podium.service.http.access import KeyGuard, require_role
+from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import READING, add_errors, answers, problem
-from podium.service.metrics import Counted, Metrics
+from podium.service.metrics import Metrics, MetricsMiddleware
 from podium.store import Store
 from podium.store.sql.database import only_reading
 
@@ -41,14 +41,14 @@ def create_app(store: Store, *, daily: bool = False) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     metrics = app.state.metrics = Metrics()
-    app.state.doorkeeper = Doorkeeper(store)
+    app.state.doorkeeper = KeyGuard(store)
     add_errors(app)
     add_writes(app, store, metrics)
     add_reads(app, store)
     add_streams(app, store, metrics)
     add_service(app, store, metrics)
-    app.add_middleware(Addressed, refusal=problem)
-    app.add_middleware(Counted, metrics=metrics)
+    app.add_middleware(PathMiddleware, refusal=problem)
+    app.add_middleware(MetricsMiddleware, metrics=metrics)
     describe(app)
     return app
 
@@ -65,7 +65,7 @@ def add_service(app: FastAPI, store: Store, metrics: Metrics) -> None:
 
     @app.get("/metrics", tags=["service"], response_class=Response, responses=answers(*READING) | {
         200: {"content": {"text/plain": {}}, "description": "As Prometheus reads them."}})  # fmt: skip
-    def told_metrics(_key: str = needs("read")) -> Response:
+    def told_metrics(_key: str = require_role("read")) -> Response:
         """Counters of requests, results and changes; takes a key to all pools."""
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 

@@ -31,7 +31,7 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class Counted:
+class MetricsMiddleware:
     """Middleware that counts and times requests by the route that took them."""
 
     def __init__(self, app: Any, metrics: Metrics) -> None:

@@ -69,8 +69,8 @@ class Store(EventReader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        with self.locking(pool_name) as (connection, of):
-            return len(administration.configure(connection, of, system, actor).written)
+        with self.locking(pool_name) as (connection, pool):
+            return len(administration.configure(connection, pool, system, actor).written)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.
@@ -86,8 +86,8 @@ class Store(EventReader):
             ParameterError: the share is not from 0 to 1.
             StoreError: there is another season of that name.
         """
-        with self.writing(pool_name) as (connection, of):
-            done = administration.begin_season(connection, of, name, starts, keep, actor)
+        with self.writing(pool_name) as (connection, pool):
+            done = administration.begin_season(connection, pool, name, starts, keep, actor)
             return len(done.written) if done else 0
 
     # Results
@@ -118,11 +118,13 @@ class Store(EventReader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told, done = submission.submit(connection, of, sent_events(connection, rows, of, actor, match_ids or {}))
+        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
+            told, done = submission.submit(
+                connection, pool, sent_events(connection, rows, pool, actor, match_ids or {})
+            )
             if not dry_run or done is None:
                 return list(told.values())
-            effects = submission.effects(connection, of, done)
+            effects = submission.effects(connection, pool, done)
             return [replace(each, effects=effects) for each in told.values()]
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:
@@ -138,8 +140,8 @@ class Store(EventReader):
         """
         try:
             if len(sent) > 1:
-                with self.writing(pool_name) as (connection, of):
-                    return [*submission.submit_together(connection, of, sent)]
+                with self.writing(pool_name) as (connection, pool):
+                    return [*submission.submit_together(connection, pool, sent)]
         except PodiumError:
             pass  # whose it is shows when each is taken alone
         told: list[list[Receipt] | PodiumError] = []
@@ -163,9 +165,9 @@ class Store(EventReader):
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told = submission.amend(connection, of, checked_rows(connection, rows, of), actor)
-            return with_effects(connection, of, *told, dry_run=dry_run)
+        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
+            told = submission.amend(connection, pool, checked_rows(connection, rows, pool), actor)
+            return with_effects(connection, pool, *told, dry_run=dry_run)
 
     def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let an event count for nothing; its content is kept.
@@ -176,9 +178,9 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told = submission.mark(connection, of, event_id, actor, void=True)
-            return with_effects(connection, of, *told, dry_run=dry_run)
+        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
+            told = submission.mark(connection, pool, event_id, actor, void=True)
+            return with_effects(connection, pool, *told, dry_run=dry_run)
 
     def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let a voided event count again.
@@ -189,9 +191,9 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, of):
-            told = submission.mark(connection, of, event_id, actor, void=False)
-            return with_effects(connection, of, *told, dry_run=dry_run)
+        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
+            told = submission.mark(connection, pool, event_id, actor, void=False)
+            return with_effects(connection, pool, *told, dry_run=dry_run)
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HELD, actor: str = ""
@@ -209,9 +211,9 @@ class Store(EventReader):
             ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
             StoreError: a match of that id has other entrants.
         """
-        with self.writing(pool_name) as (connection, of):
-            registrations.register(connection, of, match_id, entrants, held_s, actor)
-            return registrations.registered(connection, of, match_id)
+        with self.writing(pool_name) as (connection, pool):
+            registrations.register(connection, pool, match_id, entrants, held_s, actor)
+            return registrations.registered(connection, pool, match_id)
 
     # Players
 
@@ -226,8 +228,8 @@ class Store(EventReader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event.
         """
-        with self.writing(pool_name) as (connection, of):
-            done = administration.merge(connection, of, name, into, actor)
+        with self.writing(pool_name) as (connection, pool):
+            done = administration.merge(connection, pool, name, into, actor)
             return len(done.written) if done else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
@@ -237,9 +239,9 @@ class Store(EventReader):
             UnknownError: no such pool or player.
             StoreError: another player has the name.
         """
-        with self.writing(pool_name) as (connection, of):
-            number = players.rename(connection, of, name, new)
-            append(connection, of, RENAME, [entry(str(number), None, actor)])  # no name stands in the log
+        with self.writing(pool_name) as (connection, pool):
+            number = players.rename(connection, pool, name, new)
+            append(connection, pool, RENAME, [entry(str(number), None, actor)])  # no name stands in the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
         """Forget every name that a player had, everywhere. No rating moves.
@@ -250,9 +252,9 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.writing(pool_name) as (connection, of):
-            number, told = players.pseudonymise(connection, of, name)
-            append(connection, of, PSEUDONYMISE, [entry(str(number), None, actor)])
+        with self.writing(pool_name) as (connection, pool):
+            number, told = players.pseudonymise(connection, pool, name)
+            append(connection, pool, PSEUDONYMISE, [entry(str(number), None, actor)])
             return told
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
@@ -267,13 +269,15 @@ class Store(EventReader):
         Raises:
             ParameterError: the day is to come.
         """
-        with self.reading(pool_name) as (connection, of):
-            if not snapshots.due(connection, of, day):
+        with self.reading(pool_name) as (connection, pool):
+            if not snapshots.due(connection, pool, day):
                 return {}
-        with self.writing(pool_name) as (connection, of):
-            return {each: snapshots.take(connection, of, each) for each in snapshots.due(connection, of, day)}
+        with self.writing(pool_name) as (connection, pool):
+            return {each: snapshots.take(connection, pool, each) for each in snapshots.due(connection, pool, day)}
 
 
-def with_effects(connection: sa.Connection, of: Pool, told: Receipt, done: Rerated | None, *, dry_run: bool) -> Receipt:
+def with_effects(
+    connection: sa.Connection, pool: Pool, told: Receipt, done: Rerated | None, *, dry_run: bool
+) -> Receipt:
     """The receipt, with what would change where nothing is to be stored."""
-    return replace(told, effects=submission.effects(connection, of, done)) if dry_run and done else told
+    return replace(told, effects=submission.effects(connection, pool, done)) if dry_run and done else told

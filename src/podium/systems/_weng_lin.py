@@ -21,7 +21,7 @@ from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_tea
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
-from podium.probability.normal import distribution, grown
+from podium.probability.normal import distribution, inflated
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
 
@@ -62,7 +62,7 @@ class WengLin(System):
 
     source: ClassVar[str] = "Weng and Lin, A Bayesian Approximation Method for Online Ranking (2011)"
     state_type = State
-    form_type = State
+    entering_type = State
     evidence_type = Evidence
     params_type: ClassVar[type[Params]] = Params
     needs_finisher: ClassVar[bool] = True
@@ -104,17 +104,19 @@ class WengLin(System):
             partial_play=float(self.partial_play),
         )
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Normal performances around uncertain skills; or noise whose leads are logistic.
 
         The logistic models add variances to c^2, the square of a logistic scale: a skill's deviation counts there as
         the logistic law's own, pi / sqrt(3) times the scale.
         """
-        ratings = [me.rating for me in forms]
+        ratings = [me.rating for me in entering_states]
         if self.logistic:
-            spread = [MATCHED_SPREAD * me.deviation for me in forms]
+            spread = [MATCHED_SPREAD * me.deviation for me in entering_states]
             return uncertain_performances(ratings, spread, math.sqrt(2.0) * self.beta)
-        return NormalPerformances(-np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in forms]))
+        return NormalPerformances(
+            -np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
+        )
 
     def newcomer(self) -> State:
         """A player who has not played."""
@@ -164,9 +166,9 @@ def _(params, lines, teams):  # type: ignore[no-untyped-def]
 
 
 @enter.register
-def with_doubt(params: Params, me: State, entrant: Entrant) -> State:
+def add_uncertainty(params: Params, me: State, entrant: Entrant) -> State:
     """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    deviation = grown(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
+    deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 
 
@@ -175,16 +177,16 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_teams_of_heat(
-    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add what a heat says of each of its players."""
-    _, form, _ = like
+    _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(events, heat)
     if nobody_finished(events, start, stop):
         return
     teams = gather_teams(events, start, stop, lines)
     for i in range(start, stop):
-        me = read(scratch.forms, slot_at(events, i, first), form)
+        me = read(scratch.entering_states, slot_at(events, i, first), entering)
         row = row_of(lines, i - start)
         part = part_in_team(events, i, params.partial_play)
         lines[row, MU] += part * me.rating
@@ -192,7 +194,7 @@ def judge_teams_of_heat(
     judge_teams(params, lines, teams)
     for i in range(start, stop):
         slot = slot_at(events, i, first)
-        me = read(scratch.forms, slot, form)
+        me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
         part, variance = part_in_team(events, i, params.partial_play), me.deviation * me.deviation
         shift = part * variance * lines[row, SURPRISE]

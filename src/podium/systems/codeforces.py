@@ -35,7 +35,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start."""
 
     rating: float
@@ -63,7 +63,7 @@ class Codeforces(System):
         "all d move by -sum of d / n - 1, then by -sum / s of the s = 4 sqrt(n) highest rated, within -10 and 0",
     )
     state_type = State
-    form_type = Form
+    entering_type = Entering
     evidence_type = Evidence
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
@@ -85,9 +85,9 @@ class Codeforces(System):
 
 
 @enter.register
-def with_strength(params: Params, me: State, entrant: Entrant) -> Form:
+def with_strength(params: Params, me: State, entrant: Entrant) -> Entering:
     """One exponential a player."""
-    return Form(me.rating, me.events, strength_of(params, me.rating))
+    return Entering(me.rating, me.events, strength_of(params, me.rating))
 
 
 rate_event.register(Params, rate_heats)
@@ -95,10 +95,10 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_contest(
-    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add each contestant's points to its sum."""
-    forms, sums, lines = scratch.forms, scratch.sums, scratch.lines
+    entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
     n, weight = stop - start, weight_at(events, heat)
     if n < 2:
         return
@@ -108,15 +108,15 @@ def judge_contest(
     total = 0.0
     for i in range(start, stop):
         me = slot_at(events, i, first)
-        own = forms[me, 2]
-        seed = seed_of(params, events, forms, start, stop, first, forms[me, 0], own)
+        own = entering_states[me, 2]
+        seed = seed_of(params, events, entering_states, start, stop, first, entering_states[me, 0], own)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
         left_out = 0.0 if params.counts_self else own
-        deserved = rating_of_rank(params, events, forms, start, stop, first, rank, left_out)
-        lines[i - start, DELTA] = cut((deserved - forms[me, 0]) / 2.0)
+        deserved = rating_of_rank(params, events, entering_states, start, stop, first, rank, left_out)
+        lines[i - start, DELTA] = cut((deserved - entering_states[me, 0]) / 2.0)
         total += lines[i - start, DELTA]
     shift = cut(-total / n) - 1.0
-    shift += top_correction(events, start, stop, first, forms, lines, shift)
+    shift += top_correction(events, start, stop, first, entering_states, lines, shift)
     for i in range(start, stop):
         sums[slot_at(events, i, first), 0] += cut(weight * (lines[i - start, DELTA] + shift))
 
@@ -149,7 +149,7 @@ def strength_of(params: Any, rating: float) -> float:
 
 @kernel
 def seed_of(
-    params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rating: float, left_out: float
+    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rating: float, left_out: float
 ) -> float:
     """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
 
@@ -158,20 +158,20 @@ def seed_of(
     mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
-        theirs = forms[slot_at(events, i, first), 2]
+        theirs = entering_states[slot_at(events, i, first), 2]
         seed += theirs / (theirs + mine)
     return seed - left_out / (left_out + mine)
 
 
 @kernel
 def rating_of_rank(
-    params: Any, events: Any, forms: Any, start: int, stop: int, first: int, rank: float, left_out: float
+    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rank: float, left_out: float
 ) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, events, forms, start, stop, first, middle, left_out) < rank:
+        if seed_of(params, events, entering_states, start, stop, first, middle, left_out) < rank:
             high = middle
         else:
             low = middle
@@ -179,7 +179,9 @@ def rating_of_rank(
 
 
 @kernel
-def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, lines: Any, shift: float) -> float:
+def top_correction(
+    events: Any, start: int, stop: int, first: int, entering_states: Any, lines: Any, shift: float
+) -> float:
     """Against inflation at the top: the highest rated together shall not gain, by at most ten points each.
 
     They are counted by rating, without sorting.
@@ -191,7 +193,7 @@ def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, l
         middle = math.floor(0.5 * (low + high)) + 0.5
         count = 0.0
         for i in range(start, stop):
-            count += 1.0 if forms[slot_at(events, i, first), 0] > middle else 0.0
+            count += 1.0 if entering_states[slot_at(events, i, first), 0] > middle else 0.0
         if count >= wanted:
             low = middle
         else:
@@ -200,7 +202,7 @@ def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, l
             break
     total, taken = 0.0, 0.0
     for i in range(start, stop):
-        if forms[slot_at(events, i, first), 0] > high:
+        if entering_states[slot_at(events, i, first), 0] > high:
             total += lines[i - start, DELTA] + shift
             taken += 1.0
     # Of those who tie at the edge the best placed count; who ties in both has the same points.
@@ -209,19 +211,19 @@ def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, l
         middle = math.floor(0.5 * (worst + none))
         count = taken
         for i in range(start, stop):
-            tied = low < forms[slot_at(events, i, first), 0] <= high
+            tied = low < entering_states[slot_at(events, i, first), 0] <= high
             count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
         if count >= wanted:
             worst = middle
         else:
             none = middle
     for i in range(start, stop):
-        tied = low < forms[slot_at(events, i, first), 0] <= high
+        tied = low < entering_states[slot_at(events, i, first), 0] <= high
         if tied and lines[i - start, WORST_RANK] <= none:
             total += lines[i - start, DELTA] + shift
             taken += 1.0
     for i in range(start, stop):
-        tied = low < forms[slot_at(events, i, first), 0] <= high
+        tied = low < entering_states[slot_at(events, i, first), 0] <= high
         if tied and none < lines[i - start, WORST_RANK] <= worst and taken < wanted:
             total += lines[i - start, DELTA] + shift
             taken += 1.0
@@ -229,13 +231,13 @@ def top_correction(events: Any, start: int, stop: int, first: int, forms: Any, l
 
 
 @settle.register
-def add_points(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Add what the contests gave."""
     return State(me.rating + totals.points, me.events + entrant.events)
 
 
 @expect.register
-def chance(params: Params, a: Form, b: Form) -> float:
+def chance(params: Params, a: Entering, b: Entering) -> float:
     """Elo's formula."""
     return logistic(SLOPE * (a.rating - b.rating))
 

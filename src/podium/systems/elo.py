@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, compare, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import logistic, outcome
+from podium.probability.logistic import logistic, score
 
 
 class Params(NamedTuple):
@@ -40,7 +40,7 @@ class Elo(System):
         "change = k * mean (or sum) over opponents of (result - expected)",
     )
     state_type = State
-    form_type = State
+    entering_type = State
     # The mean is over each player's own opponents, whose number differs where teams or quits do.
     conserves: ClassVar[bool] = True
 
@@ -64,7 +64,7 @@ def points_from_pair(
 ) -> tuple[Comparison, Comparison]:
     """One exponential serves both: the other side's result and expected score are one less these."""
     expected = logistic(params.slope * (a.rating - b.rating))
-    result = outcome(mine.place, theirs.place)
+    result = score(mine.place, theirs.place)
     stake_a = params.k / mine.opponents if params.mean else params.k
     stake_b = params.k / theirs.opponents if params.mean else params.k
     return Comparison(result, expected, stake_a), Comparison(1.0 - result, 1.0 - expected, stake_b)

@@ -57,7 +57,7 @@ class Params(NamedTuple):
     variance: float  # of a performance in an event of weight 1
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start of an event."""
 
     rating: float
@@ -87,7 +87,7 @@ class EloMmr(System):
     )
     weight_repeats: ClassVar[bool] = False  # its evidence shrinks with weight
     state_type = State
-    form_type = Form
+    entering_type = Entering
     evidence_type = Evidence
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
@@ -128,10 +128,12 @@ class EloMmr(System):
             variance=(1.0 + 1.0 / self.weight_limit) * limit_squared + self.drift / self.weight_limit,
         )
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Performances around uncertain skills, whose leads are logistic."""
         noise = math.sqrt(2.0 * self.params().variance) / LOGISTIC
-        return uncertain_performances([me.rating for me in forms], [me.deviation for me in forms], noise)
+        return uncertain_performances(
+            [me.rating for me in entering_states], [me.deviation for me in entering_states], noise
+        )
 
     def newcomer(self) -> Any:
         """A player who has not taken part."""
@@ -167,24 +169,31 @@ def drift_variance(params: Any, weight: float, idle: float) -> float:
 
 
 @enter.register
-def drifted(params: Params, me: Any, entrant: Entrant) -> Form:
+def drifted(params: Params, me: Any, entrant: Entrant) -> Entering:
     """The belief at the start of an event of weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
-    return Form(me.rating, math.sqrt(variance), me.events, slope)
+    return Entering(me.rating, math.sqrt(variance), me.events, slope)
 
 
 @rate_event.register
 def rate_contests(
-    params: Params, like: Any, events: Columns, group: int, states: Any, scratch: Scratch, after: Any, at: int
+    params: Params,
+    prototypes: Any,
+    events: Columns,
+    settlement: int,
+    states: Any,
+    scratch: Scratch,
+    after: Any,
+    at: int,
 ) -> None:
     """Every heat gives each of its players a performance; all of an event come from the beliefs before it."""
-    newcomer, _, _ = like
-    forms = scratch.forms
-    first = events.entrants[group]
-    size = events.entrants[group + 1] - first
-    first_heat = events.heats[group] if events.heats.size else group
-    last_heat = events.heats[group + 1] if events.heats.size else group + 1
+    newcomer, _, _ = prototypes
+    entering_states = scratch.entering_states
+    first = events.entrants[settlement]
+    size = events.entrants[settlement + 1] - first
+    first_heat = events.heats[settlement] if events.heats.size else settlement
+    last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
     weight = weight_at(events, first_heat)
     variance = performance_variance(params, weight)
     for i in range(size):
@@ -193,7 +202,7 @@ def rate_contests(
         let_drift(params, after, row, drift_variance(params, weight, entrant_at(events, first + i).idle))
         deviation = after[row, DEVIATION]
         slope = 0.5 * LOGISTIC / math.sqrt(deviation * deviation + variance)
-        write(forms, i, Form(after[row, RATING], deviation, after[row, EVENTS], slope))
+        write(entering_states, i, Entering(after[row, RATING], deviation, after[row, EVENTS], slope))
     for heat in range(first_heat, last_heat):
         start = events.entries[heat] if events.entries.size else first
         stop = events.entries[heat + 1] if events.entries.size else first + size
@@ -245,29 +254,29 @@ def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, s
     for i in range(start, stop):
         lines[i - start, 1] = says
         if lines[i - start, 1]:
-            lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.forms)
+            lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.entering_states)
 
 
 @kernel
-def performance(params: Any, events: Any, i: int, start: int, stop: int, first: int, forms: Any) -> float:
+def performance(params: Any, events: Any, i: int, start: int, stop: int, first: int, entering_states: Any) -> float:
     """The rating at which the player's ranking is likeliest: Newton's method within a bracket."""
     me = slot_at(events, i, first)
-    x: float = forms[me, 0]
-    low, high, reach = -math.inf, math.inf, 4.0 / forms[me, 3]
+    x: float = entering_states[me, 0]
+    low, high, reach = -math.inf, math.inf, 4.0 / entering_states[me, 3]
     for _ in range(MOST_STEPS):
-        tanh = math.tanh((x - forms[me, 0]) * forms[me, 3])
-        pull = 2.0 * forms[me, 3] * params.tie
-        value, slope = -pull * tanh, -pull * forms[me, 3] * (1.0 - tanh * tanh)
+        tanh = math.tanh((x - entering_states[me, 0]) * entering_states[me, 3])
+        pull = 2.0 * entering_states[me, 3] * params.tie
+        value, slope = -pull * tanh, -pull * entering_states[me, 3] * (1.0 - tanh * tanh)
         for j in range(start, stop):
             if j == i or not comparable(events, i, j):
                 continue
             you = slot_at(events, j, first)
-            pull = 2.0 * forms[you, 3]
-            tanh = math.tanh((x - forms[you, 0]) * forms[you, 3])
+            pull = 2.0 * entering_states[you, 3]
+            tanh = math.tanh((x - entering_states[you, 0]) * entering_states[you, 3])
             order = 1.0 if events.place[i] < events.place[j] else -1.0 if events.place[i] > events.place[j] else 0.0
             times = 1.0 if order else params.tie
             value += pull * (order - times * tanh)
-            slope -= times * pull * forms[you, 3] * (1.0 - tanh * tanh)
+            slope -= times * pull * entering_states[you, 3] * (1.0 - tanh * tanh)
         if value > 0.0:
             low = x
         else:
@@ -328,7 +337,7 @@ def robust_average(table: Any, row: int) -> float:
 
 
 @expect.register
-def chance(params: Params, a: Form, b: Form) -> float:
+def chance(params: Params, a: Entering, b: Entering) -> float:
     """The chance that `a` performs better, the difference taken for logistic."""
     spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.variance
     return logistic(LOGISTIC * (a.rating - b.rating) / math.sqrt(spread))

@@ -17,7 +17,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
-from podium.probability.logistic import outcome, share, strength
+from podium.probability.logistic import score, share, strength
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
@@ -46,7 +46,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start."""
 
     rating: float
@@ -71,7 +71,7 @@ class Folyami(System):
     )
     game: ClassVar[str] = "Stunts"
     state_type = State
-    form_type = Form
+    entering_type = Entering
     min_events: ClassVar[int] = 5
     unfinished: ClassVar[str] = (
         "It loses to everyone who finished the heat, and its place is the mean of the places that are left, "
@@ -109,9 +109,9 @@ class Folyami(System):
             both=float(self.both_provisional),
         )
 
-    def performances(self, forms: Sequence[Any]) -> ranks.Performances:
+    def performances(self, entering_states: Sequence[Any]) -> ranks.Performances:
         """The gamma model itself."""
-        return performances([me.rating for me in forms], self.gamma_shape)
+        return performances([me.rating for me in entering_states], self.gamma_shape)
 
     def newcomer(self) -> State:
         """A player who has not raced."""
@@ -119,28 +119,28 @@ class Folyami(System):
 
 
 @enter.register
-def provisional_factor(params: Params, me: State, entrant: Entrant) -> Form:
+def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
     """A newcomer's factor by the number of events before this one."""
     mine = strength(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
-        return Form(me.rating, me.events, 0.0, 1.0, mine)
+        return Entering(me.rating, me.events, 0.0, 1.0, mine)
     factor = params.growth
     if params.curve == SMOOTH:
         factor = math.exp(params.growth * left)
     elif params.curve == LINEAR:
         factor = 1.0 + params.growth * left
-    return Form(me.rating, me.events, 1.0, factor, mine)
+    return Entering(me.rating, me.events, 1.0, factor, mine)
 
 
 @compare.register
 def points_from_pair(
-    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """One expected score and one remoteness serve both; the provisional factors are each one's own."""
     w = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
-    result = outcome(mine.place, theirs.place)
+    result = score(mine.place, theirs.place)
     weight = params.k * agnesi(params.closeness * (mine.place - theirs.place))
     weight_a, weight_b = weight * factor_against(params, a, b), weight * factor_against(params, b, a)
     return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
@@ -153,7 +153,7 @@ def agnesi(gap: float) -> float:
 
 
 @kernel
-def factor_against(params: Params, me: Form, opponent: Form) -> float:
+def factor_against(params: Params, me: Entering, opponent: Entering) -> float:
     """The provisional factor of one side of a pair."""
     if me.newcomer:
         return me.factor if params.both or not opponent.newcomer else 1.0
@@ -161,7 +161,7 @@ def factor_against(params: Params, me: Form, opponent: Form) -> float:
 
 
 @settle.register
-def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add what the opponents gave."""
     return State(me.rating + totals.points, me.events + entrant.events)
 

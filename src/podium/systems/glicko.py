@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import logistic, outcome
+from podium.probability.logistic import logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
 
@@ -35,7 +35,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start, grown uncertain by idleness."""
 
     rating: float
@@ -65,7 +65,7 @@ class Glicko(System):
         "after t idle days RD = min(sqrt(RD^2 + c^2 t), a newcomer's)",
     )
     state_type = State
-    form_type = Form
+    entering_type = Entering
     evidence_type = Evidence
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
@@ -84,9 +84,11 @@ class Glicko(System):
         """The numbers that the rules read."""
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Elo's performances around uncertain skills."""
-        return uncertain_performances([me.rating for me in forms], [me.deviation for me in forms], 1.0 / Q)
+        return uncertain_performances(
+            [me.rating for me in entering_states], [me.deviation for me in entering_states], 1.0 / Q
+        )
 
     def newcomer(self) -> State:
         """A player who has not played."""
@@ -100,32 +102,34 @@ def attenuation(deviation: float) -> float:
 
 
 @enter.register
-def grown(params: Params, me: State, entrant: Entrant) -> Form:
+def inflated(params: Params, me: State, entrant: Entrant) -> Entering:
     """Step 1: idle days widen the deviation, up to a newcomer's."""
     deviation = me.deviation
     if entrant.idle > 0.0:
         wide = math.sqrt(deviation * deviation + entrant.idle * params.idle_variance)
         deviation = max(deviation, min(wide, params.max_deviation))
-    return Form(me.rating, deviation, me.events, attenuation(deviation))
+    return Entering(me.rating, deviation, me.events, attenuation(deviation))
 
 
 @compare.register
-def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Comparison, Comparison]:
+def by_order(
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
     """Each side's expected score is attenuated by the other's deviation."""
     gap = Q * (a.rating - b.rating)
-    result = outcome(mine.place, theirs.place)
+    result = score(mine.place, theirs.place)
     return Comparison(result, logistic(b.g * gap), b.g), Comparison(1.0 - result, logistic(-a.g * gap), a.g)
 
 
 @evidence.register
-def surprise_and_information(params: Params, said: Comparison) -> Evidence:
+def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
     """What is summed over opponents."""
-    information = said.weight * said.weight * said.expected * (1.0 - said.expected)
-    return Evidence(said.weight * (said.result - said.expected), information)
+    information = comparison.weight * comparison.weight * comparison.expected * (1.0 - comparison.expected)
+    return Evidence(comparison.weight * (comparison.result - comparison.expected), information)
 
 
 @settle.register
-def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Step 2."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
     return State(
@@ -136,15 +140,15 @@ def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -
 
 
 @credit.register
-def points_of(params: Params, me: Form, totals: Evidence, after: State, said: Comparison) -> Credit:
+def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
     """A comparison moves the rating by q RD'^2 g (s - E)."""
     variance = 1.0 / (1.0 / (me.deviation * me.deviation) + Q * Q * totals.information)
-    weight = Q * variance * said.weight
-    return Credit(weight, weight * (said.result - said.expected))
+    weight = Q * variance * comparison.weight
+    return Credit(weight, weight * (comparison.result - comparison.expected))
 
 
 @expect.register
-def expected_score(params: Params, a: Form, b: Form) -> float:
+def expected_score(params: Params, a: Entering, b: Entering) -> float:
     """Both deviations attenuate (eq. 16)."""
     both = attenuation(math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation))
     return logistic(both * Q * (a.rating - b.rating))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import both_chances, logistic, outcome
+from podium.probability.logistic import both_chances, logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
 
@@ -43,7 +43,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player on the Glicko-2 scale (step 2): mu and phi, with g(phi) (step 3)."""
 
     rating: float
@@ -92,7 +92,7 @@ class Glicko2(System):
         "rate fields of many with elo, folyami or elo-mmr, or settle duels at the end of rating periods"
     )
     state_type = State
-    form_type = Form
+    entering_type = Entering
     evidence_type = Evidence
 
     tau: float = parameter(0.5, "how fast volatility may change (step 1)", low=1e-3, high=10.0)
@@ -128,9 +128,9 @@ class Glicko2(System):
             return System.at_limit(self, states)
         return at_volatility(states, self.max_volatility)
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Elo's performances around uncertain skills."""
-        return uncertain_performances([me.mu for me in forms], [me.phi for me in forms], 1.0)
+        return uncertain_performances([me.mu for me in entering_states], [me.phi for me in entering_states], 1.0)
 
     def newcomer(self) -> State:
         """A player who has not played."""
@@ -159,21 +159,23 @@ def attenuation(phi: float) -> float:
 
 
 @enter.register
-def to_scale(params: Params, me: State, entrant: Entrant) -> Form:
+def to_scale(params: Params, me: State, entrant: Entrant) -> Entering:
     """Step 2, after step 6's growth for every period missed."""
     phi = me.deviation / SCALE
     if params.idle_growth and entrant.idle > 0.0:
-        grown = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
-        phi = max(phi, min(grown, params.max_phi))
+        inflated = math.sqrt(phi * phi + entrant.idle * me.volatility * me.volatility)
+        phi = max(phi, min(inflated, params.max_phi))
     mu = (me.rating - params.centre) / SCALE
-    return Form(me.rating, me.volatility, me.events, mu, phi, attenuation(phi))
+    return Entering(me.rating, me.volatility, me.events, mu, phi, attenuation(phi))
 
 
 @compare.register
-def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Comparison, Comparison]:
+def by_order(
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Comparison, Comparison]:
     """Step 3: each side's expected score is attenuated by the other's deviation."""
     gap = a.mu - b.mu
-    result = outcome(mine.place, theirs.place)
+    result = score(mine.place, theirs.place)
     expected_a, doubted_a = both_chances(b.g * gap)
     expected_b, doubted_b = both_chances(-a.g * gap)
     for_a = Comparison(result, expected_a, b.g, doubted_a)
@@ -181,16 +183,16 @@ def by_order(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat:
 
 
 @evidence.register
-def surprise_and_information(params: Params, said: Comparison) -> Evidence:
+def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
     """What steps 3 and 4 sum over opponents."""
     return Evidence(
-        surprise=said.weight * (said.result - said.expected),
-        information=said.weight * said.weight * said.expected * said.doubted,
+        surprise=comparison.weight * (comparison.result - comparison.expected),
+        information=comparison.weight * comparison.weight * comparison.expected * comparison.doubted,
     )
 
 
 @settle.register
-def after_period(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Steps 5 to 8; a player compared with nobody stays."""
     if totals.information < LEAST_INFORMATION:
         return State(me.rating, me.phi * SCALE, me.volatility, me.events + entrant.events)
@@ -247,15 +249,15 @@ def settled_variance(
 
 
 @credit.register
-def points_of(params: Params, me: Form, totals: Evidence, after: State, said: Comparison) -> Credit:
+def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
     """Step 8: a comparison moves mu by phi'^2 g (s - E)."""
     phi = after.deviation / SCALE
-    weight = SCALE * phi * phi * said.weight
-    return Credit(weight, weight * (said.result - said.expected))
+    weight = SCALE * phi * phi * comparison.weight
+    return Credit(weight, weight * (comparison.result - comparison.expected))
 
 
 @expect.register
-def expected_score(params: Params, a: Form, b: Form) -> float:
+def expected_score(params: Params, a: Entering, b: Entering) -> float:
     """Glickman's expected outcome, both deviations attenuating (Glicko paper, eq. 16)."""
     both = attenuation(math.sqrt(a.phi * a.phi + b.phi * b.phi))
     return logistic(both * (a.mu - b.mu))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from podium.engine.rules import kernel
 from podium.engine.system import parameter
-from podium.probability.normal import SQRT_2, density
+from podium.probability.normal import SQRT_2, pdf
 from podium.systems import _weng_lin as shared
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
@@ -81,7 +81,7 @@ def win(x: float, t: float) -> tuple[float, float]:
     chance = below(lead)
     if chance < LEAST_CHANCE:
         return -lead, 1.0 if x < 0.0 else 0.0
-    v = density(lead) / chance
+    v = pdf(lead) / chance
     return v, v * (v + lead)
 
 
@@ -92,11 +92,11 @@ def draw(x: float, t: float) -> tuple[float, float]:
     chance = below(near) - below(far)
     v = -x - t if x < 0.0 else -x + t
     if chance >= LEAST_DRAW:
-        v = (density(far) - density(near)) / chance
+        v = (pdf(far) - pdf(near)) / chance
         v = -v if x < 0.0 else v
     if chance < LEAST_CHANCE:
         return v, 1.0
-    return v, (near * density(near) - far * density(far)) / chance + v * v
+    return v, (near * pdf(near) - far * pdf(far)) / chance + v * v
 
 
 SYSTEM = OpenskillTm

@@ -35,7 +35,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start, base points added."""
 
     rating: float
@@ -67,7 +67,7 @@ class Stk(System):
     )
     game: ClassVar[str] = "SuperTuxKart"
     state_type = State
-    form_type = Form
+    entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     unfinished: ClassVar[str] = (
@@ -102,14 +102,14 @@ class Stk(System):
 
 
 @enter.register
-def add_base_points(params: Params, me: State, entrant: Entrant) -> Form:
+def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
     """The instalment of base points [1], and the factor of experience [7], from before the event."""
     rating, race = me.rating, me.events
     while race < me.events + entrant.events and race < params.base_events:
         race += 1.0
         rating += max(2.0 * (params.base_events - race), 8.0)
     factor = experience(me.peak, me.events) if params.steadying else 1.0
-    return Form(rating, me.peak, me.events, factor, strength(params.slope * (rating - params.centre)))
+    return Entering(rating, me.peak, me.events, factor, strength(params.slope * (rating - params.centre)))
 
 
 @kernel
@@ -130,7 +130,7 @@ def experience(peak: float, events: float) -> float:
 
 @compare.register
 def points_from_times(
-    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """The pair exchange: what one wins, the other loses."""
     expected = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
@@ -153,14 +153,14 @@ def lead(mine: float, theirs: float) -> float:
 
 
 @settle.register
-def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add the exchange, keep the best."""
     rating = me.rating + totals.points
     return State(rating, max(me.peak, rating), me.events + entrant.events)
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Form, totals: Points, after: State) -> Causes:
+def what_else(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
     """Base points come before the exchange."""
     return Causes(base_points=me.rating - before.rating)
 

@@ -51,7 +51,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start; `deviation` is from before the event, the rest is to be applied after it."""
 
     raw_rating: float
@@ -63,7 +63,7 @@ class Form(NamedTuple):
     disconnects_new: float
     disconnects: float  # how many of the last 64 events, this one included
     penalty: float  # deviation added for quitting again
-    grown: float  # deviation added while idle
+    inflated: float  # deviation added while idle
     events: float
 
 
@@ -111,7 +111,7 @@ class StkRd(System):
     weight_repeats: ClassVar[bool] = False  # a later heat knows who left the one before
     equals_drift: ClassVar[bool] = True  # the deviation is taken off the rating, and falls
     state_type = State
-    form_type = Form
+    entering_type = Entering
     evidence_type = Evidence
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
@@ -194,7 +194,7 @@ def ones(bits: int) -> int:
 
 
 @enter.register
-def remember_quit(params: Params, me: State, entrant: Entrant) -> Form:
+def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
     """Shift this event's bit in; a third quit within 64 events widens the deviation at once."""
     deviation, day = me.deviation, 0.0
     if params.idle_growth:
@@ -206,7 +206,7 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Form:
     new = ((new << 1) | int(entrant.quit)) & HALF
     quits = float(ones(old) + ones(new))
     penalty = 15.0 + 3.0 * (quits - 3.0) if entrant.quit and quits >= 3.0 else 0.0
-    return Form(
+    return Entering(
         raw_rating=me.raw_rating,
         deviation=deviation,
         root=math.sqrt(deviation),
@@ -216,13 +216,13 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Form:
         disconnects_new=float(new),
         disconnects=quits,
         penalty=penalty,
-        grown=deviation - me.deviation,
+        inflated=deviation - me.deviation,
         events=me.events,
     )
 
 
 @compare.register
-def duel(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
+def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
     """Both sides of a pair: one result and one expected score, each weighed by its own accuracy."""
     raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
     here_a, here_b = mine.finished > 0.0, theirs.finished > 0.0
@@ -272,13 +272,13 @@ def widening(deviation: float, accuracy: float, surprise: float) -> float:
 
 
 @evidence.register
-def points_and_deviation(params: Params, said: Duel) -> Evidence:
+def points_and_deviation(params: Params, comparison: Duel) -> Evidence:
     """What a comparison adds."""
-    return Evidence(said.weight * (said.result - said.expected), said.deviation)
+    return Evidence(comparison.weight * (comparison.result - comparison.expected), comparison.deviation)
 
 
 @settle.register
-def apply(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State:
+def apply(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
     """Apply both changes; quits raise the floor of the deviation."""
     raw = me.raw_rating + totals.points
     floor = params.least_deviation
@@ -299,13 +299,13 @@ def apply(params: Params, me: Form, totals: Evidence, entrant: Entrant) -> State
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Form, totals: Evidence, after: State) -> Causes:
+def what_else(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
     """The deviation's part of the change: a wider one lowers the rating."""
     unfloored = me.deviation + me.penalty + totals.deviation
     return Causes(
         deviation=-DEVIATIONS_OFF * totals.deviation,
         quits=-DEVIATIONS_OFF * me.penalty,
-        idle=-DEVIATIONS_OFF * me.grown,
+        idle=-DEVIATIONS_OFF * me.inflated,
         floor=-DEVIATIONS_OFF * (after.deviation - unfloored),
     )
 

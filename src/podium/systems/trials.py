@@ -40,7 +40,7 @@ class Trials(System):
     state_type = glicko2.State
     limits: ClassVar[tuple[str, ...]] = (f"the volatility is capped at {MAX_VOLATILITY:g}, as in glicko2",)
     instead: ClassVar[str] = glicko2.Glicko2.instead
-    form_type = glicko2.Form
+    entering_type = glicko2.Entering
     evidence_type = glicko2.Evidence
     settled_deviation: ClassVar[float | None] = 100.0
     unfinished: ClassVar[str] = (
@@ -91,7 +91,7 @@ class Trials(System):
 
 
 @expect.register
-def win_expectancy(params: Params, a: glicko2.Form, b: glicko2.Form) -> float:
+def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
     """Elo's formula, as the text shows it: 400 points are odds of 10 to 1."""
     return logistic((a.rating - b.rating) * math.log(10.0) / 400.0)
 

@@ -17,7 +17,7 @@ from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, r
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
-from podium.probability.normal import distribution, draw_shift, draw_shrink, grown, win_shift, win_shrink
+from podium.probability.normal import distribution, draw_shift, draw_shrink, inflated, win_shift, win_shrink
 from podium.probability.ranks import NormalPerformances, Performances
 
 # What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
@@ -68,7 +68,7 @@ class TrueSkill(System):
         "margin = Phi^-1((draw_probability + 1) / 2) sqrt(players in both teams) beta",
     )
     state_type = State
-    form_type = State
+    entering_type = State
     evidence_type = Evidence
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
@@ -106,10 +106,10 @@ class TrueSkill(System):
             partial_play=float(self.partial_play),
         )
 
-    def performances(self, forms: Sequence[Any]) -> Performances:
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Normal performances around uncertain skills."""
-        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in forms])
-        return NormalPerformances(-np.array([me.rating for me in forms]), scale)
+        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
+        return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
 
     def newcomer(self) -> State:
         """A player who has not played."""
@@ -117,9 +117,9 @@ class TrueSkill(System):
 
 
 @enter.register
-def with_doubt(params: Params, me: State, entrant: Entrant) -> State:
+def add_uncertainty(params: Params, me: State, entrant: Entrant) -> State:
     """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    deviation = grown(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
+    deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
     return State(me.rating, deviation, me.events)
 
 
@@ -128,10 +128,10 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_ranking(
-    params: Params, like: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add a heat's message to each of its players."""
-    _, form, _ = like
+    _, entering, _ = prototypes
     lines, weight = scratch.lines, weight_at(events, heat)
     if nobody_finished(events, start, stop):
         return
@@ -142,7 +142,7 @@ def judge_ranking(
         for note in range(SIZE, RESULT_MEAN + 1):
             lines[k, note] = 0.0
     for i in range(start, stop):
-        me = read(scratch.forms, slot_at(events, i, first), form)
+        me = read(scratch.entering_states, slot_at(events, i, first), entering)
         row = row_of(lines, i - start)
         part = part_in_team(events, i, params.partial_play)
         lines[row, MU] += part * me.rating
@@ -151,7 +151,7 @@ def judge_ranking(
     pass_messages(params, lines, teams)
     for i in range(start, stop):
         slot = slot_at(events, i, first)
-        me = read(scratch.forms, slot, form)
+        me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
         precision = lines[row, LEFT] + lines[row, RIGHT]
         if precision <= 0.0:

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat, part_played
 from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import logistic, outcome
+from podium.probability.logistic import logistic, score
 
 
 class Params(NamedTuple):
@@ -30,7 +30,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start, with the K of so many events."""
 
     rating: float
@@ -52,7 +52,7 @@ class Xonstat(System):
     )
     game: ClassVar[str] = "Xonotic"
     state_type = State
-    form_type = Form
+    entering_type = Entering
     unfinished: ClassVar[str] = (
         "It loses to everyone who finished the heat; where played_s and duration_s are given, what it has at "
         "stake shrinks to the part of the game it was there for. Two who did not finish are not compared."
@@ -83,18 +83,18 @@ class Xonstat(System):
 
 
 @enter.register
-def experience(params: Params, me: State, entrant: Entrant) -> Form:
+def experience(params: Params, me: State, entrant: Entrant) -> Entering:
     """K falls in a line over the first games."""
-    return Form(me.rating, me.events, params.k_newcomer - params.k_step * min(me.events, params.k_events))
+    return Entering(me.rating, me.events, params.k_newcomer - params.k_step * min(me.events, params.k_events))
 
 
 @compare.register
 def points_from_pair(
-    params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """Elo's exchange, each with a K of its own; the mean over opponents is in the weights."""
     expected = logistic(params.slope * (a.rating - b.rating))
-    result = outcome(mine.place, theirs.place)
+    result = score(mine.place, theirs.place)
     opponents_a, opponents_b = mine.opponents, theirs.opponents
     if params.winner_only and is_free_for_all(mine, theirs, heat):
         opponents_a, opponents_b = beside_winner(mine, theirs), beside_winner(theirs, mine)
@@ -125,7 +125,7 @@ def beside_winner(mine: Entry, theirs: Entry) -> float:
 
 
 @settle.register
-def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add what the opponents gave."""
     return State(me.rating + totals.points, me.events + entrant.events)
 

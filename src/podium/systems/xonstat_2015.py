@@ -34,7 +34,7 @@ class State(NamedTuple):
     events: float
 
 
-class Form(NamedTuple):
+class Entering(NamedTuple):
     """A player at the start, with the factor of K for so many events."""
 
     rating: float
@@ -74,7 +74,7 @@ class Xonstat2015(System):
     game: ClassVar[str] = "Xonotic"
     equals_drift: ClassVar[bool] = True  # the favourite is spared
     state_type = State
-    form_type = Form
+    entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
     unfinished: ClassVar[str] = (
@@ -127,13 +127,15 @@ def played_enough(params: Params, entry: Entry, heat: Heat) -> bool:
 
 
 @enter.register
-def experience(params: Params, me: State, entrant: Entrant) -> Form:
+def experience(params: Params, me: State, entrant: Entrant) -> Entering:
     """K's factor falls in a line over the first games."""
-    return Form(me.rating, me.events, 1.0 - params.fall * min(me.events, params.k_events))
+    return Entering(me.rating, me.events, 1.0 - params.fall * min(me.events, params.k_events))
 
 
 @compare.register
-def uneven_exchange(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Uneven, Uneven]:
+def uneven_exchange(
+    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
+) -> tuple[Uneven, Uneven]:
     """`a` stands first in the file: which side is spared depends on that."""
     odds = min(max(params.slope * (a.rating - b.rating), -params.most_log_odds), params.most_log_odds)
     expected = logistic(odds)
@@ -150,7 +152,7 @@ def uneven_exchange(params: Params, a: Form, b: Form, mine: Entry, theirs: Entry
 
 
 @kernel
-def stake(params: Params, me: Form, mine: Entry, heat: Heat) -> float:
+def stake(params: Params, me: Entering, mine: Entry, heat: Heat) -> float:
     """K, over the number of the others."""
     k = params.k * min(1.0, whole_seconds(mine) / params.full_k_s) * me.factor
     return k / (heat.entries - 1.0)
@@ -171,25 +173,25 @@ def share_of_scores(mine: Entry, theirs: Entry, heat: Heat) -> float:
 
 
 @evidence.register
-def points(params: Params, said: Uneven) -> Points:
+def points(params: Params, comparison: Uneven) -> Points:
     """The weight times the gain."""
-    return Points(said.weight * said.gain)
+    return Points(comparison.weight * comparison.gain)
 
 
 @credit.register
-def points_of(params: Params, me: Form, totals: Points, after: State, said: Uneven) -> Credit:
+def points_of(params: Params, me: Entering, totals: Points, after: State, comparison: Uneven) -> Credit:
     """The weight times the gain."""
-    return Credit(said.weight, said.weight * said.gain)
+    return Credit(comparison.weight, comparison.weight * comparison.gain)
 
 
 @settle.register
-def add_points(params: Params, me: Form, totals: Points, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add what the opponents gave, down to the floor, which must not stand in for what is no number."""
     return State(max(me.rating + totals.points, params.floor), me.events + entrant.events)
 
 
 @causes.register
-def what_else(params: Params, before: State, me: Form, totals: Points, after: State) -> Causes:
+def what_else(params: Params, before: State, me: Entering, totals: Points, after: State) -> Causes:
     """Points that the floor gave back."""
     return Causes(floor=after.rating - (me.rating + totals.points))
 

@@ -39,10 +39,10 @@ def read(body: bytes, kind: type[Body], others: dict[str, type[Body]]) -> Body:
     """A JSON text as a model."""
     value = loads(body)
     told = next((others[name] for name in others if name in value), kind) if isinstance(value, dict) else kind
-    return fitted(value, told)
+    return validate(value, told)
 
 
-def fitted(value: Any, kind: type[Body]) -> Body:
+def validate(value: Any, kind: type[Body]) -> Body:
     """The value as the service takes it.
 
     Raises:
@@ -62,7 +62,7 @@ def fitted(value: Any, kind: type[Body]) -> Body:
 TAKEN: set[type[BaseModel]] = set()
 
 
-def takes(*kinds: type[BaseModel]) -> dict[str, Any]:
+def request_body(*kinds: type[BaseModel]) -> dict[str, Any]:
     """The OpenAPI words for a body that the route reads itself: any of these models."""
     TAKEN.update(kinds)
     several = [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]

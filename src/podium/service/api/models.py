@@ -254,7 +254,7 @@ class Receipt(BaseModel):
     warnings: list[str]
 
 
-class PoolTold(BaseModel):
+class PoolOut(BaseModel):
     """A ladder."""
 
     name: str
@@ -278,7 +278,7 @@ class Rerated(BaseModel):
     rerated: int
 
 
-class MatchTold(BaseModel):
+class MatchOut(BaseModel):
     """A registered match."""
 
     match_id: str

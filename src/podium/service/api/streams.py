@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from podium.service.api.writes import BASE
-from podium.service.http.access import needs
+from podium.service.http.access import require_role
 from podium.service.http.paths import Pool
 from podium.service.http.problems import READING, answers
 from podium.service.metrics import Metrics
@@ -41,7 +41,7 @@ def add_streams(app: FastAPI, store: Store, metrics: Metrics) -> None:
         pool: Pool,
         last_event_id: Annotated[str | None, Header(max_length=20, description="Where an earlier one ended.")] = None,
         seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="How long it stays open.")] = 3600.0,
-        _key: str = needs("read"),
+        _key: str = require_role("read"),
     ) -> StreamingResponse:
         """Everything that happens to a ladder, as it happens; after a pause it goes on where it ended."""
         newest = await run_in_threadpool(store.version, pool)  # refuses an unknown pool before anything is sent
@@ -56,7 +56,7 @@ def add_streams(app: FastAPI, store: Store, metrics: Metrics) -> None:
         pool: Pool,
         table: Literal["results", "history"],
         kind: Literal["csv", "parquet"],
-        _key: str = needs("read"),
+        _key: str = require_role("read"),
     ) -> StreamingResponse:
         """The results that count, or every change of a rating, as a file."""
         frame = store.results(pool).frame if table == "results" else store.history(pool)

@@ -10,23 +10,23 @@ from fastapi.responses import JSONResponse
 from podium import systems
 from podium.engine.system import System
 from podium.service.api.batching import Intake
-from podium.service.api.bodies import body_of, takes
+from podium.service.api.bodies import body_of, request_body
 from podium.service.api.models import (
     Batch,
     Configuration,
     Day,
     Event,
-    MatchTold,
+    MatchOut,
     Merge,
     NewMatch,
     NewName,
     NewPool,
     NewSeason,
-    PoolTold,
+    PoolOut,
     Receipt,
     Rerated,
 )
-from podium.service.http.access import needs
+from podium.service.http.access import require_role
 from podium.service.http.paths import EventId, Player, Pool
 from podium.service.http.problems import WRITING, answers
 from podium.service.http.strict_json import RefusedError
@@ -53,23 +53,23 @@ def add_writes(app: FastAPI, store: Store, metrics: Metrics) -> None:
 def add_pools(app: FastAPI, store: Store) -> None:
     """Pools, their systems and seasons, and daily ranks."""
 
-    @app.post(BASE, status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=takes(NewPool))
-    async def create_pool(request: Request, key: str = needs("admin")) -> PoolTold:
+    @app.post(BASE, status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
+    async def create_pool(request: Request, key: str = require_role("admin")) -> PoolOut:
         """Open a ladder."""
         told = await body_of(request, NewPool)
         made = made_system(told)
         await run_in_threadpool(store.create_pool, told.name, made, actor=key)
-        return PoolTold(name=told.name, system=made.name, parameters=told.parameters)
+        return PoolOut(name=told.name, system=made.name, parameters=told.parameters)
 
-    @app.put(f"{BASE}/{{pool}}/system", responses=REFUSALS, tags=["pools"], openapi_extra=takes(Configuration))
-    async def configure(request: Request, pool: Pool, key: str = needs("admin")) -> Rerated:
+    @app.put(f"{BASE}/{{pool}}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
+    async def configure(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
         """Rate a ladder with another system, or other parameters, from its first event on."""
         made = made_system(await body_of(request, Configuration))
         return Rerated(rerated=await run_in_threadpool(store.configure, pool, made, actor=key))
 
     @app.post(f"{BASE}/{{pool}}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"],
-              openapi_extra=takes(NewSeason))  # fmt: skip
-    async def begin_season(request: Request, pool: Pool, key: str = needs("admin")) -> Rerated:
+              openapi_extra=request_body(NewSeason))  # fmt: skip
+    async def begin_season(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
         """Shrink every lead over a newcomer to a share of itself, from a moment on."""
         told = await body_of(request, NewSeason)
         rerated = await run_in_threadpool(
@@ -77,8 +77,8 @@ def add_pools(app: FastAPI, store: Store) -> None:
         )
         return Rerated(rerated=rerated)
 
-    @app.post(f"{BASE}/{{pool}}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=takes(Day))
-    async def take_snapshot(request: Request, pool: Pool, _key: str = needs("admin")) -> dict[str, int]:
+    @app.post(f"{BASE}/{{pool}}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
+    async def take_snapshot(request: Request, pool: Pool, _key: str = require_role("admin")) -> dict[str, int]:
         """Keep the ranks of a day's 00:00 UTC, today's if not told, and take spoilt days again; players per day."""
         told = (await body_of(request, Day)).day
         taken = await run_in_threadpool(store.snapshot, pool, None if told is None else snapshots.day_told(told))
@@ -95,9 +95,9 @@ def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> 
 
     @app.post(f"{BASE}/{{pool}}/events", status_code=201, response_model=list[Receipt], tags=["events"],
               responses=answers(*WRITING, 503) | {200: {"model": list[Receipt], "description": "Known already."}},
-              openapi_extra=takes(Event, Batch))  # fmt: skip
+              openapi_extra=request_body(Event, Batch))  # fmt: skip
     async def submit(
-        request: Request, pool: Pool, *, dry_run: DryRun = False, key: str = needs("write")
+        request: Request, pool: Pool, *, dry_run: DryRun = False, key: str = require_role("write")
     ) -> JSONResponse:
         """Submit one event, or several that are taken together; the same again is answered with 200."""
         told = await body_of(request, ONE, events=Batch)
@@ -107,12 +107,14 @@ def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> 
         match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
         if dry_run:
             found = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
-            return JSONResponse([given(each) for each in found], 200)
+            return JSONResponse([receipt_json(each) for each in found], 200)
         found = await intake.submit(pool, rows, key, match_ids)
         for each in found:
             metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
         metrics.rerated.labels(pool).inc(max((each.rerated for each in found), default=0))
-        return JSONResponse([given(each) for each in found], 200 if all(each.duplicate for each in found) else 201)
+        return JSONResponse(
+            [receipt_json(each) for each in found], 200 if all(each.duplicate for each in found) else 201
+        )
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
@@ -132,9 +134,9 @@ def add_corrections(app: FastAPI, store: Store, metrics: Metrics) -> None:
     """Corrections of events."""
 
     @app.put(f"{BASE}/{{pool}}/events/{{event_id}}", response_model=Receipt, responses=REFUSALS, tags=["events"],
-             openapi_extra=takes(Event))  # fmt: skip
+             openapi_extra=request_body(Event))  # fmt: skip
     async def amend(
-        request: Request, pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = needs("admin")
+        request: Request, pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
     ) -> JSONResponse:
         """Correct an event; every rating becomes what it would have been."""
         told = await body_of(request, Event)
@@ -145,62 +147,66 @@ def add_corrections(app: FastAPI, store: Store, metrics: Metrics) -> None:
         return corrected(pool, await run_in_threadpool(store.amend, pool, told.rows(), actor=key, dry_run=dry_run))
 
     @app.post(f"{BASE}/{{pool}}/events/{{event_id}}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
-    def void(pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = needs("admin")) -> JSONResponse:
+    def void(
+        pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
+    ) -> JSONResponse:
         """Let an event count for nothing; its content is kept."""
         return corrected(pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
 
     @app.post(
         f"{BASE}/{{pool}}/events/{{event_id}}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"]
     )
-    def restore(pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = needs("admin")) -> JSONResponse:
+    def restore(
+        pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
+    ) -> JSONResponse:
         """Let a voided event count again."""
         return corrected(pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
 
     def corrected(pool: str, told: Taken) -> JSONResponse:
         if not told.effects:
             metrics.rerated.labels(pool).inc(told.rerated)
-        return JSONResponse(given(told))
+        return JSONResponse(receipt_json(told))
 
 
 def add_matches(app: FastAPI, store: Store) -> None:
     """Matches that start."""
 
     @app.post(f"{BASE}/{{pool}}/matches", status_code=201, responses=REFUSALS, tags=["matches"],
-              openapi_extra=takes(NewMatch))  # fmt: skip
-    async def register(request: Request, pool: Pool, key: str = needs("write")) -> MatchTold:
+              openapi_extra=request_body(NewMatch))  # fmt: skip
+    async def register(request: Request, pool: Pool, key: str = require_role("write")) -> MatchOut:
         """Register a match that starts: its result counts once, and who is missing from it has quit."""
         told = await body_of(request, NewMatch)
         entrants = [each.model_dump() for each in told.entrants]
         kept = await run_in_threadpool(
             store.register, pool, told.match_id, entrants, held_s=told.expires_in_s, actor=key
         )
-        return MatchTold.model_validate(kept, from_attributes=True)
+        return MatchOut.model_validate(kept, from_attributes=True)
 
 
 def add_players(app: FastAPI, store: Store) -> None:
     """Who players are."""
 
-    @app.post(f"{BASE}/{{pool}}/merge", responses=REFUSALS, tags=["players"], openapi_extra=takes(Merge))
-    async def merge(request: Request, pool: Pool, key: str = needs("admin")) -> Rerated:
+    @app.post(f"{BASE}/{{pool}}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
+    async def merge(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
         """Let one player's results be another's."""
         told = await body_of(request, Merge)
         return Rerated(rerated=await run_in_threadpool(store.merge, pool, told.player, told.into, actor=key))
 
     @app.post(f"{BASE}/{{pool}}/players/{{player}}/rename", responses=REFUSALS, tags=["players"],
-              openapi_extra=takes(NewName))  # fmt: skip
-    async def rename(request: Request, pool: Pool, player: Player, key: str = needs("admin")) -> NewName:
+              openapi_extra=request_body(NewName))  # fmt: skip
+    async def rename(request: Request, pool: Pool, player: Player, key: str = require_role("admin")) -> NewName:
         """Call a player otherwise, everywhere; no rating moves."""
         told = await body_of(request, NewName)
         await run_in_threadpool(store.rename, pool, player, told.name, actor=key)
         return told
 
     @app.post(f"{BASE}/{{pool}}/players/{{player}}/pseudonymise", responses=REFUSALS, tags=["players"])
-    def pseudonymise(pool: Pool, player: Player, key: str = needs("admin")) -> NewName:
+    def pseudonymise(pool: Pool, player: Player, key: str = require_role("admin")) -> NewName:
         """Forget every name that a player had, everywhere; no rating moves."""
         return NewName(name=store.pseudonymise(pool, player, actor=key))
 
 
-def given(told: Taken) -> dict[str, Any]:
+def receipt_json(told: Taken) -> dict[str, Any]:
     """A receipt as the service gives it."""
     return {
         "event_id": told.event_id,

@@ -26,7 +26,7 @@ class AccessError(PodiumError):
         self.status, self.retry_after_s = status, retry_after_s
 
 
-class Doorkeeper:
+class KeyGuard:
     """Looks keys up, and counts what each asks for; kept in memory, by process."""
 
     def __init__(self, store: Store) -> None:
@@ -70,11 +70,11 @@ class Doorkeeper:
             raise AccessError(429, words, wait)
 
 
-def needs(role: str) -> Any:
+def require_role(role: str) -> Any:
     """A dependency: the name of the key, which opens the pool of the route for a role."""
 
     async def opens(request: Request) -> str:
-        doorkeeper: Doorkeeper = request.app.state.doorkeeper
+        doorkeeper: KeyGuard = request.app.state.doorkeeper
         words = request.headers.get("authorization", "").split()
         bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
         pool = name_of(request.path_params["pool"]) if "pool" in request.path_params else None

@@ -12,7 +12,7 @@ from podium.service.http.strict_json import RefusedError, check_text
 STAND_IN = "\x1f"  # for a slash within a name, on its way through the router
 
 
-class Addressed:
+class PathMiddleware:
     """Middleware that tells a slash in a name from one between names, and refuses addresses that are no text."""
 
     def __init__(self, app: Any, refusal: Any) -> None:

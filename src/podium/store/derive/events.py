@@ -10,11 +10,11 @@ from podium.store.log.pools import Key, Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, event
 
-KNOWN = sa.select(event).where(event.c.pool_id == sa.bindparam("of"), among(event.c.event_id))
+SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
 CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
     .where(
-        change.c.pool_id == sa.bindparam("of"),
+        change.c.pool_id == sa.bindparam("pool"),
         change.c.started_at == sa.bindparam("at"),
         change.c.seq == sa.bindparam("number"),
     )
@@ -31,22 +31,22 @@ class Change(NamedTuple):
     delta: float
 
 
-def wanted_event(connection: sa.Connection, of: Pool, event_id: str) -> Any:
+def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
     """An event's row.
 
     Raises:
         UnknownError: there is none.
     """
-    found = connection.execute(KNOWN, {"of": of.id, "among": values([event_id])}).first()
+    found = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values([event_id])}).first()
     if found is None:
-        raise UnknownError(f"there is no event {event_id!r} in pool {of.name!r}")
+        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
     return found
 
 
-def changes_of(connection: sa.Connection, of: Pool, key: Key) -> tuple[Change, ...]:
+def changes_of(connection: sa.Connection, pool: Pool, key: Key) -> tuple[Change, ...]:
     """What an event did, in the order of its rows."""
-    rows = connection.execute(CHANGES, {"of": of.id, "at": key.started_at, "number": key.seq}).all()
-    names = names_of(connection, of, {row.player_id for row in rows}) if rows else {}
+    rows = connection.execute(CHANGES, {"pool": pool.id, "at": key.started_at, "number": key.seq}).all()
+    names = names_of(connection, pool, {row.player_id for row in rows}) if rows else {}
     return tuple(
         Change(names[row.player_id], row.rating_before, row.rating, row.rating - row.rating_before) for row in rows
     )

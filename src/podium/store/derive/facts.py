@@ -9,22 +9,22 @@ import sqlalchemy as sa
 from podium.store.derive.rerating import SUPERSEDED, VOIDED
 from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, VOID
 from podium.store.log.pools import Pool
-from podium.store.sql.schema import event, log, merged, pool, registration, season
+from podium.store.sql.schema import event, log, merged, pools, registration, season
 from podium.store.sql.timestamps import microseconds
 
 Facts = dict[tuple[str, Any], Any]  # what is told of ("event", its id), ("season", its name), …
 ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
-    .where(log.c.pool_id == sa.bindparam("of"))
+    .where(log.c.pool_id == sa.bindparam("pool"))
     .order_by(log.c.seq)
 )
 
 
-def from_log(connection: sa.Connection, of: Pool) -> Facts:
+def from_log(connection: sa.Connection, pool: Pool) -> Facts:
     """What the log says."""
     told: Facts = {}
     events: dict[str, dict[str, Any]] = {}
-    for row in connection.execute(ENTRIES, {"of": of.id}):
+    for row in connection.execute(ENTRIES, {"pool": pool.id}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
@@ -65,18 +65,18 @@ def standing_results(events: dict[str, dict[str, Any]]) -> dict[str, str]:
     return told
 
 
-def as_kept(connection: sa.Connection, of: Pool) -> Facts:
+def as_kept(connection: sa.Connection, pool: Pool) -> Facts:
     """What the tables say."""
     told: Facts = {}
-    for row in connection.execute(sa.select(event).where(event.c.pool_id == of.id)):
+    for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id)):
         state = row.status if row.status in (VOIDED, SUPERSEDED) else ""
         told["event", row.event_id] = row.seq, row.content_seq, row.started_at, row.match_id, row.present, state
-    for row in connection.execute(sa.select(registration).where(registration.c.pool_id == of.id)):
+    for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         told["match", row.match_id] = row.seq, row.expires_at
-    for row in connection.execute(sa.select(season).where(season.c.pool_id == of.id)):
+    for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
         told["season", row.name] = row.seq, row.started_at, row.keep
-    for row in connection.execute(sa.select(merged).where(merged.c.pool_id == of.id)):
+    for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
         told["account", row.player_id] = row.into_id
-    for row in connection.execute(sa.select(pool).where(pool.c.id == of.id)):
+    for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
         told["pool", ""] = row.system, json.loads(row.parameters)
     return told

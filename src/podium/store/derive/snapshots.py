@@ -12,7 +12,7 @@ from podium.store.log.pools import Key, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 
-HERE = snapshot_day.c.pool_id == sa.bindparam("of")
+HERE = snapshot_day.c.pool_id == sa.bindparam("pool")
 SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)
 DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(HERE).order_by(snapshot_day.c.day)
 
@@ -44,12 +44,12 @@ def date_of(day: int) -> date:
     return instant(day * DAY_US).date()
 
 
-def spoil(connection: sa.Connection, of: Pool, started_at: int) -> None:
+def spoil(connection: sa.Connection, pool: Pool, started_at: int) -> None:
     """Mark the snapshots after a moment: what was before them has changed."""
-    connection.execute(SPOILED, {"of": of.id, "day_it_was": started_at // DAY_US})
+    connection.execute(SPOILED, {"pool": pool.id, "day_it_was": started_at // DAY_US})
 
 
-def due(connection: sa.Connection, of: Pool, day: int | None) -> list[int]:
+def due(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
     """The days to take: those that are stale, and `day`, or today, if it is missing.
 
     Raises:
@@ -59,18 +59,18 @@ def due(connection: sa.Connection, of: Pool, day: int | None) -> list[int]:
     day = newest if day is None else day
     if day > newest:
         raise ParameterError(f"{date_of(day)} is to come; a snapshot is of a day's 00:00 UTC")
-    kept = {row.day: row.stale for row in connection.execute(DAYS, {"of": of.id})}
+    kept = {row.day: row.stale for row in connection.execute(DAYS, {"pool": pool.id})}
     return sorted({each for each, stale in kept.items() if stale} | ({day} - kept.keys()))
 
 
-def take(connection: sa.Connection, of: Pool, day: int) -> int:
+def take(connection: sa.Connection, pool: Pool, day: int) -> int:
     """Keep the ranks of one day's 00:00 UTC, instead of what was kept of it; how many players had one."""
-    rows = ranked(connection, of, day)
+    rows = ranked(connection, pool, day)
     for table in (snapshot, snapshot_day):
-        connection.execute(sa.delete(table).where(table.c.pool_id == of.id, table.c.day == day))
-    connection.execute(sa.insert(snapshot_day), {"pool_id": of.id, "day": day, "stale": False})
+        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
+    connection.execute(sa.insert(snapshot_day), {"pool_id": pool.id, "day": day, "stale": False})
     if rows:
-        shared = {"pool_id": of.id, "day": day}
+        shared = {"pool_id": pool.id, "day": day}
         kept = [shared | {"player_id": who, "rank": rank, "rating": rating} for who, rank, rating in rows]
         connection.execute(sa.insert(snapshot), kept)
     return len(rows)
@@ -78,16 +78,16 @@ def take(connection: sa.Connection, of: Pool, day: int) -> int:
 
 def retake(connection: sa.Connection, pool: Pool) -> int:
     """Keep the ranks of every day that was spoiled, as they are by now; how many days."""
-    stale = [row.day for row in connection.execute(DAYS, {"of": pool.id}) if row.stale]
+    stale = [row.day for row in connection.execute(DAYS, {"pool": pool.id}) if row.stale]
     for day in stale:
         take(connection, pool, day)
     return len(stale)
 
 
-def ranked(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
+def ranked(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
     """Player, rank and rating at a day's 00:00 UTC; equal ratings share the best rank."""
     told: list[tuple[int, int, float]] = []
-    found = newest(connection, of, None, Key(day * DAY_US, 0))
+    found = newest(connection, pool, None, Key(day * DAY_US, 0))
     best_first = sorted(((each.rating, who) for who, each in found.items()), reverse=True)
     for k, (rating, who) in enumerate(best_first, start=1):
         rank = told[-1][1] if told and told[-1][2] == rating else k
@@ -95,44 +95,44 @@ def ranked(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int
     return told
 
 
-def kept(connection: sa.Connection, of: Pool, day: int) -> list[tuple[int, int, float]]:
+def kept(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
     """What was taken of a day."""
     told = (
         sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.rating)
-        .where(snapshot.c.pool_id == of.id, snapshot.c.day == day)
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
         .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
     )
     return [(row.player_id, row.rank, row.rating) for row in connection.execute(told)]
 
 
-def days(connection: sa.Connection, of: Pool) -> list[int]:
+def days(connection: sa.Connection, pool: Pool) -> list[int]:
     """The days that are kept, oldest first; none that waits to be taken again."""
-    return [row.day for row in connection.execute(DAYS, {"of": of.id}) if not row.stale]
+    return [row.day for row in connection.execute(DAYS, {"pool": pool.id}) if not row.stale]
 
 
-def told(connection: sa.Connection, of: Pool, day: int) -> list[dict[str, Any]]:
+def told(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, Any]]:
     """The ranks of a day, best first: `rank, player, rating`.
 
     Raises:
         UnknownError: the day was not kept, or waits to be taken again.
     """
-    if day not in days(connection, of):
-        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {of.name!r}")
-    rows, names = kept(connection, of, day), names_of(connection, of)
+    if day not in days(connection, pool):
+        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
+    rows, names = kept(connection, pool, day), names_of(connection, pool)
     return [{"rank": rank, "player": names[who], "rating": rating} for who, rank, rating in rows]
 
 
-def of_player(connection: sa.Connection, of: Pool, name: str) -> list[dict[str, Any]]:
+def of_player(connection: sa.Connection, pool: Pool, name: str) -> list[dict[str, Any]]:
     """A player's rank day by day: `day, rank, rating`.
 
     Raises:
         UnknownError: there is no such player.
     """
-    number = number_of(connection, of, name)
+    number = number_of(connection, pool, name)
     rows = connection.execute(
         sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
-        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == of.id, snapshot_day.c.day == snapshot.c.day))
-        .where(snapshot.c.pool_id == of.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
+        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
         .order_by(snapshot.c.day)
     )
     return [{"day": date_of(row.day), "rank": row.rank, "rating": row.rating} for row in rows]

@@ -15,9 +15,9 @@ SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an eve
 REGISTER = "register"  # a match that starts, with its entrants
 MERGE, RENAME, PSEUDONYMISE = "merge", "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
-ADDED = sa.insert(log)
-LAST = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
-DRAWN = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
+INSERT_LOG = sa.insert(log)
+SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
+DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
 
 
 class Entry(NamedTuple):
@@ -42,39 +42,39 @@ def digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
-def append(connection: sa.Connection, of: Pool, kind: str, entries: Sequence[Entry]) -> list[int]:
+def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[Entry]) -> list[int]:
     """Write log entries; their sequence numbers, rising in their order, drawn while the pool is locked."""
     if not entries:
         return []
     now = datetime.now(UTC).isoformat(timespec="microseconds")  # told, never read by rating
-    shared = {"pool_id": of.id, "kind": kind, "received_at": now}
+    shared = {"pool_id": pool.id, "kind": kind, "received_at": now}
     numbers = drawn(connection, len(entries))
     rows = [shared | {"seq": seq} | each._asdict() for seq, each in zip(numbers, entries, strict=True)]
-    connection.execute(ADDED, rows)
+    connection.execute(INSERT_LOG, rows)
     return numbers
 
 
 def drawn(connection: sa.Connection, count: int) -> list[int]:
     """Numbers that no entry ever had, rising; asked for together, since one by one takes as long as the rating."""
     if connection.dialect.name == "postgresql":
-        return list(connection.execute(DRAWN, {"count": count}).scalars())
-    last = connection.execute(LAST).scalar() or 0  # the whole database is locked
+        return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
+    last = connection.execute(SELECT_SEQUENCE).scalar() or 0  # the whole database is locked
     return list(range(last + 1, last + 1 + count))
 
 
-NEWEST = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.bindparam("of"))
+NEWEST = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.bindparam("pool"))
 
 
-def newest_seq(connection: sa.Connection, of: Pool) -> int:
+def newest_seq(connection: sa.Connection, pool: Pool) -> int:
     """The number of the newest entry: as long as it is the same, so is everything that derives from the log."""
-    return connection.execute(NEWEST, {"of": of.id}).scalar_one() or 0
+    return connection.execute(NEWEST, {"pool": pool.id}).scalar_one() or 0
 
 
-def entries_after(connection: sa.Connection, of: Pool, seq: int, most: int) -> list[Any]:
+def entries_after(connection: sa.Connection, pool: Pool, seq: int, most: int) -> list[Any]:
     """Entries with their numbers above `seq`, oldest first, without their bodies."""
     told = (
         sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.received_at, log.c.actor)
-        .where(log.c.pool_id == of.id, log.c.seq > seq)
+        .where(log.c.pool_id == pool.id, log.c.seq > seq)
         .order_by(log.c.seq)
         .limit(most)
     )

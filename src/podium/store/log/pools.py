@@ -11,7 +11,7 @@ from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.store.sql.database import StoreError, locked
-from podium.store.sql.schema import pool
+from podium.store.sql.schema import pools
 from podium.systems import find
 
 
@@ -31,9 +31,9 @@ def key_of(table: "sa.FromClause") -> "sa.Tuple":
     return sa.tuple_(table.c.started_at, table.c.seq)
 
 
-def asked(of: "Pool", key: Key) -> dict[str, int]:
+def key_params(pool: "Pool", key: Key) -> dict[str, int]:
     """The parameters of statements about a pool, from a key or before it."""
-    return {"of": of.id, "at": key.started_at, "number": key.seq}
+    return {"pool": pool.id, "at": key.started_at, "number": key.seq}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +68,23 @@ def settings_of(system: System) -> dict[str, Any]:
     return {name: "none" if value is None else value for name, value in told.items()}
 
 
-NAMED = sa.select(pool).where(pool.c.name == sa.bindparam("name"))
-ALL = sa.select(pool).order_by(pool.c.name)
+NAMED = sa.select(pools).where(pools.c.name == sa.bindparam("name"))
+ALL = sa.select(pools).order_by(pools.c.name)
 
 
-def found_pool(connection: sa.Connection, name: str) -> Pool | None:
+def find_pool(connection: sa.Connection, name: str) -> Pool | None:
     """The pool of that name."""
     row = connection.execute(NAMED, {"name": name}).first()
     return None if row is None else Pool.loaded(row)
 
 
-def wanted_pool(connection: sa.Connection, name: str) -> Pool:
+def get_pool(connection: sa.Connection, name: str) -> Pool:
     """The pool of that name.
 
     Raises:
         UnknownError: there is none.
     """
-    found = found_pool(connection, name)
+    found = find_pool(connection, name)
     if found is None:
         raise UnknownError(f"there is no pool {name!r}")
     return found
@@ -101,28 +101,28 @@ def lock_pool(connection: sa.Connection, name: str) -> Pool:
     Raises:
         UnknownError: there is none of that name.
     """
-    found = wanted_pool(connection, name)
-    return wanted_pool(connection, name) if locked(connection, found.id) else found  # it may be another meanwhile
+    found = get_pool(connection, name)
+    return get_pool(connection, name) if locked(connection, found.id) else found  # it may be another meanwhile
 
 
-def other_arithmetic(pool: Pool) -> str:
+def other_arithmetic(pools: Pool) -> str:
     """How a pool's ratings are not this version's, and what to do about it; empty where they are."""
-    if pool.arithmetic == ARITHMETIC:
+    if pools.arithmetic == ARITHMETIC:
         return ""
     revisions = (
-        f"it was rated with revision {pool.arithmetic} of the arithmetic, this version of Podium has {ARITHMETIC}"
+        f"it was rated with revision {pools.arithmetic} of the arithmetic, this version of Podium has {ARITHMETIC}"
     )
-    if pool.waits:
+    if pools.waits:
         return f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same as it starts)"
     return f"is a newer version's: {revisions}; update Podium"
 
 
-def refuse_other_arithmetic(pool: Pool) -> None:
+def refuse_other_arithmetic(pools: Pool) -> None:
     """Refuse to add this version's numbers to ratings of another arithmetic.
 
     Raises:
         StoreError: another revision rated the pool.
     """
-    reason = other_arithmetic(pool)
+    reason = other_arithmetic(pools)
     if reason:
-        raise StoreError(f"pool {pool.name!r} {reason}")
+        raise StoreError(f"pool {pools.name!r} {reason}")

@@ -10,7 +10,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.derive.standings import FINE, LISTED, bucket, mine, newest
+from podium.store.derive.standings import FINE, LISTED, bucket, get_standing, newest
 from podium.store.log.content import UTC
 from podium.store.log.players import names_of, not_rated, number_of
 from podium.store.log.pools import Key, Pool
@@ -23,7 +23,7 @@ def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[boo
     return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
 
 
-HERE = standing.c.pool_id == sa.bindparam("of")
+HERE = standing.c.pool_id == sa.bindparam("pool")
 PLACE = sa.tuple_(standing.c.rating, standing.c.player_id)
 GIVEN = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 BOARD = (
@@ -36,7 +36,7 @@ BOARD = (
 BOARD_AFTER = BOARD.where(PLACE < GIVEN)
 BOARD_BEFORE = BOARD.where(PLACE > GIVEN).order_by(None).order_by(standing.c.rating, standing.c.player_id)
 COUNTED = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
-    rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.per_point == sa.bindparam("fine")
+    rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == sa.bindparam("fine")
 )
 COUNTED_ABOVE = COUNTED.where(rank_count.c.bucket > sa.bindparam("at"), rank_count.c.bucket < sa.bindparam("end"))
 ABOVE_INSIDE = (
@@ -51,13 +51,13 @@ TIED_ABOVE = (
 )
 COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
-    .where(rank_count.c.pool_id == sa.bindparam("of"), rank_count.c.per_point == 1)
+    .where(rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
 )
 CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
     .outerjoin(event, same_event(event, change))
-    .where(change.c.pool_id == sa.bindparam("of"), change.c.player_id == sa.bindparam("who"))
+    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at.desc(), change.c.seq.desc())
     .limit(sa.bindparam("top"))
 )
@@ -66,27 +66,27 @@ LAST_BUCKET = 2**62
 Place = tuple[float, int]  # a rating, and the player's number
 
 
-def page(connection: sa.Connection, of: Pool, top: int, after: Place | None) -> list[dict[str, Any]]:
+def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> list[dict[str, Any]]:
     """So many players from a place on: `rank, player, rating, events, last_played_at, cursor`.
 
     Args:
         after: rating and number of the last player of the page before, as its `cursor` says.
     """
-    asked: dict[str, Any] = {"of": of.id, "top": top}
+    key_params: dict[str, Any] = {"pool": pool.id, "top": top}
     if after is None:
-        rows = connection.execute(BOARD, asked).all()
+        rows = connection.execute(BOARD, key_params).all()
     else:
-        rows = connection.execute(BOARD_AFTER, asked | {"rating": after[0], "number": after[1]}).all()
-    return ranked(connection, of, rows)
+        rows = connection.execute(BOARD_AFTER, key_params | {"rating": after[0], "number": after[1]}).all()
+    return ranked(connection, pool, rows)
 
 
-def ranked(connection: sa.Connection, of: Pool, rows: Any) -> list[dict[str, Any]]:
+def ranked(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[str, Any]]:
     """Rows of a page with their ranks: equal ratings share the best."""
     if not rows:
         return []
-    first = 1 + better(connection, of, rows[0].rating)
-    asked = {"of": of.id, "rating": rows[0].rating, "number": rows[0].player_id}
-    tied = connection.execute(TIED_ABOVE, asked).scalar_one()
+    first = 1 + better(connection, pool, rows[0].rating)
+    key_params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
+    tied = connection.execute(TIED_ABOVE, key_params).scalar_one()
     told: list[dict[str, Any]] = []
     for k, row in enumerate(rows):
         same = bool(told) and told[-1]["rating"] == row.rating
@@ -104,25 +104,25 @@ def ranked(connection: sa.Connection, of: Pool, rows: Any) -> list[dict[str, Any
     return told
 
 
-def better(connection: sa.Connection, of: Pool, rating: float) -> int:
+def better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(rating), bucket(rating, FINE)
-    above = connection.execute(COUNTED_ABOVE, {"of": of.id, "fine": 1, "at": point, "end": LAST_BUCKET})
-    beside = {"of": of.id, "fine": FINE, "at": part, "end": (point + 1) * FINE}
-    inside = {"of": of.id, "rating": rating, "limit": (part + 1) / FINE}
+    above = connection.execute(COUNTED_ABOVE, {"pool": pool.id, "fine": 1, "at": point, "end": LAST_BUCKET})
+    beside = {"pool": pool.id, "fine": FINE, "at": part, "end": (point + 1) * FINE}
+    inside = {"pool": pool.id, "rating": rating, "limit": (part + 1) / FINE}
     told = connection.execute(COUNTED_ABOVE, beside), connection.execute(ABOVE_INSIDE, inside)
     return sum(int(each.scalar_one()) for each in (above, *told))
 
 
-def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
+def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
     """`player, rank, players, percentile, rating, events`: the percentile is the share who are not rated above.
 
     Raises:
         UnknownError: the player has no rating here.
     """
-    row = mine(connection, of, name)
-    players = int(connection.execute(COUNTED, {"of": of.id, "fine": 1}).scalar_one())
-    above = better(connection, of, row.rating)
+    row = get_standing(connection, pool, name)
+    players = int(connection.execute(COUNTED, {"pool": pool.id, "fine": 1}).scalar_one())
+    above = better(connection, pool, row.rating)
     return {
         "player": row.name,
         "rank": above + 1,
@@ -134,27 +134,27 @@ def rank(connection: sa.Connection, of: Pool, name: str) -> dict[str, Any]:
     }
 
 
-def neighbours(connection: sa.Connection, of: Pool, name: str, each: int) -> list[dict[str, Any]]:
+def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> list[dict[str, Any]]:
     """A player among so many on either side, as a page has them.
 
     Raises:
         UnknownError: the player has no rating here.
     """
-    row = mine(connection, of, name)
-    asked = {"of": of.id, "top": each, "rating": row.rating, "number": row.player_id}
-    above = connection.execute(BOARD_BEFORE, asked).all()
-    below = connection.execute(BOARD_AFTER, asked).all()
-    return ranked(connection, of, [*reversed(above), row, *below])
+    row = get_standing(connection, pool, name)
+    key_params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
+    above = connection.execute(BOARD_BEFORE, key_params).all()
+    below = connection.execute(BOARD_AFTER, key_params).all()
+    return ranked(connection, pool, [*reversed(above), row, *below])
 
 
-def distribution(connection: sa.Connection, of: Pool) -> list[tuple[int, int]]:
+def distribution(connection: sa.Connection, pool: Pool) -> list[tuple[int, int]]:
     """Players per whole rating, lowest first: those from it up to the next."""
-    return [(row.bucket, row.players) for row in connection.execute(COUNTS, {"of": of.id})]
+    return [(row.bucket, row.players) for row in connection.execute(COUNTS, {"pool": pool.id})]
 
 
 def filtered(
     connection: sa.Connection,
-    of: Pool,
+    pool: Pool,
     rules: leaderboard.Eligibility,
     at: datetime | None = None,
     *,
@@ -167,53 +167,53 @@ def filtered(
         before: events and seasons that start at the moment itself are not.
     """
     if at is None:
-        rows = [(row.player_id, row.played_at, row.state) for row in connection.execute(EVERYONE, {"of": of.id})]
+        rows = [(row.player_id, row.played_at, row.state) for row in connection.execute(EVERYONE, {"pool": pool.id})]
     else:
         key = Key(microseconds(at), 0 if before else 2**62)
-        rows = [(who, each.played_at, each.state) for who, each in newest(connection, of, None, key).items()]
-    states = states_of(of, [state for _, _, state in rows])
-    names = names_of(connection, of)
-    shown = {name: pl.Series(values) for name, values in of.system.shown(states).items()}
+        rows = [(who, each.played_at, each.state) for who, each in newest(connection, pool, None, key).items()]
+    states = states_of(pool, [state for _, _, state in rows])
+    names = names_of(connection, pool)
+    shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
     rating, events = shown.pop("rating"), shown.pop("events")
     board = pl.DataFrame(
         {
-            "pool": pl.repeat(of.name, len(rows), dtype=pl.String, eager=True),
+            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
             "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
             "rating": rating,
             **shown,
             "events": events,
             "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
-            "provisional": pl.Series(of.system.unsettled(states), dtype=pl.Boolean),
+            "provisional": pl.Series(pool.system.unsettled(states), dtype=pl.Boolean),
         }
     )
     listed = leaderboard.ranked(leaderboard.eligible(board, rules, at)).drop("pool")
     return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
 
 
-def limit_notice(connection: sa.Connection, of: Pool) -> str | None:
+def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
-    if not of.system.limits:
+    if not pool.system.limits:
         return None
-    rows = connection.execute(EVERYONE, {"of": of.id})
-    return of.system.limit_notice(states_of(of, [row.state for row in rows]))
+    rows = connection.execute(EVERYONE, {"pool": pool.id})
+    return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
 
 
-def states_of(of: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
+def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
     """States, (rows, fields), from how they are kept."""
-    width = len(of.system.state_type._fields)
+    width = len(pool.system.state_type._fields)
     return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
 
 
-def career(connection: sa.Connection, of: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
+def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
     """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
 
     Raises:
         UnknownError: the player has no rating here.
     """
-    asked = {"of": of.id, "who": number_of(connection, of, name), "top": top}
-    rows = connection.execute(CAREER, asked).all()
+    key_params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
+    rows = connection.execute(CAREER, key_params).all()
     if not rows:
-        raise not_rated(of, name)
+        raise not_rated(pool, name)
     return [
         {
             "event_id": row.event_id,

@@ -26,8 +26,8 @@ class EventReader(Reader):
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.event_told(connection, of, event_id)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.event_told(connection, pool, event_id)
 
     def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
         """Say why a player's rating moved in an event, exactly.
@@ -38,8 +38,8 @@ class EventReader(Reader):
         Raises:
             UnknownError: no such pool or event, or the player is not rated in it.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.explained(connection, of, event_id, name)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.explained(connection, pool, event_id, name)
 
     def results(self, pool_name: str) -> Results:
         """Read the results that count, as they stand.
@@ -47,8 +47,8 @@ class EventReader(Reader):
         Returns:
             A table that any replay rates to the same bits, but for seasons.
         """
-        with self.reading(pool_name) as (connection, of):
-            return counting_results(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return counting_results(connection, pool)
 
     def rated(self, pool_name: str) -> Rated:
         """Rate the pool anew by the library, from its results.
@@ -56,8 +56,8 @@ class EventReader(Reader):
         Returns:
             The library's answer; it knows no seasons.
         """
-        with self.reading(pool_name) as (connection, of):
-            return rate(counting_results(connection, of), of.system)
+        with self.reading(pool_name) as (connection, pool):
+            return rate(counting_results(connection, pool), pool.system)
 
     def history(self, pool_name: str) -> pl.DataFrame:
         """Read every change as it is kept.
@@ -65,8 +65,8 @@ class EventReader(Reader):
         Returns:
             A row for each player of each event, as `podium.rate(…).history` has it.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.history(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.history(connection, pool)
 
     def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
         """List entries of the log above a number, oldest first.
@@ -78,8 +78,8 @@ class EventReader(Reader):
         Returns:
             A dict an entry: `seq, kind, subject, received_at, actor`.
         """
-        with self.reading(pool_name) as (connection, of):
-            return [dict(row._mapping) for row in entries_after(connection, of, after, most)]  # noqa: SLF001  (public)
+        with self.reading(pool_name) as (connection, pool):
+            return [dict(row._mapping) for row in entries_after(connection, pool, after, most)]  # noqa: SLF001  (public)
 
     def seasons(self, pool_name: str) -> list[dict[str, Any]]:
         """List the seasons.
@@ -87,8 +87,8 @@ class EventReader(Reader):
         Returns:
             A dict a season, oldest first: `name, starts_at, keep`.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.seasons(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.seasons(connection, pool)
 
     def season_board(self, pool_name: str, name: str) -> pl.DataFrame:
         """Show how the board stood when a season ended, or as it stands where it is not over.
@@ -99,8 +99,8 @@ class EventReader(Reader):
         Raises:
             UnknownError: no such pool or season.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.season_board(connection, of, name)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.season_board(connection, pool, name)
 
     def snapshot_days(self, pool_name: str) -> list[int]:
         """List the days whose ranks are kept.
@@ -108,8 +108,8 @@ class EventReader(Reader):
         Returns:
             Days since 1970, oldest first; none that waits to be taken again.
         """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.days(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return snapshots.days(connection, pool)
 
     def ranks_on(self, pool_name: str, day: int) -> list[dict[str, Any]]:
         """Show the ranks of a day.
@@ -123,8 +123,8 @@ class EventReader(Reader):
         Raises:
             UnknownError: no such pool, or the day was not kept.
         """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.told(connection, of, day)
+        with self.reading(pool_name) as (connection, pool):
+            return snapshots.told(connection, pool, day)
 
     def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
         """Show a player's rank day by day.
@@ -135,5 +135,5 @@ class EventReader(Reader):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return snapshots.of_player(connection, of, name)
+        with self.reading(pool_name) as (connection, pool):
+            return snapshots.of_player(connection, pool, name)

@@ -16,9 +16,9 @@ from podium.ledger.leaderboard import Eligibility
 from podium.live import Live
 from podium.results.names import normalise
 from podium.results.reading import Results
-from podium.store.derive.events import changes_of, wanted_event
+from podium.store.derive.events import changes_of, get_event
 from podium.store.derive.rerating import named, tabled
-from podium.store.derive.standings import kept_standings, stood_before
+from podium.store.derive.standings import kept_standings, standings_before
 from podium.store.log.content import UTC, unpacked
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, merges, names_of, number_of
@@ -32,20 +32,20 @@ BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 MOST_MET = 1000  # newest meetings of two players that are told
 
 
-def content(connection: sa.Connection, of: Pool, known: Any) -> Results:
+def content(connection: sa.Connection, pool: Pool, known: Any) -> Results:
     """The rows of an event, players by name."""
     body = connection.execute(BODY, {"number": known.content_seq}).scalar_one()
-    return Results(tabled(of, named(connection, of, unpacked([(body, known.started_at)]))), of.name)
+    return Results(tabled(pool, named(connection, pool, unpacked([(body, known.started_at)]))), pool.name)
 
 
-def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, Any]:
+def event_told(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str, Any]:
     """`event_id, seq, started_at, status, reason, match_id, corrected, entries, changes` of an event.
 
     Raises:
         UnknownError: there is none.
     """
-    row = wanted_event(connection, of, event_id)
-    frame = content(connection, of, row).frame.drop("pool", "event_id", "started_at")
+    row = get_event(connection, pool, event_id)
+    frame = content(connection, pool, row).frame.drop("pool", "event_id", "started_at")
     entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
     return {
         "event_id": event_id,
@@ -56,18 +56,18 @@ def event_told(connection: sa.Connection, of: Pool, event_id: str) -> dict[str, 
         "match_id": row.match_id,
         "corrected": row.content_seq != row.seq,
         "entries": entries,
-        "changes": [each._asdict() for each in changes_of(connection, of, Key(row.started_at, row.seq))],
+        "changes": [each._asdict() for each in changes_of(connection, pool, Key(row.started_at, row.seq))],
     }
 
 
-def news(connection: sa.Connection, of: Pool, after: int, most: int) -> list[dict[str, Any]]:
+def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
     """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
     told = []
-    for row in entries_after(connection, of, after, most):
+    for row in entries_after(connection, pool, after, most):
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
         if row.kind in OF_EVENTS:
-            known = wanted_event(connection, of, row.subject)
-            changes = changes_of(connection, of, Key(known.started_at, known.seq))
+            known = get_event(connection, pool, row.subject)
+            changes = changes_of(connection, pool, Key(known.started_at, known.seq))
             one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
             one["changes"] = [each._asdict() for each in changes]
         elif row.kind == REGISTER:
@@ -78,41 +78,41 @@ def news(connection: sa.Connection, of: Pool, after: int, most: int) -> list[dic
     return told
 
 
-def explained(connection: sa.Connection, of: Pool, event_id: str, name: str) -> Explanation:
+def explained(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
     """Why a player's rating moved in an event, from the states before it.
 
     Raises:
         UnknownError: there is no such event, or the player is not rated in it.
         StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
     """
-    refuse_other_arithmetic(of)
-    row = wanted_event(connection, of, event_id)
+    refuse_other_arithmetic(pool)
+    row = get_event(connection, pool, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    results = content(connection, of, row)
-    numbers = known_numbers(connection, of, results.frame["player"].unique().to_list())
-    stood = kept_standings(connection, of, numbers.values())
-    before = stood_before(connection, of, stood, Key(row.started_at, row.seq))
-    known = {(of.name, each): before[number] for each, number in numbers.items() if number in before}
-    live = Live(of.system)
+    results = content(connection, pool, row)
+    numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
+    stood = kept_standings(connection, pool, numbers.values())
+    before = standings_before(connection, pool, stood, Key(row.started_at, row.seq))
+    known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
+    live = Live(pool.system)
     live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
-    (called,) = names_of(connection, of, [number_of(connection, of, name)]).values()
+    (called,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
     return live.explain(results, event_id, called)
 
 
-def states(connection: sa.Connection, of: Pool, names: Sequence[str]) -> list[Any]:
+def states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> list[Any]:
     """Each player's state, as NamedTuples; a newcomer's for whoever has none."""
-    merged = merges(connection, of)
-    numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, of, names).items()}
-    found = {number: each.state for number, each in kept_standings(connection, of, set(numbers.values())).items()}
-    newcomer = of.system.newcomer()
+    merged = merges(connection, pool)
+    numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
+    found = {number: each.state for number, each in kept_standings(connection, pool, set(numbers.values())).items()}
+    newcomer = pool.system.newcomer()
     return [
         read(np.frombuffer(found[numbers[name]], "<f8")[None], 0, newcomer) if numbers.get(name) in found else newcomer
         for name in names
     ]
 
 
-def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list[dict[str, Any]]:
+def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> list[dict[str, Any]]:
     """`event_id, started_at, wins, draws, losses, delta, other_delta` of the events in which two met, newest first.
 
     Wins, draws and losses are by heat, the first player's.
@@ -121,28 +121,28 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
         UnknownError: there is no such player.
         ParameterError: the two are one.
     """
-    one, two = number_of(connection, of, name), number_of(connection, of, other)
+    one, two = number_of(connection, pool, name), number_of(connection, pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
-    mine, theirs = change.alias(), change.alias()
+    get_standing, theirs = change.alias(), change.alias()
     told = (
         sa.select(
             event.c.event_id,
             event.c.started_at,
             log.c.body,
-            (mine.c.rating - mine.c.rating_before).label("delta"),
+            (get_standing.c.rating - get_standing.c.rating_before).label("delta"),
             (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
         )
-        .select_from(mine)
-        .join(theirs, same_event(mine, theirs))
-        .join(event, same_event(event, mine))
+        .select_from(get_standing)
+        .join(theirs, same_event(get_standing, theirs))
+        .join(event, same_event(event, get_standing))
         .join(log, log.c.seq == event.c.content_seq)
-        .where(mine.c.pool_id == of.id, mine.c.player_id == one, theirs.c.player_id == two)
+        .where(get_standing.c.pool_id == pool.id, get_standing.c.player_id == one, theirs.c.player_id == two)
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
         .limit(MOST_MET)
     )
     rows = connection.execute(told).all()
-    scores = results_against(connection, of, [(row.body, row.started_at) for row in rows], one, two)
+    scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
     return [
         {"event_id": row.event_id, "started_at": instant(row.started_at)}
         | dict(zip(("wins", "draws", "losses"), scores[row.event_id], strict=True))
@@ -151,31 +151,31 @@ def meetings(connection: sa.Connection, of: Pool, name: str, other: str) -> list
     ]
 
 
-def compared(connection: sa.Connection, of: Pool, name: str, other: str) -> dict[str, Any]:
+def compared(connection: sa.Connection, pool: Pool, name: str, other: str) -> dict[str, Any]:
     """`players`, each with rank and expected score against the other; `wins, draws, losses`; and the `meetings`.
 
     Raises:
         UnknownError: there is no such player.
         ParameterError: the two are one.
     """
-    met = meetings(connection, of, name, other)
+    met = meetings(connection, pool, name, other)
     both = (name, other)
-    chances = forecast(of.system, both, states(connection, of, both), top=1)
+    chances = forecast(pool.system, both, states(connection, pool, both), top=1)
     expected = {one: score for one, _, score in chances.pairs.iter_rows()}
     totals = {what: sum(each[what] for each in met) for what in ("wins", "draws", "losses")}
-    players = [rank(connection, of, each) | {"expected": expected[each]} for each in both]
+    players = [rank(connection, pool, each) | {"expected": expected[each]} for each in both]
     return {"players": players, **totals, "meetings": met}
 
 
 def results_against(
-    connection: sa.Connection, of: Pool, bodies: Sequence[tuple[bytes, int]], one: int, two: int
+    connection: sa.Connection, pool: Pool, bodies: Sequence[tuple[bytes, int]], one: int, two: int
 ) -> dict[str, tuple[int, int, int]]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not bodies:
         return {}
-    merged = {str(gone): str(stays) for gone, stays in merges(connection, of).items()}
+    merged = {str(gone): str(stays) for gone, stays in merges(connection, pool).items()}
     table = unpacked(bodies).with_columns(pl.col("player").replace(merged))
-    events = encode(Results(tabled(of, table), of.name), of.system)
+    events = encode(Results(tabled(pool, table), pool.name), pool.system)
     columns = events.columns
     heats = columns.entries if columns.entries.size else columns.entrants
     heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))
@@ -202,7 +202,7 @@ def results_against(
     return {event_id: told.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}
 
 
-def history(connection: sa.Connection, of: Pool) -> pl.DataFrame:
+def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
     """Every change as it is kept, in the order of rating, with the columns of `podium.rate(…).history`."""
     told = (
         sa.select(
@@ -210,16 +210,16 @@ def history(connection: sa.Connection, of: Pool) -> pl.DataFrame:
             change.c.rating, change.c.state,
         )
         .outerjoin(event, same_event(event, change))
-        .where(change.c.pool_id == of.id)
+        .where(change.c.pool_id == pool.id)
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
     rows = connection.execute(told).all()
-    names = names_of(connection, of)
-    shown = of.system.shown(states_of(of, [row.state for row in rows]))
+    names = names_of(connection, pool)
+    shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
     return pl.DataFrame(
         {
             "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
-            "pool": pl.repeat(of.name, len(rows), dtype=pl.String, eager=True),
+            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
             "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC),
             "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
             "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
@@ -229,24 +229,24 @@ def history(connection: sa.Connection, of: Pool) -> pl.DataFrame:
     )
 
 
-def seasons(connection: sa.Connection, of: Pool) -> list[dict[str, Any]]:
+def seasons(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
     """The seasons, oldest first: `name, starts_at, keep`."""
-    told = sa.select(season).where(season.c.pool_id == of.id).order_by(season.c.started_at, season.c.seq)
+    told = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
     return [
         {"name": row.name, "starts_at": instant(row.started_at), "keep": row.keep} for row in connection.execute(told)
     ]
 
 
-def season_board(connection: sa.Connection, of: Pool, name: str) -> pl.DataFrame:
+def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
     """How the board stood when a season ended, just before the next; as it stands where none came after it.
 
     Raises:
         UnknownError: there is none of that name.
     """
-    told = seasons(connection, of)
+    told = seasons(connection, pool)
     names = [each["name"] for each in told]
     at = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if at is None:
-        raise UnknownError(f"there is no season {name!r} in pool {of.name!r}")
+        raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
     after = told[at + 1]["starts_at"] if at + 1 < len(told) else None
-    return filtered(connection, of, Eligibility(), after, before=True)
+    return filtered(connection, pool, Eligibility(), after, before=True)

@@ -15,7 +15,7 @@ from podium.ledger.leaderboard import Eligibility
 from podium.store.derive.verification import differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
-from podium.store.log.pools import Pool, every_pool, wanted_pool
+from podium.store.log.pools import Pool, every_pool, get_pool
 from podium.store.read import boards, lookup
 from podium.store.sql.database import only_reading, opened
 from podium.store.write import registrations
@@ -45,7 +45,7 @@ class Reader:
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that sees one moment of a pool."""
         with only_reading(self.engine).connect() as connection:
-            yield connection, wanted_pool(connection, pool_name)
+            yield connection, get_pool(connection, pool_name)
 
     def pools(self) -> list[Pool]:
         """List every pool.
@@ -62,8 +62,8 @@ class Reader:
         Returns:
             How many there are, and what suits such results; None where none is.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.limit_notice(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.limit_notice(connection, pool)
 
     def match(self, pool_name: str, match_id: str) -> Registered:
         """Show a registered match, and what came of it.
@@ -74,8 +74,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or match.
         """
-        with self.reading(pool_name) as (connection, of):
-            return registrations.registered(connection, of, match_id)
+        with self.reading(pool_name) as (connection, pool):
+            return registrations.registered(connection, pool, match_id)
 
     def waiting_matches(self, pool_name: str) -> list[str]:
         """List the matches that wait for a result.
@@ -86,8 +86,8 @@ class Reader:
         Raises:
             UnknownError: there is no such pool.
         """
-        with self.reading(pool_name) as (connection, of):
-            return registrations.waiting(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return registrations.waiting(connection, pool)
 
     def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> list[dict[str, Any]]:
         """Show a page of the leaderboard.
@@ -102,8 +102,8 @@ class Reader:
         Raises:
             UnknownError: there is no such pool.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.page(connection, of, top, after)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.page(connection, pool, top, after)
 
     def board(self, pool_name: str, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
         """Show the board of those whom the rules list, as of a moment.
@@ -118,8 +118,8 @@ class Reader:
         Raises:
             ParameterError: a rule that the system cannot serve.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.filtered(connection, of, rules, at)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.filtered(connection, pool, rules, at)
 
     def version(self, pool_name: str) -> int:
         """Number the pool's newest log entry: as long as it is the same, so are all ratings.
@@ -127,8 +127,8 @@ class Reader:
         Returns:
             The sequence number; 0 before the first entry.
         """
-        with self.reading(pool_name) as (connection, of):
-            return newest_seq(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return newest_seq(connection, pool)
 
     def system_and_states(self, pool_name: str, names: Sequence[str]) -> tuple[System, list[Any]]:
         """Read a pool's system and players' states, all of one moment.
@@ -139,8 +139,8 @@ class Reader:
         Returns:
             The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
         """
-        with self.reading(pool_name) as (connection, of):
-            return of.system, lookup.states(connection, of, names)
+        with self.reading(pool_name) as (connection, pool):
+            return pool.system, lookup.states(connection, pool, names)
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
         """Tell what happened since an entry of the log.
@@ -152,8 +152,8 @@ class Reader:
         Returns:
             A dict an entry, oldest first.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.news(connection, of, after, most)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.news(connection, pool, after, most)
 
     def rank(self, pool_name: str, name: str) -> dict[str, Any]:
         """Show a player's rank.
@@ -164,8 +164,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.rank(connection, of, name)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.rank(connection, pool, name)
 
     def neighbours(self, pool_name: str, name: str, each: int = 5) -> list[dict[str, Any]]:
         """Show a player among those ranked next.
@@ -179,8 +179,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.neighbours(connection, of, name, each)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.neighbours(connection, pool, name, each)
 
     def career(self, pool_name: str, name: str, top: int = 1000) -> list[dict[str, Any]]:
         """Show a player's newest changes.
@@ -194,8 +194,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.career(connection, of, name, top)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.career(connection, pool, name, top)
 
     def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
         """Show a player's rank and newest changes.
@@ -209,8 +209,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.rank(connection, of, name) | {"history": boards.career(connection, of, name, top)}
+        with self.reading(pool_name) as (connection, pool):
+            return boards.rank(connection, pool, name) | {"history": boards.career(connection, pool, name, top)}
 
     def distribution(self, pool_name: str) -> list[tuple[int, int]]:
         """Count the players of each whole rating.
@@ -218,8 +218,8 @@ class Reader:
         Returns:
             Pairs of a whole rating and its number of players, lowest first.
         """
-        with self.reading(pool_name) as (connection, of):
-            return boards.distribution(connection, of)
+        with self.reading(pool_name) as (connection, pool):
+            return boards.distribution(connection, pool)
 
     def head_to_head(self, pool_name: str, name: str, other: str) -> list[dict[str, Any]]:
         """List the events in which two players met.
@@ -230,8 +230,8 @@ class Reader:
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.meetings(connection, of, name, other)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.meetings(connection, pool, name, other)
 
     def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
         """Put two players beside each other.
@@ -243,8 +243,8 @@ class Reader:
             UnknownError: no such pool or player.
             ParameterError: the two are one.
         """
-        with self.reading(pool_name) as (connection, of):
-            return lookup.compared(connection, of, name, other)
+        with self.reading(pool_name) as (connection, pool):
+            return lookup.compared(connection, pool, name, other)
 
     def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
         """Tell the chances of players as they stand; whoever has not played is a newcomer.
@@ -259,9 +259,9 @@ class Reader:
         Raises:
             ParameterError: fewer than two, one twice, a name that the rule refuses, or `top` below 1.
         """
-        with self.reading(pool_name) as (connection, of):
-            names = admitted(connection, of, entrants)
-            return forecast(of.system, names, lookup.states(connection, of, names), top)
+        with self.reading(pool_name) as (connection, pool):
+            names = admitted(connection, pool, entrants)
+            return forecast(pool.system, names, lookup.states(connection, pool, names), top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare what is kept with the log rated anew, bit for bit.
@@ -275,6 +275,6 @@ class Reader:
         names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
         told = []
         for name in names:
-            with self.reading(name) as (connection, of):
-                told += differences(connection, of)
+            with self.reading(name) as (connection, pool):
+                told += differences(connection, pool)
         return told

@@ -31,7 +31,7 @@ metadata = MetaData(
 )
 Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
 
-pool = Table(
+pools = Table(
     "pool",
     metadata,
     Column("id", Number, primary_key=True),

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 MARKS = {"sqlite": "?", "postgresql": "%s"}
 
 
-def put(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
+def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Write rows, each a value for every column in the table's order, in the place of those with the same key."""
     if rows:
         connection.exec_driver_sql(statement(table, MARKS[connection.dialect.name]), list(rows))

@@ -12,22 +12,22 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.derive.rerating import Rerated, rerate
-from podium.store.derive.standings import mine
+from podium.store.derive.standings import get_standing
 from podium.store.log.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.log.players import known_numbers, merges, names_of, not_rated
-from podium.store.log.pools import START, Key, Pool, found_pool, settings_of
+from podium.store.log.pools import START, Key, Pool, find_pool, settings_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, merged, pool, season
+from podium.store.sql.schema import change, merged, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.systems import find
 
 FIRST = (
     sa.select(change.c.started_at, change.c.seq)
-    .where(change.c.pool_id == sa.bindparam("of"), change.c.player_id == sa.bindparam("who"))
+    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at, change.c.seq)
     .limit(1)
 )
-INTO = sa.update(merged).where(merged.c.pool_id == sa.bindparam("of"), merged.c.into_id == sa.bindparam("gone"))
+INTO = sa.update(merged).where(merged.c.pool_id == sa.bindparam("pool"), merged.c.into_id == sa.bindparam("gone"))
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
@@ -38,24 +38,24 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
         ParameterError: the rule for names refuses it.
     """
     name = admit(name, "a pool's name")
-    if found_pool(connection, name):
+    if find_pool(connection, name):
         raise StoreError(f"there is a pool {name!r} already")
     row = configuration(system) | {"name": name}
-    (number,) = connection.execute(sa.insert(pool).returning(pool.c.id), row).scalars()
-    of = Pool(number, name, system)
-    log_system(connection, of, actor)
-    return of
+    (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
+    pool = Pool(number, name, system)
+    log_system(connection, pool, actor)
+    return pool
 
 
-def configure(connection: sa.Connection, of: Pool, system: System, actor: str) -> Rerated:
+def configure(connection: sa.Connection, pool: Pool, system: System, actor: str) -> Rerated:
     """Rate a pool with another system, or other parameters, from its first event on.
 
     Raises:
         ResultsError: an event lacks what the system needs.
     """
-    configured = Pool(of.id, of.name, system)
+    configured = Pool(pool.id, pool.name, system)
     log_system(connection, configured, actor)
-    connection.execute(sa.update(pool).where(pool.c.id == of.id).values(configuration(system)))
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(configuration(system)))
     return rerate(connection, configured, START)
 
 
@@ -64,15 +64,15 @@ def configuration(system: System) -> dict[str, Any]:
     return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
 
 
-def log_system(connection: sa.Connection, of: Pool, actor: str) -> None:
+def log_system(connection: sa.Connection, pool: Pool, actor: str) -> None:
     """Log what a pool is rated with.
 
     Raises:
         ParameterError: a server could not find the system by its name.
     """
-    refuse_nameless(of.system)
-    told = {"system": of.system.name, "parameters": settings_of(of.system)}
-    append(connection, of, CONFIGURE, [entry("", told, actor)])
+    refuse_nameless(pool.system)
+    told = {"system": pool.system.name, "parameters": settings_of(pool.system)}
+    append(connection, pool, CONFIGURE, [entry("", told, actor)])
 
 
 def refuse_nameless(system: System) -> None:
@@ -93,7 +93,7 @@ def refuse_nameless(system: System) -> None:
 
 
 def begin_season(
-    connection: sa.Connection, of: Pool, name: str, starts: datetime, keep: float, actor: str
+    connection: sa.Connection, pool: Pool, name: str, starts: datetime, keep: float, actor: str
 ) -> Rerated | None:
     """Let a season begin: every lead over a newcomer shrinks to a share of itself; None where it began just so.
 
@@ -109,19 +109,19 @@ def begin_season(
     at = microseconds(starts)
     if at > now():
         raise ParameterError(f"{starts} is to come; a season is begun when it begins")
-    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == of.id, season.c.name == name)
+    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
     known = connection.execute(same).first()
     if known is not None:
         if (known.started_at, known.keep) == (at, keep):
             return None
         raise StoreError(f"there is a season {name!r} already")
     told = {"started_at": at, "keep": keep}
-    (seq,) = append(connection, of, SEASON, [entry(name, told, actor)])
-    connection.execute(sa.insert(season), {"pool_id": of.id, "name": name, "seq": seq} | told)
-    return rerate(connection, of, Key(at, seq))
+    (seq,) = append(connection, pool, SEASON, [entry(name, told, actor)])
+    connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | told)
+    return rerate(connection, pool, Key(at, seq))
 
 
-def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str) -> Rerated | None:
+def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str) -> Rerated | None:
     """Let one player's results be another's, from the first on; None where they are already.
 
     Raises:
@@ -129,23 +129,23 @@ def merge(connection: sa.Connection, of: Pool, name: str, into: str, actor: str)
         StoreError: they are one, or either was merged away itself.
         ResultsError: they met in an event.
     """
-    known, gone = known_numbers(connection, of, [name, into]), merges(connection, of)
+    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return None
     for each in (name, into):
         if known.get(each) in gone:
-            (end,) = names_of(connection, of, [gone[known[each]]]).values()
+            (end,) = names_of(connection, pool, [gone[known[each]]]).values()
             raise StoreError(f"{each!r} was merged into {end!r}")
-    mine(connection, of, into)
+    get_standing(connection, pool, into)
     if name not in known:
-        raise not_rated(of, name)
+        raise not_rated(pool, name)
     if known[name] == known[into]:
         raise StoreError(f"{name!r} cannot be merged into itself")
-    first = connection.execute(FIRST, {"of": of.id, "who": known[name]}).first()
+    first = connection.execute(FIRST, {"pool": pool.id, "who": known[name]}).first()
     if first is None:
-        raise not_rated(of, name)
-    append(connection, of, MERGE, [entry(str(known[name]), {"into": known[into]}, actor)])
-    connection.execute(INTO.values(into_id=known[into]), {"of": of.id, "gone": known[name]})
-    row = {"pool_id": of.id, "player_id": known[name], "into_id": known[into]}
+        raise not_rated(pool, name)
+    append(connection, pool, MERGE, [entry(str(known[name]), {"into": known[into]}, actor)])
+    connection.execute(INTO.values(into_id=known[into]), {"pool": pool.id, "gone": known[name]})
+    row = {"pool_id": pool.id, "player_id": known[name], "into_id": known[into]}
     connection.execute(sa.insert(merged), row)
-    return rerate(connection, of, Key(*first))
+    return rerate(connection, pool, Key(*first))

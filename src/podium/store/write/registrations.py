@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit
-from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED
+from podium.store.derive.rerating import SUPERSEDED, UPDATE_STATUS, VOIDED
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import REGISTER, append, entry
 from podium.store.log.players import admitted, merges, names_of, numbers_of
@@ -25,11 +25,11 @@ MOST_HELD = 31 * HELD
 NAMED = (
     sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
     .join(log, log.c.seq == registration.c.seq)
-    .where(registration.c.pool_id == sa.bindparam("of"), registration.c.match_id == sa.bindparam("match"))
+    .where(registration.c.pool_id == sa.bindparam("pool"), registration.c.match_id == sa.bindparam("match"))
 )
 RESULTS = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.present)
-    .where(event.c.pool_id == sa.bindparam("of"), event.c.match_id == sa.bindparam("match"))
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.match_id == sa.bindparam("match"))
     .order_by(event.c.present.desc(), event.c.seq)
 )
 
@@ -46,7 +46,7 @@ class Registered:
 
 
 def register(
-    connection: sa.Connection, of: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
+    connection: sa.Connection, pool: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
 ) -> None:
     """Register a match, once.
 
@@ -60,49 +60,49 @@ def register(
         StoreError: a match of that id has other entrants.
     """
     each_one = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = admitted(connection, of, [str(each["player"]) for each in each_one])
+    names = admitted(connection, pool, [str(each["player"]) for each in each_one])
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in each_one]
     admit(match_id, "a match's id")
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match has one at least, and none twice")
     if not 0.0 < held_s <= MOST_HELD:
         raise ParameterError(f"a match waits for its result above 0 and up to {MOST_HELD:.0f} seconds, not {held_s}")
-    numbers = numbers_of(connection, of, names)
+    numbers = numbers_of(connection, pool, names)
     kept = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
-    known = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
+    known = connection.execute(NAMED, {"pool": pool.id, "match": match_id}).first()
     if known is not None:
         if json.loads(known.body)["entrants"] != kept:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
         return
     expires_at = now() + round(held_s * 1e6)
     told = {"entrants": kept, "expires_at": expires_at}
-    (seq,) = append(connection, of, REGISTER, [entry(match_id, told, actor)])
-    row = {"pool_id": of.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
+    (seq,) = append(connection, pool, REGISTER, [entry(match_id, told, actor)])
+    row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), row)
 
 
-def wanted_match(connection: sa.Connection, of: Pool, match_id: str) -> Any:
+def wanted_match(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
     """A registration's row, with its body.
 
     Raises:
         UnknownError: there is none.
     """
-    row = connection.execute(NAMED, {"of": of.id, "match": match_id}).first()
+    row = connection.execute(NAMED, {"pool": pool.id, "match": match_id}).first()
     if row is None:
-        raise UnknownError(f"no match {match_id!r} is registered in pool {of.name!r}")
+        raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
     return row
 
 
-def registered(connection: sa.Connection, of: Pool, match_id: str) -> Registered:
+def registered(connection: sa.Connection, pool: Pool, match_id: str) -> Registered:
     """A match, and what came of it.
 
     Raises:
         UnknownError: there is none.
     """
-    row = wanted_match(connection, of, match_id)
+    row = wanted_match(connection, pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
-    names = names_of(connection, of, numbers)
-    results = connection.execute(RESULTS, {"of": of.id, "match": match_id}).all()
+    names = names_of(connection, pool, numbers)
+    results = connection.execute(RESULTS, {"pool": pool.id, "match": match_id}).all()
     standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
     rest = [each.event_id for each in results if each.event_id not in standing]
     status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
@@ -111,12 +111,12 @@ def registered(connection: sa.Connection, of: Pool, match_id: str) -> Registered
     )
 
 
-def waiting(connection: sa.Connection, of: Pool) -> list[str]:
+def waiting(connection: sa.Connection, pool: Pool) -> list[str]:
     """The ids of the matches that wait for a result, the first to expire first."""
-    reported = sa.exists().where(event.c.pool_id == of.id, event.c.match_id == registration.c.match_id)
+    reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
     told = (
         sa.select(registration.c.match_id)
-        .where(registration.c.pool_id == of.id, registration.c.expires_at >= now(), ~reported)
+        .where(registration.c.pool_id == pool.id, registration.c.expires_at >= now(), ~reported)
         .order_by(registration.c.expires_at)
         .limit(1000)
     )
@@ -125,7 +125,7 @@ def waiting(connection: sa.Connection, of: Pool) -> list[str]:
 
 def missing(
     connection: sa.Connection,
-    of: Pool,
+    pool: Pool,
     match_id: str | None,
     content: Content,
     numbers: Mapping[str, int],
@@ -143,29 +143,29 @@ def missing(
     """
     if match_id is None:
         return None, []
-    row = wanted_match(connection, of, match_id)
+    row = wanted_match(connection, pool, match_id)
     if row.expires_at < now() and not late:
         raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
-    merged = merges(connection, of)
+    merged = merges(connection, pool)
     here = {merged.get(numbers[name], numbers[name]) for name in content.players}
     entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
     absent = [Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in here]
     return len(entrants) - len(absent), absent
 
 
-def settle(connection: sa.Connection, of: Pool, match_id: str | None) -> list[Key]:
+def settle(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[Key]:
     """Let the result with most of the entrants stand, the first of equals; the keys of those that it moved."""
     if match_id is None:
         return []
-    results = connection.execute(RESULTS, {"of": of.id, "match": match_id}).all()
+    results = connection.execute(RESULTS, {"pool": pool.id, "match": match_id}).all()
     moved, first = [], True
     for row in results:
         if row.status == VOIDED:
             continue
         if first == (row.status == SUPERSEDED):
             status = "" if first else SUPERSEDED
-            told = {"of": of.id, "event": row.event_id, "status": status, "reason": status}
-            connection.execute(MARKED, told)
+            told = {"pool": pool.id, "event": row.event_id, "status": status, "reason": status}
+            connection.execute(UPDATE_STATUS, told)
             moved.append(Key(row.started_at, row.seq))
         first = False
     return moved

@@ -13,7 +13,7 @@ from podium.store.log.pools import Pool
 from podium.store.sql.schema import alias, player
 
 WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
-    player.c.pool_id == sa.bindparam("of"), player.c.lookalike.is_(None)
+    player.c.pool_id == sa.bindparam("pool"), player.c.lookalike.is_(None)
 )
 SHOWN = 20  # marked names that are reported
 
@@ -35,7 +35,7 @@ def settled(name: str) -> str:
 
 def are_due(connection: sa.Connection, pool: Pool) -> bool:
     """Whether a player's name is not in its normal form, or is not found among those that look alike."""
-    if connection.execute(WITHOUT_KEY, {"of": pool.id}).first() is not None:
+    if connection.execute(WITHOUT_KEY, {"pool": pool.id}).first() is not None:
         return True
     return any(settled(name) != name for name in names_of(connection, pool).values())
 
@@ -49,7 +49,7 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     done = list(renamings(connection, pool))
     for each in reversed(done):  # the later gives a name up before the earlier takes it
         connection.execute(RENAMED, {"who": each.number, "new": each.new, "key": key(each.new)})
-    for row in connection.execute(WITHOUT_KEY, {"of": pool.id}).all():
+    for row in connection.execute(WITHOUT_KEY, {"pool": pool.id}).all():
         connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
     append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in done])
     if not done:

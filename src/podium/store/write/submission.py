@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
-from podium.store.derive.events import KNOWN, Change, changes_of, wanted_event
-from podium.store.derive.rerating import MARKED, SUPERSEDED, VOIDED, Rerated, rerate
+from podium.store.derive.events import SELECT_EVENTS, Change, changes_of, get_event
+from podium.store.derive.rerating import SUPERSEDED, UPDATE_STATUS, VOIDED, Rerated, rerate
 from podium.store.derive.standings import Ledger
 from podium.store.log.content import Content, checked, contents_of, difference
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
@@ -36,7 +36,7 @@ CONTENTS = (
     .order_by(log.c.seq)
 )
 NEW = sa.insert(event)
-SAME = sa.and_(event.c.pool_id == sa.bindparam("of"), event.c.event_id == sa.bindparam("event"))
+SAME = sa.and_(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
 CORRECTED = sa.update(event).where(SAME).values(
     content_seq=sa.bindparam("newest"), started_at=sa.bindparam("at"), present=sa.bindparam("here")
 )  # fmt: skip
@@ -81,26 +81,26 @@ class Sent(NamedTuple):
 Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
 
 
-def taken_before(connection: sa.Connection, of: Pool, column: str, names: list[str]) -> set[str]:
+def taken_before(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
     """Of names that the rule refuses, those that the pool has had since before there was one."""
     if column == "player":
-        return set(exact_numbers(connection, of, names))
+        return set(exact_numbers(connection, pool, names))
     if column == "event_id":
-        return {row.event_id for row in connection.execute(KNOWN, {"of": of.id, "among": values(names)})}
+        return {row.event_id for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)})}
     return set()
 
 
-def checked_rows(connection: sa.Connection, rows: Any, of: Pool) -> Results:
+def checked_rows(connection: sa.Connection, rows: Any, pool: Pool) -> Results:
     """Results for a pool, checked.
 
     Raises:
         ResultsError: the rows are refused.
     """
-    return checked(rows, of.name, functools.partial(taken_before, connection, of))
+    return checked(rows, pool.name, functools.partial(taken_before, connection, pool))
 
 
 def sent_events(
-    connection: sa.Connection, rows: Any, of: Pool, actor: str, match_ids: Mapping[str, str]
+    connection: sa.Connection, rows: Any, pool: Pool, actor: str, match_ids: Mapping[str, str]
 ) -> dict[str, Sent]:
     """The events of rows, checked.
 
@@ -108,7 +108,7 @@ def sent_events(
         ResultsError: the rows are refused.
         UnknownError: a match is told of an event that is not among them.
     """
-    results = checked_rows(connection, rows, of)
+    results = checked_rows(connection, rows, pool)
     told = contents_of(results)
     odd = next((each for each in match_ids if each not in told), None)
     if odd is not None:
@@ -116,7 +116,9 @@ def sent_events(
     return {each: Sent(content, actor, match_ids.get(each)) for each, content in told.items()}
 
 
-def submit(connection: sa.Connection, of: Pool, sent: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated | None]:
+def submit(
+    connection: sa.Connection, pool: Pool, sent: Mapping[str, Sent]
+) -> tuple[dict[str, Receipt], Rerated | None]:
     """Log and rate events, each once; their receipts, in the order they were sent.
 
     Raises:
@@ -125,79 +127,79 @@ def submit(connection: sa.Connection, of: Pool, sent: Mapping[str, Sent]) -> tup
         ConflictError: an event is known with other content.
         UnknownError: a match that is not registered.
     """
-    known = {row.event_id: row for row in connection.execute(KNOWN, {"of": of.id, "among": values(sent)})}
+    known = {row.event_id: row for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(sent)})}
     for row in known.values():
-        refuse_other(connection, of, row, sent[row.event_id].content)
+        refuse_other(connection, pool, row, sent[row.event_id].content)
     fresh = {event_id: each for event_id, each in sent.items() if event_id not in known}
-    receipts, done = added(connection, of, fresh) if fresh else ({}, None)
-    told = {each: receipts[each] if each in fresh else receipt(connection, of, each, duplicate=True) for each in sent}
+    receipts, done = added(connection, pool, fresh) if fresh else ({}, None)
+    told = {each: receipts[each] if each in fresh else receipt(connection, pool, each, duplicate=True) for each in sent}
     return told, done
 
 
-def submit_together(connection: sa.Connection, of: Pool, submissions: Sequence[Submission]) -> list[list[Receipt]]:
+def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]) -> list[list[Receipt]]:
     """Log and rate what several sent, each the rows of other events; each one's receipts."""
     every = [row for rows, _, _ in submissions for row in rows]
     owner = {row["event_id"]: k for k, (rows, _, _) in enumerate(submissions) for row in rows}
     matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
     sent = {
         event_id: each._replace(actor=submissions[owner[event_id]][1])
-        for event_id, each in sent_events(connection, every, of, "", matched).items()
+        for event_id, each in sent_events(connection, every, pool, "", matched).items()
     }
     told: list[list[Receipt]] = [[] for _ in submissions]
-    for event_id, each in submit(connection, of, sent)[0].items():
+    for event_id, each in submit(connection, pool, sent)[0].items():
         told[owner[event_id]].append(each)
     return told
 
 
-def refuse_other(connection: sa.Connection, of: Pool, known: Any, content: Content) -> None:
+def refuse_other(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
     """Refuse content that is neither what an event was submitted with nor what it is now.
 
     Raises:
         ConflictError: it is neither.
     """
     rows = connection.execute(CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
-    if any(is_repeat(connection, of, known, each, rows) for each in (content, content.sent) if each is not None):
+    if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
     numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
-    told = difference(body, names_of(connection, of, numbers), content)
+    told = difference(body, names_of(connection, pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {told}")
 
 
-def is_repeat(connection: sa.Connection, of: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
     if content.digest() in [row.digest for row in rows]:
         return True
-    numbers = known_numbers(connection, of, sorted(set(content.players)))
+    numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
         return False
-    _, absent = registrations.missing(connection, of, known.match_id, content, numbers, late=True)
+    _, absent = registrations.missing(connection, pool, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent) in [row.body for row in rows]
 
 
-def added(connection: sa.Connection, of: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
+def added(connection: sa.Connection, pool: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
     """Log and rate events that are new; their receipts."""
     names = (name for each in fresh.values() for name in each.content.players)
-    numbers, newcomers = numbers_and_newcomers(connection, of, names)
+    numbers, newcomers = numbers_and_newcomers(connection, pool, names)
     logged: list[Entry] = []
     rows: list[dict[str, Any]] = []
     for event_id, (content, actor, match_id) in fresh.items():
-        present, absent = registrations.missing(connection, of, match_id, content, numbers, late=False)
+        present, absent = registrations.missing(connection, pool, match_id, content, numbers, late=False)
         logged.append(Entry(event_id, content.body(numbers, absent), content.digest(), actor, match_id, present))
         rows.append({"match_id": match_id, "present": present})
-    seqs = append(connection, of, SUBMIT, logged)
+    seqs = append(connection, pool, SUBMIT, logged)
     keys = {each: Key(fresh[each].content.started_at, seq) for each, seq in zip(fresh, seqs, strict=True)}
-    shared = {"pool_id": of.id, "status": "", "reason": ""}
+    shared = {"pool_id": pool.id, "status": "", "reason": ""}
     for row, (event_id, key) in zip(rows, keys.items(), strict=True):
         row.update(shared, event_id=event_id, seq=key.seq, content_seq=key.seq, started_at=key.started_at)
     connection.execute(NEW, rows)
     touched = [*keys.values()]
     for match_id in dict.fromkeys(row["match_id"] for row in rows):
-        touched += registrations.settle(connection, of, match_id)
-    done = rerate(connection, of, min(touched))
-    refuse_not_finite(connection, of, done)
-    receipts = receipts_of(connection, of, keys, done)
-    return with_warnings(receipts, fresh, lookalikes_of(connection, of, newcomers)), done
+        touched += registrations.settle(connection, pool, match_id)
+    done = rerate(connection, pool, min(touched))
+    refuse_not_finite(connection, pool, done)
+    receipts = receipts_of(connection, pool, keys, done)
+    return with_warnings(receipts, fresh, lookalikes_of(connection, pool, newcomers)), done
 
 
 def with_warnings(receipts: dict[str, Receipt], fresh: Mapping[str, Sent], alike: dict[str, str]) -> dict[str, Receipt]:
@@ -210,25 +212,25 @@ def with_warnings(receipts: dict[str, Receipt], fresh: Mapping[str, Sent], alike
     return receipts
 
 
-def refuse_not_finite(connection: sa.Connection, of: Pool, done: Rerated) -> None:
+def refuse_not_finite(connection: sa.Connection, pool: Pool, done: Rerated) -> None:
     """Refuse what makes an event unrateable that was not so before.
 
     Raises:
         NotFiniteError: there is one; the first.
     """
     for error in done.not_finite:
-        (name,) = names_of(connection, of, [int(str(error.player))]).values()
-        raise NotFiniteError(error.system, error.group, error.entrant, error.event_id, name)
+        (name,) = names_of(connection, pool, [int(str(error.player))]).values()
+        raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
 
 
-def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
+def receipts_of(connection: sa.Connection, pool: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
     """What became of events that are new, from what was written."""
     wanted = {tuple(key): event_id for event_id, key in keys.items()}
     own: dict[str, list[tuple[int, int, Any]]] = {event_id: [] for event_id in keys}
     for (at, seq, number), row in done.written.items():
         if (at, seq) in wanted:
             own[wanted[at, seq]].append((row.place, number, row))
-    names = names_of(connection, of, {number for rows in own.values() for _, number, _ in rows})
+    names = names_of(connection, pool, {number for rows in own.values() for _, number, _ in rows})
     others = len(done.written) - sum(map(len, own.values()))
     told = {}
     for event_id, key in keys.items():
@@ -241,7 +243,7 @@ def receipts_of(connection: sa.Connection, of: Pool, keys: Mapping[str, Key], do
     return told
 
 
-def amend(connection: sa.Connection, of: Pool, results: Results, actor: str) -> tuple[Receipt, Rerated]:
+def amend(connection: sa.Connection, pool: Pool, results: Results, actor: str) -> tuple[Receipt, Rerated]:
     """Log other content of an event, and rate again.
 
     Raises:
@@ -252,60 +254,60 @@ def amend(connection: sa.Connection, of: Pool, results: Results, actor: str) -> 
     if len(contents) != 1:
         raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
-    known = wanted_event(connection, of, event_id)
-    numbers = numbers_of(connection, of, content.players)
-    present, absent = registrations.missing(connection, of, known.match_id, content, numbers, late=True)
+    known = get_event(connection, pool, event_id)
+    numbers = numbers_of(connection, pool, content.players)
+    present, absent = registrations.missing(connection, pool, known.match_id, content, numbers, late=True)
     body = content.body(numbers, absent)
     told = Entry(event_id, body, content.digest(), actor, known.match_id, present)
-    (seq,) = append(connection, of, AMEND, [told])
-    moved = {"of": of.id, "event": event_id, "newest": seq, "at": content.started_at, "here": present}
+    (seq,) = append(connection, pool, AMEND, [told])
+    moved = {"pool": pool.id, "event": event_id, "newest": seq, "at": content.started_at, "here": present}
     connection.execute(CORRECTED, moved)
     touched = [Key(known.started_at, known.seq), Key(content.started_at, known.seq)]
-    return corrected(connection, of, known, touched)
+    return corrected(connection, pool, known, touched)
 
 
 def mark(
-    connection: sa.Connection, of: Pool, event_id: str, actor: str, *, void: bool
+    connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, void: bool
 ) -> tuple[Receipt, Rerated | None]:
     """Let an event count for nothing, or again.
 
     Raises:
         UnknownError: there is no such event.
     """
-    known = wanted_event(connection, of, event_id)
+    known = get_event(connection, pool, event_id)
     if (known.status == VOIDED) == void:
-        return receipt(connection, of, event_id, duplicate=True), None
-    append(connection, of, VOID if void else RESTORE, [entry(event_id, None, actor)])
+        return receipt(connection, pool, event_id, duplicate=True), None
+    append(connection, pool, VOID if void else RESTORE, [entry(event_id, None, actor)])
     status = VOIDED if void else ""
-    connection.execute(MARKED, {"of": of.id, "event": event_id, "status": status, "reason": status})
-    return corrected(connection, of, known, [Key(known.started_at, known.seq)])
+    connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
+    return corrected(connection, pool, known, [Key(known.started_at, known.seq)])
 
 
-def corrected(connection: sa.Connection, of: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
+def corrected(connection: sa.Connection, pool: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
     """Rate again from the first event that a correction touches."""
-    done = rerate(connection, of, min([*touched, *registrations.settle(connection, of, known.match_id)]))
-    refuse_not_finite(connection, of, done)
-    return receipt(connection, of, known.event_id, done), done
+    done = rerate(connection, pool, min([*touched, *registrations.settle(connection, pool, known.match_id)]))
+    refuse_not_finite(connection, pool, done)
+    return receipt(connection, pool, known.event_id, done), done
 
 
 def receipt(
-    connection: sa.Connection, of: Pool, event_id: str, done: Rerated | None = None, *, duplicate: bool = False
+    connection: sa.Connection, pool: Pool, event_id: str, done: Rerated | None = None, *, duplicate: bool = False
 ) -> Receipt:
     """What became of an event that was there."""
-    row = wanted_event(connection, of, event_id)
+    row = get_event(connection, pool, event_id)
     key = (row.started_at, row.seq)
     others = sum((at, seq) != key for at, seq, _ in done.written) if done else 0
-    changes = changes_of(connection, of, Key(*key))
+    changes = changes_of(connection, pool, Key(*key))
     return Receipt(event_id, row.seq, row.status, row.reason, duplicate, changes, others)
 
 
-def effects(connection: sa.Connection, of: Pool, done: Rerated) -> tuple[Effect, ...]:
+def effects(connection: sa.Connection, pool: Pool, done: Rerated) -> tuple[Effect, ...]:
     """Every change that is other than it was, in the order of rating."""
     keys = sorted([*done.written, *(done.old.keys() - done.new.keys())])
     first = keys[0][0] if keys else 0
-    told = sa.select(event.c.seq, event.c.event_id).where(event.c.pool_id == of.id, event.c.started_at >= first)
+    told = sa.select(event.c.seq, event.c.event_id).where(event.c.pool_id == pool.id, event.c.started_at >= first)
     ids = {row.seq: row.event_id for row in connection.execute(told)}
-    names = names_of(connection, of, {number for _, _, number in keys})
+    names = names_of(connection, pool, {number for _, _, number in keys})
     return tuple(
         Effect(ids.get(key[1]), names[key[2]], rating_in(done.old, key), rating_in(done.new, key)) for key in keys
     )

@@ -18,7 +18,7 @@ from podium.store.derive.rerating import Rerated, rerate
 from podium.store.log.log import RERATE, append, entry
 from podium.store.log.pools import START, Pool, every_pool, lock_pool
 from podium.store.sql.database import is_busy, is_current, only_reading
-from podium.store.sql.schema import pool as pool_table
+from podium.store.sql.schema import pools as pool_table
 from podium.store.write import stored_names
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import podium
 from podium.analysis.evaluation import evaluate
-from podium.analysis.tuning import dated
+from podium.analysis.tuning import with_dates
 from podium.cli.app import app
 from podium.results.event_order import tie_notice
 from podium.results.reading import read_results
-from podium.service.api.bodies import fitted
+from podium.service.api.bodies import validate
 from podium.service.api.models import Event
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
@@ -54,7 +54,7 @@ def test_a_sequence_decides_whatever_the_order_of_the_file(shared, order, period
     scores = [evaluate(rows, [find("elo")()]).scores for rows in (season(order, **shared), season(range(4), **shared))]
     assert scores[0]["log_loss"].to_list() == pytest.approx(scores[1]["log_loss"].to_list(), rel=1e-12)
     assert list(
-        dated(read_results(season(order))).frame.sort("started_at")["event_id"].unique(maintain_order=True)
+        with_dates(read_results(season(order))).frame.sort("started_at")["event_id"].unique(maintain_order=True)
     ) == (list("0123"))
 
 
@@ -140,4 +140,4 @@ def test_the_service_takes_no_sequence(where):
     event = {"event_id": "e", "started_at": DAY, "entries": [{"player": "ana"}, {"player": "ben"}]}
     (event if where == "event" else event["entries"][1])["sequence"] = 1
     with pytest.raises(RefusedError, match="sequence: is for files only"):
-        fitted(event, Event)
+        validate(event, Event)

@@ -1,6 +1,7 @@
 """What can go wrong, each with the words that mend it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
@@ -20,6 +21,30 @@ class ParameterError(PodiumError, ValueError):
 
 class RuleError(PodiumError, TypeError):
     """A rating system's own code is at fault: a rule or a type is missing, cannot run or cannot be compiled."""
+
+
+class MissingExtraError(PodiumError, ImportError):
+    """A library is not installed that Podium needs for only a part of what it does."""
+
+    def __init__(self, subject: str, extra: str) -> None:
+        super().__init__(f"{subject} needs the extra {extra!r}: pip install 'podium-ratings[{extra}]'")
+
+
+@contextmanager
+def needs_extra(extra: str, subject: str) -> Iterator[None]:
+    """Import the libraries of an extra in this context.
+
+    Args:
+        extra: its name, as in `pip install 'podium-ratings[extra]'`.
+        subject: what needs it, to begin a sentence.
+
+    Raises:
+        MissingExtraError: an import in the context fails.
+    """
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(subject, extra) from None
 
 
 class UnknownError(PodiumError, LookupError):

@@ -7,12 +7,17 @@ from podium.cli.files import OutputError, check_output, part_of, unused_path, wr
 from podium.reporting.cells import cell
 
 
+def fail_halfway(path):
+    with part_of(path) as part:
+        part.write_text("half", encoding="utf-8")
+        raise RuntimeError("halfway")
+
+
 def test_what_fails_halfway_leaves_the_file_that_was_there_and_nothing_else(tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text("before", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="halfway"), part_of(path) as part:
-        part.write_text("half", encoding="utf-8")
-        raise RuntimeError("halfway")
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway(path)
     assert path.read_text(encoding="utf-8") == "before"
     assert list(tmp_path.iterdir()) == [path]
 

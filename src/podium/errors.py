@@ -16,7 +16,7 @@ class PodiumError(Exception):
 
 
 class ParameterError(PodiumError, ValueError):
-    """A system was asked for with a name or a value that does not exist or fit."""
+    """A system's name, or the value of a parameter, does not exist or does not fit."""
 
 
 class RuleError(PodiumError, TypeError):
@@ -48,7 +48,7 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
 
 class UnknownError(PodiumError, LookupError):
-    """An event, player or pool was asked for that the results do not have."""
+    """The results do not have such an event, player or pool."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
@@ -90,8 +90,8 @@ class Fault(NamedTuple):
             )
             if part
         )
-        said = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
-        return f"{place}: {said}" if place else said
+        fault = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
+        return f"{place}: {fault}" if place else fault
 
 
 class ResultsError(PodiumError, ValueError):

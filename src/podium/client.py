@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from podium.errors import ParameterError, PodiumError
+from podium.errors import PodiumError, needs_extra
 
 TRIES = 5
 FIRST_PAUSE_S = 0.2  # doubled from try to try
@@ -45,12 +45,10 @@ class Client:
             transport: of httpx2, for tests.
 
         Raises:
-            ParameterError: the extra is not installed.
+            MissingExtraError: the extra `client` is not installed.
         """
-        try:
+        with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise ParameterError("the client needs an extra: pip install 'podium-ratings[client]'") from None
         headers = {"Authorization": f"Bearer {key}"}
         self._http = httpx2.Client(
             base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=timeout_s, transport=transport

@@ -1,6 +1,7 @@
 """What can go wrong, each with the words that mend it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
@@ -15,15 +16,39 @@ class PodiumError(Exception):
 
 
 class ParameterError(PodiumError, ValueError):
-    """A system was asked for with a name or a value that does not exist or fit."""
+    """A system's name, or the value of a parameter, does not exist or does not fit."""
 
 
 class RuleError(PodiumError, TypeError):
     """A rating system's own code is at fault: a rule or a type is missing, cannot run or cannot be compiled."""
 
 
+class MissingExtraError(PodiumError, ImportError):
+    """A library is not installed that Podium needs for only a part of what it does."""
+
+    def __init__(self, subject: str, extra: str) -> None:
+        super().__init__(f"{subject} needs the extra {extra!r}: pip install 'podium-ratings[{extra}]'")
+
+
+@contextmanager
+def needs_extra(extra: str, subject: str) -> Iterator[None]:
+    """Import the libraries of an extra in this context.
+
+    Args:
+        extra: its name, as in `pip install 'podium-ratings[extra]'`.
+        subject: what needs it, to begin a sentence.
+
+    Raises:
+        MissingExtraError: an import in the context fails.
+    """
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(subject, extra) from None
+
+
 class UnknownError(PodiumError, LookupError):
-    """An event, player or pool was asked for that the results do not have."""
+    """The results do not have such an event, player or pool."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
@@ -65,8 +90,8 @@ class Fault(NamedTuple):
             )
             if part
         )
-        said = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
-        return f"{place}: {said}" if place else said
+        fault = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
+        return f"{place}: {fault}" if place else fault
 
 
 class ResultsError(PodiumError, ValueError):

@@ -88,7 +88,7 @@ def test_the_command_prints_json(tmp_path, capsys):
     command_line.app(["audit", str(path), "--system", "elo", "--format", "json"], standalone_mode=False)
     told = json.loads(capsys.readouterr().out)
     assert told["months"][0]["newcomers"] == 2
-    assert told["broken"] == []
+    assert told["unbalanced"] == []
 
 
 def equals(matches=600):

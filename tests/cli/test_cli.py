@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 from commands import run
 
+from podium.cli.judging import AUDIT_TITLES
+
 SEASON = Path(__file__).parents[2] / "examples" / "season.csv"
 
 
@@ -91,3 +93,18 @@ def test_bad_usage_is_one_clear_line_and_status_2(words, said):
     message = run(*words, status=2)
     assert said in message
     assert all(line.startswith("podium: ") for line in message.splitlines())
+
+
+def test_audit_shows_every_table_under_its_title(karts, tmp_path):
+    """Nine in ten of one player's points come from one opponent: the table of that finding is shown by its title."""
+    path = tmp_path / "duels.json"
+    duels = [(f"e{n:03}", "ann" if n % 2 else "bob") for n in range(200)]
+    rows = [
+        {"event_id": event, "player": player, "position": 1 if player == winner else 2}
+        for event, winner in duels
+        for player in ("ann", "bob")
+    ]
+    path.write_text(json.dumps(rows))
+    assert "Points by month" in run("audit", path, "--system", "elo")
+    fields_of_audit = json.loads(run("audit", path, "--system", "elo", "--format", "json"))
+    assert set(fields_of_audit) == set(AUDIT_TITLES)

@@ -48,10 +48,10 @@ def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
     right.write_text("\n".join([rows[0], *(row for row in rows if row.startswith("karts-007"))][:-1]), encoding="utf-8")
     run("amend", right, "--pool", "karts")
     assert "plays on as" not in run("merge", "--player", "nobody", "--into", "Jun", "--pool", "karts", status=2)
-    assert "everything is what the log says" in run("verify")
+    assert "everything stored equals what the log gives" in run("verify")
     run("db", "backup", "copy.db")
     (tmp_path / "podium.db").rename(tmp_path / "lost.db")
-    assert "everything is what the log says" in run("db", "restore", "copy.db")
+    assert "everything stored equals what the log gives" in run("db", "restore", "copy.db")
     store = Store(str(tmp_path / "podium.db"))
     assert len(store.leaderboard("karts")) > 20
     with store.engine.begin() as connection:
@@ -70,7 +70,7 @@ def test_a_pool_over_the_years(run, tmp_path):
     assert len(coming) == 18
     assert set(coming[0]) == {"event_id", "player", "rating_was", "rating"}
     run("ingest", results, "--pool", "duels")
-    assert "players at 00:00 UTC of 2025-01-03" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
+    assert "players at 00:00 UTC on 2025-01-03" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
     assert "nothing to do" in run("snapshot", "--day", "2025-01-03")
     run("void", "--event", "d0", "--pool", "duels")
     assert "2025-01-03" in run("snapshot")  # it was spoilt
@@ -84,7 +84,7 @@ def test_a_pool_over_the_years(run, tmp_path):
     key = run("key", "create", "bot", "--rate", "5").strip()
     assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)
     assert key not in run("key", "list")
-    assert "everything is what the log says" in run("verify")
+    assert "everything stored equals what the log gives" in run("verify")
 
 
 def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
@@ -111,7 +111,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
     assert told[3:] == ["podium.db is up to date"]
     with closing(sqlite3.connect(copy)) as before:  # the earlier schema too
         assert before.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
-    assert "everything is what the log says" in run("verify")
+    assert "everything stored equals what the log gives" in run("verify")
     run("ingest", results, "--pool", "sixties")
     assert run("db", "upgrade") == "podium.db is up to date\n"
     assert list(tmp_path.glob("podium-before-upgrade-*")) == [copy]
@@ -126,10 +126,10 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(run, new_url):
     url = new_url("postgresql")
     make_earlier_database(url, new_url("postgresql"))
     told = run("db", "upgrade", "--db", url)
-    assert told.startswith("no backup is taken of PostgreSQL: a pg_dump")
+    assert told.startswith("a PostgreSQL database is not copied: keep a pg_dump")
     assert "pool sixties: 5 events rated again" in told
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
-    assert "everything is what the log says" in run("verify", "--db", url)
+    assert "everything stored equals what the log gives" in run("verify", "--db", url)
 
 
 def test_what_could_not_be_upgraded_is_named(run, tmp_path):

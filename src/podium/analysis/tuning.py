@@ -22,7 +22,7 @@ from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System, kinds
-from podium.errors import NotFiniteError, ParameterError, PodiumError
+from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
 from podium.results.event_order import in_sequence
@@ -97,7 +97,8 @@ def tune(
     Raises:
         ParameterError: nothing before or after `train_until`.
         RuleError: the system's own code is at fault.
-        TuningError: the extra is not installed, or the study is of another search.
+        MissingExtraError: the extra `tune` is not installed.
+        TuningError: the study is of another search.
     """
     check_rules(system)
     told = with_dates(results)
@@ -210,10 +211,8 @@ def run_search(
     progress: Callable[[int], None],
 ) -> System:
     """The best of so many candidates; a batch is asked for and judged at once."""
-    try:
+    with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise TuningError("tuning needs an extra: pip install 'podium-ratings[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     together = os.cpu_count() or 1
     if can_share(system):

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def fail(message: str, status: int) -> int:
-    """Say what is wrong on stderr, each line under Podium's name."""
+    """Print what is wrong on stderr, each line under Podium's name."""
     for line in message.splitlines() or [""]:
         sys.stderr.write(f"podium: {line}\n")
     return status

@@ -10,14 +10,15 @@ from typing import Annotated, ClassVar
 import typer
 
 from podium.cli import show
+from podium.cli.files import OutputError, part_of
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
-from podium.cli.storing import DEFAULT, Actor, Database, PoolName, opened, store_type, verify
+from podium.cli.storing import DEFAULT, Actor, Database, PoolName, open_store, ratings_changed, store_type, verify
 from podium.errors import ParameterError, PodiumError
 
-db = typer.Typer(help="Make, move and keep a database.", no_args_is_help=True, rich_markup_mode=None)
+db = typer.Typer(help="Create, upgrade, copy and restore a database.", no_args_is_help=True, rich_markup_mode=None)
 pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
-season = typer.Typer(help="Begin seasons, and read how they ended.", no_args_is_help=True, rich_markup_mode=None)
+season = typer.Typer(help="Begin seasons, and show how they ended.", no_args_is_help=True, rich_markup_mode=None)
 
 
 class NotUpgradedError(PodiumError):
@@ -28,8 +29,8 @@ class NotUpgradedError(PodiumError):
 
 @db.command("init")
 def init(url: Database = DEFAULT) -> None:
-    """Make the database, or bring its schema up to date."""
-    opened(url).close()
+    """Create the database, or bring its schema up to date."""
+    open_store(url).close()
     typer.echo(f"{url} is ready")
 
 
@@ -39,11 +40,11 @@ def upgrade(url: Database = DEFAULT) -> None:
 
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
-    open_store = store_type()
+    store_class = store_type()
     from podium.store.write.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
-    store = open_store(url)
+    store = store_class(url)
     failures = []
     for each in upgrade_pools(store.engine, "podium db upgrade"):
         if each.error:
@@ -57,11 +58,11 @@ def upgrade(url: Database = DEFAULT) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file beside itself if an upgrade would change it; of another database say whose the copy is.
+    """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken.
 
     Raises:
-        ParameterError: the copy cannot be written.
-        StoreError: the database cannot be opened.
+        OutputError: the copy cannot be written.
+        StoreError: the database cannot be open_store.
     """
     from podium.store.sql.database import engine_for, explain_failure
     from podium.store.write.upgrade import is_due
@@ -70,12 +71,12 @@ def copy_before_upgrade(url: str) -> None:
         engine = engine_for(url)
         has_file = engine.dialect.name == "sqlite"
         source = Path(engine.url.database or "")
-        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be made
+        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be created
         engine.dispose()
     if not due:
         return
     if not has_file:
-        typer.echo("no backup is taken of PostgreSQL: a pg_dump from before is yours to take and keep")
+        typer.echo("a PostgreSQL database is not copied: keep a pg_dump from before the upgrade")
         return
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
     write_copy(source, out)
@@ -93,30 +94,29 @@ def write_copy(source: Path, out: Path) -> None:
     """Copy an SQLite file while it is in use; the copy appears whole or not at all.
 
     Raises:
-        ParameterError: there is a file of the copy's name, or it cannot be written.
+        ParameterError: there is a file of the copy's name.
+        OutputError: the copy cannot be written.
     """
     if out.exists():
-        raise ParameterError(f"{out} is there already")
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(part)) as copy:
-            live.backup(copy)
-        part.replace(out)
-    except (sqlite3.Error, OSError) as error:
-        part.unlink(missing_ok=True)
-        raise ParameterError(f"{out}: cannot be written ({error})") from error
+        raise ParameterError(f"{out} exists already")
+    with part_of(out) as part:
+        try:
+            with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(part)) as copy:
+                live.backup(copy)
+        except sqlite3.Error as error:
+            raise OutputError(f"{out}: cannot be written ({error})") from error
 
 
 @db.command("restore")
 def restore_database(
-    source: Annotated[Path, typer.Argument(help="A copy that backup made.")], url: Database = DEFAULT
+    source: Annotated[Path, typer.Argument(help="A copy that `podium db backup` wrote.")], url: Database = DEFAULT
 ) -> None:
-    """Put a copy in the place of a database that is not there any more, and verify it."""
+    """Put a copy in the place of a missing database, and verify it."""
     target = sqlite_path(url, must_exist=False)
     if target.exists():
-        raise ParameterError(f"{target} is there; move it away first")
+        raise ParameterError(f"{target} exists; move it away first")
     if not source.exists():
-        raise ParameterError(f"{source}: there is no such file")
+        raise ParameterError(f"{source}: no such file")
     shutil.copyfile(source, target)
     verify(url)
 
@@ -125,13 +125,13 @@ def sqlite_path(url: str, *, must_exist: bool = True) -> Path:
     """The file of an SQLite database.
 
     Raises:
-        ParameterError: it is another database, or not there.
+        ParameterError: it is another database, or does not exist.
     """
     if "://" in url and not url.startswith("sqlite:///"):
         raise ParameterError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
     path = Path(url.removeprefix("sqlite:///"))
     if must_exist and not path.exists():
-        raise ParameterError(f"{path}: there is no such file")
+        raise ParameterError(f"{path}: no such file")
     return path
 
 
@@ -144,9 +144,9 @@ def create_pool(
     url: Database = DEFAULT,
 ) -> None:
     """Open a ladder that is rated with a system."""
-    made = chosen_system(system, settings, system_file)
-    opened(url).create_pool(name, made)
-    typer.echo(f"pool {name} is rated with {made.name}")
+    rating_system = chosen_system(system, settings, system_file)
+    open_store(url).create_pool(name, rating_system)
+    typer.echo(f"pool {name} is rated with {rating_system.name}")
 
 
 @pool.command("list")
@@ -154,7 +154,7 @@ def list_pools(url: Database = DEFAULT, form: Shape = Format.table) -> None:
     """List the ladders."""
     import polars as pl
 
-    rows = [(each.name, each.system.name) for each in opened(url).pools()]
+    rows = [(each.name, each.system.name) for each in open_store(url).pools()]
     show.show(pl.DataFrame(rows, schema={"pool": pl.String, "system": pl.String}, orient="row"), form)
 
 
@@ -168,10 +168,10 @@ def configure_pool(
     url: Database = DEFAULT,
 ) -> None:
     """Rate a ladder with another system, or other parameters, from its first event on."""
-    made = chosen_system(system, settings, system_file)
-    with show.progress("rating anew"):
-        changed = opened(url).configure(name, made, actor=actor)
-    typer.echo(f"pool {name} is rated with {made.name}; {changed} changes of ratings are new")
+    rating_system = chosen_system(system, settings, system_file)
+    with show.progress("rating again"):
+        changed = open_store(url).configure(name, rating_system, actor=actor)
+    typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
 
 
 @season.command("begin")
@@ -185,11 +185,11 @@ def begin_season(
     actor: Actor = "",
     url: Database = DEFAULT,
 ) -> None:
-    """Draw every rating towards a newcomer's; the board as it stood before stays to be read."""
+    """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
     from podium.ledger.leaderboard import instant
 
-    changed = opened(url).begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
-    typer.echo(f"season {name} begins; {changed} changes of ratings are new")
+    changed = open_store(url).begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
+    typer.echo(f"season {name} begins; {ratings_changed(changed)}")
 
 
 @season.command("list")
@@ -197,7 +197,7 @@ def list_seasons(pool: PoolName, url: Database = DEFAULT, form: Shape = Format.t
     """List the seasons of a ladder."""
     import polars as pl
 
-    rows = [(each["name"], each["starts_at"], each["keep"]) for each in opened(url).seasons(pool)]
+    rows = [(each["name"], each["starts_at"], each["keep"]) for each in open_store(url).seasons(pool)]
     kinds = pl.Schema({"name": pl.String(), "starts_at": pl.Datetime("us", "UTC"), "keep": pl.Float64()})
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
 
@@ -209,5 +209,5 @@ def season_board(
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
-    """Show how the board stood when a season ended, or as it stands where it is not over."""
-    show.show(opened(url).season_board(pool, name), form)
+    """Show the leaderboard at the end of a season, or as it stands now if the season is not over."""
+    show.show(open_store(url).season_board(pool, name), form)

@@ -11,14 +11,7 @@ from podium.errors import PodiumError
 if TYPE_CHECKING:
     from podium.rated import Rated
 
-POOL_OF = {
-    "stk": "karts",
-    "stk-rd": "karts",
-    "trials": "bikes",
-    "folyami": "stunts",
-    "xonstat": "dm",
-    "xonstat-2015": "dm",
-}
+POOL_OF_GAME = {"SuperTuxKart": "karts", "Trials Fusion": "bikes", "Stunts": "stunts", "Xonotic": "dm"}
 SHOWN_RANKS = 5
 
 
@@ -41,41 +34,43 @@ def demo(
 
     import podium
     from podium.reporting import charts
+    from podium.systems import find, names
 
+    pools = {name: POOL_OF_GAME[find(name).game] for name in names() if find(name).game}
     season = podium.read_results(season_path())
-    drawn = []
-    with show.progress(*(f"rating with {name}" for name in POOL_OF)) as steps:
+    histories = []
+    with show.progress(*(f"rating with {name}" for name in pools)) as steps:
         rated = {}
-        for name, pool in POOL_OF.items():
+        for name, pool in pools.items():
             rows = podium.Results(season.frame.filter(pl.col("pool") == pool), season.source)
             rated[name] = podium.rate(rows, name)
             steps.next()
     for name, each in rated.items():
         board = each.leaderboard()
         events = each.history["event_id"].n_unique()
-        show.show(board.head(SHOWN_RANKS), show.Format.table, f"{name}: {POOL_OF[name]}, {events} events")
+        show.show(board.head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
         leaders = board["player"].head(SHOWN_RANKS).to_list()
-        drawn.append(charts.rating_histories(each.history, leaders, f"{name}: {POOL_OF[name]}"))
+        histories.append(charts.rating_histories(each.history, leaders, f"{name}: {pools[name]}"))
     explain_surprise(rated)
-    charts.save(charts.altair().vconcat(*drawn).resolve_scale(color="independent"), out)
+    charts.save(charts.altair().vconcat(*histories).resolve_scale(color="independent"), out)
     typer.echo(f"The rating histories are in {out}")
 
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:
     """Explain the costliest match that its winner lost points by."""
-    told = max((surprise(each) for each in rated.values()), key=lambda found: -found.delta if found else -1e9)
-    if told is None:
+    explanation = max((surprise(each) for each in rated.values()), key=lambda win: -win.delta if win else -1e9)
+    if explanation is None:
         raise PodiumError("the season has no winner who lost points")
-    typer.echo(f"Why did the winner lose points? {told.player} in {told.event_id}:")
-    show.show_table(told.rows.filter(~told.rows["contribution"].is_between(-0.005, 0.005)))
-    typer.echo(told.words + "\n")
+    typer.echo(f"Why did the winner lose points? {explanation.player} in {explanation.event_id}:")
+    show.show_table(explanation.rows.filter(~explanation.rows["contribution"].is_between(-0.005, 0.005)))
+    typer.echo(explanation.words + "\n")
 
 
 def surprise(rated: "Rated") -> Any:
     """The explanation of a system's costliest win, or None."""
     falls = rated.history.sort("delta").head(200)
     for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
-        told = rated.explain(event_id, player)
-        if delta < 0 and "you won" in told.words:
-            return told
+        explanation = rated.explain(event_id, player)
+        if delta < 0 and "you won" in explanation.words:
+            return explanation
     return None

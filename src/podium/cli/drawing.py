@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from podium.cli import show
+from podium.cli.files import write_text
 from podium.cli.options import File, Period, Settings, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
 from podium.errors import ParameterError, UnknownError
@@ -42,10 +43,10 @@ def plot(
         raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
     path = charts.checked_path(out or Path(f"{kind}.svg"))
     if kind in CURVES:
-        named = system is not None or system_file is not None
-        if settings and not named:
+        is_named = system is not None or system_file is not None
+        if settings and not is_named:
             raise ParameterError("--set needs --system")
-        chart = charts.published_curve(kind, chosen_system(system, settings, system_file) if named else None)
+        chart = charts.published_curve(kind, chosen_system(system, settings, system_file) if is_named else None)
     else:
         if file is None:
             raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
@@ -63,8 +64,8 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
 
     with show.progress("reading", "rating", "drawing") as steps:
         if kind == "calibration":
-            told = evaluate(podium.read_results(file), [system], period=period)
-            return charts.calibration(told.reliability, f"{file}, {system.name}")
+            evaluation = evaluate(podium.read_results(file), [system], period=period)
+            return charts.calibration(evaluation.reliability, f"{file}, {system.name}")
         rated = rated_file(file, system, period, steps)
         if kind == "circulation":
             return charts.circulation(audit(rated).months, f"{file}, {system.name}")
@@ -94,7 +95,7 @@ def report(
     """Write one self-contained page about FILE: leaderboard, histories, fit, points, parameters."""
     from podium.reporting.report import report
 
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "drawing") as steps:
-        show.write_text(report(rated_file(file, made, period, steps), pool), out)
+        write_text(report(rated_file(file, rating_system, period, steps), pool), out)
     typer.echo(f"The report is in {out}")

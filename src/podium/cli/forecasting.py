@@ -32,24 +32,24 @@ def predict(
     form: Shape = Format.table,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     names = [name.strip() for row in csv.reader(entrants or [], skipinitialspace=True) for name in row if name.strip()]
     names += [name.strip() for name in entrant or [] if name.strip()]
     if not names:
         raise ParameterError("name the field with --entrants A,B,... or --entrant NAME for each")
     with show.progress("reading", "rating", "predicting") as steps:
-        rated = rated_file(file, made, period, steps)
-        told = rated.predict(names, top=top, pool=pool)
+        rated = rated_file(file, rating_system, period, steps)
+        forecast = rated.predict(names, top=top, pool=pool)
         strangers = rated.newcomers(names, pool=pool)
-    place = file if pool is None else f"pool {pool} of {file}"
+    scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
         hint = f" (did you mean {near}?)" if near else ""
-        typer.echo(f"podium: {name} is not in {place}{hint}; predicted as a newcomer", err=True)
+        typer.echo(f"podium: {name} is not in {scope}{hint}; predicted as a newcomer", err=True)
     if form is Format.json:
-        tables = {"entrants": told.entrants, "ranks": told.ranks, "pairs": told.pairs}
+        tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
         show.show_json({name: table.to_dicts() for name, table in tables.items()})
         return
-    show.show(told.entrants, form)
+    show.show(forecast.entrants, form)
 
 
 def strength(
@@ -66,11 +66,11 @@ def strength(
     """Show how strong the field of each event of FILE was, by the ratings before it."""
     from podium.reporting import charts
 
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     if chart is not None:
         charts.checked_path(chart)
     with show.progress("reading", "rating", "integrating") as steps:
-        told = rated_file(file, made, period, steps).strengths(top=top, probe=probe)
+        strengths = rated_file(file, rating_system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:
-            charts.save(charts.race_strengths(told, f"{file}, {made.name}: top {top}"), chart)
-    show.show(told.sort("strength", descending=True) if form is Format.table else told, form, most=50)
+            charts.save(charts.race_strengths(strengths, f"{file}, {rating_system.name}: top {top}"), chart)
+    show.show(strengths.sort("strength", descending=True) if form is Format.table else strengths, form, max_rows=50)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.cli import show
+from podium.cli.files import unused_path, write_text
 from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
 from podium.cli.show import Format
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 SHOWN_FINDINGS = 40
 AUDIT_TITLES = {
     "months": "Points by month",
-    "broken": "Events whose points do not sum to zero",
-    "farmed": "Points mostly from few opponents",
+    "unbalanced": "Events whose points do not sum to zero",
+    "farming": "Points mostly from few opponents",
     "groups": "Groups who only meet each other",
     "newcomers": "Newcomers who rise far faster than others",
     "quitters": "Players who quit often",
@@ -28,7 +29,7 @@ AUDIT_TITLES = {
 
 
 class NotConservedError(PodiumError):
-    """A system that should keep an event's points level did not."""
+    """A system that should conserve points did not."""
 
 
 Systems = Annotated[
@@ -53,12 +54,12 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
         raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
     from podium.systems import split_settings
 
-    made = []
+    rating_systems = []
     for text in texts:
-        name, of_its_own = split_settings(text)
-        own = [part for part in of_its_own.split(",") if part.strip()]
-        made.append(chosen_system(name, own + (settings or []), None))
-    return made
+        name, suffix = split_settings(text)
+        own_settings = [part for part in suffix.split(",") if part.strip()]
+        rating_systems.append(chosen_system(name, own_settings + (settings or []), None))
+    return rating_systems
 
 
 def audit(
@@ -74,25 +75,23 @@ def audit(
     from podium.analysis.audit import audit
     from podium.reporting import charts
 
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "auditing") as steps:
-        found = audit(rated_file(file, made, period, steps))
+        findings = audit(rated_file(file, rating_system, period, steps))
         if chart is not None:
-            charts.save(charts.circulation(found.months, f"{file}, {made.name}"), chart)
-    tables = {field.name: getattr(found, field.name) for field in fields(found)}
+            charts.save(charts.circulation(findings.months, f"{file}, {rating_system.name}"), chart)
+    tables = {field.name: getattr(findings, field.name) for field in fields(findings)}
     if form is Format.json:
         show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})
     elif form is Format.csv:
-        show.show(found.months, form)
+        show.show(findings.months, form)
     else:
         for name, title in AUDIT_TITLES.items():
             if name == "months" or tables[name].height:
-                show.show(tables[name], form, title, most=SHOWN_FINDINGS)
-    if found.unbalanced.height:
-        event = found.unbalanced["event_id"][0]
-        raise NotConservedError(
-            f"{made.name} should conserve points; event {event} and {found.unbalanced.height - 1} more do not"
-        )
+                show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)
+    if findings.unbalanced.height:
+        event, others = findings.unbalanced["event_id"][0], findings.unbalanced.height - 1
+        raise NotConservedError(f"{rating_system.name} should conserve points; event {event} and {others} more do not")
 
 
 def tune(
@@ -124,24 +123,26 @@ def tune(
     import podium
     from podium.analysis.tuning import as_toml, tune
 
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     if train_until is None:
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
-        told = tune(podium.read_results(file), made, train_until, trials=trials, study=study, progress=steps.reach)
-    toml = as_toml(told.system)
-    out = out or show.unused_path(Path(f"{made.name}-tuned.toml"))
-    show.write_text(toml, out)
+        tuned = tune(
+            podium.read_results(file), rating_system, train_until, trials=trials, study=study, progress=steps.reach
+        )
+    toml = as_toml(tuned.system)
+    out = out or unused_path(Path(f"{rating_system.name}-tuned.toml"))
+    write_text(toml, out)
     if form is Format.json:
-        difference = told.test.differences.row(0, named=True)
-        parameters = {field.name: getattr(told.system, field.name) for field in fields(told.system)}
-        fitted = {"fitted_log_loss": told.fitted, "fitted_log_loss_defaults": told.fitted_defaults}
-        test = {"test": told.test.scores.to_dicts(), "difference": difference}
-        show.show_json({"system": made.name, "parameters": parameters, "file": str(out)} | fitted | test)
+        difference = tuned.test.differences.row(0, named=True)
+        parameters = {field.name: getattr(tuned.system, field.name) for field in fields(tuned.system)}
+        fitted = {"fitted_log_loss": tuned.fitted, "fitted_log_loss_defaults": tuned.fitted_defaults}
+        test = {"test": tuned.test.scores.to_dicts(), "difference": difference}
+        show.show_json({"system": rating_system.name, "parameters": parameters, "file": str(out)} | fitted | test)
         return
-    kept = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
-    show.show(told.test.scores.select(kept), form, "On the untouched events")
-    show.show(told.test.differences, form, "Log loss less the defaults', with a 95 % interval")
+    columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error")
+    show.show(tuned.test.scores.select(columns), form, "On the untouched events")
+    show.show(tuned.test.differences, form, "Log loss less the defaults', with a 95 % interval")
     if form is Format.table:
         typer.echo(toml)
         typer.echo(f"{out} is for --system-file")
@@ -164,30 +165,30 @@ def evaluate(
     import podium
     from podium.analysis.evaluation import Window, evaluate
 
-    made = described_systems(system, settings)
+    rating_systems = described_systems(system, settings)
     with show.progress("reading", "predicting") as steps:
         results = podium.read_results(file)
         steps.next()
         window = Window(since, until, min_events)
-        told = evaluate(results, made, labels=system, window=window, weight=weight, period=period)
-    for notice in told.notices:
+        evaluation = evaluate(results, rating_systems, labels=system, window=window, weight=weight, period=period)
+    for notice in evaluation.notices:
         typer.echo(notice, err=True)
     if form is Format.json:
         show.show_json(
             {
-                "systems": told.scores.to_dicts(),
-                "differences": told.differences.to_dicts(),
-                "reliability": told.reliability.to_dicts(),
+                "systems": evaluation.scores.to_dicts(),
+                "differences": evaluation.differences.to_dicts(),
+                "reliability": evaluation.reliability.to_dicts(),
             }
         )
         return
     if form is Format.csv:
-        show.show(told.scores, form)
+        show.show(evaluation.scores, form)
         return
-    kept = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
-    show.show(told.scores.select(kept), form, "Pairs")
-    split = [name for name in told.scores.columns if name.startswith(("winner_", "settled_", "newcomer_"))]
-    show.show(told.scores.select("system", *split), form, "Winners, settled players, newcomers")
-    if told.differences.height:
-        show.show(told.differences, form, "Log loss less the first system's, with a 95 % interval")
-    show.show(told.reliability, form, "Reliability")
+    columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
+    show.show(evaluation.scores.select(columns), form, "Pairs")
+    split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "settled_", "newcomer_"))]
+    show.show(evaluation.scores.select("system", *split), form, "Winners, settled players, newcomers")
+    if evaluation.differences.height:
+        show.show(evaluation.differences, form, "Log loss less the first system's, with a 95 % interval")
+    show.show(evaluation.reliability, form, "Reliability")

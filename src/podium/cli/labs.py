@@ -26,10 +26,10 @@ def numbers(text: str, what: str) -> list[float]:
         ParameterError: it holds something else.
     """
     try:
-        told = [float(part) for part in text.split(",")]
+        values = [float(part) for part in text.split(",")]
     except ValueError:
         raise ParameterError(f"{what} is {text!r}; it must be numbers between commas") from None
-    return told
+    return values
 
 
 @lab.command("matchmaking")
@@ -67,14 +67,14 @@ def matchmaking(
 
     if chart is not None:
         charts.checked_path(chart)
-    made = None if file is None else chosen_system(system, settings, system_file)
+    rating_system = None if file is None else chosen_system(system, settings, system_file)
     if scale is None:
-        scale = Policy().scale if made is None else odds_scale(made)
+        scale = Policy().scale if rating_system is None else odds_scale(rating_system)
     policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target")]
-    if file is not None and made is not None:
+    if file is not None and rating_system is not None:
         with show.progress("reading", "rating", "matching") as steps:
-            rated = rated_file(file, made, "event", steps)
-            told = replayed_arrivals(rated.events, rated.replayed, policies)
+            rated = rated_file(file, rating_system, "event", steps)
+            runs = replayed_arrivals(rated.events, rated.replayed, policies)
     else:
         if system or settings or system_file:
             raise ParameterError("--system is for the arrivals of a FILE")
@@ -84,7 +84,7 @@ def matchmaking(
             for count in people
         ]
         with show.progress("matching"):
-            told = compare_policies(crowds, policies)
+            runs = compare_policies(crowds, policies)
     if chart is not None:
-        charts.save(charts.waits_and_spreads(told, "What a longer wait buys"), chart)
-    show.show(told, form, "Waits in seconds, spreads in points")
+        charts.save(charts.waits_and_spreads(runs, "What a longer wait buys"), chart)
+    show.show(runs, form, "Waits in seconds, spreads in points")

@@ -32,7 +32,7 @@ Start = Annotated[
     typer.Option(
         "--start",
         metavar="RATINGS",
-        help="Go on from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
+        help="Continue from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
         "pool, player, rating and what else is known.",
     ),
 ]
@@ -51,20 +51,20 @@ def chosen_system(name: str | None, settings: list[str] | None, file: Path | Non
     from podium.systems import load
 
     load_without_blas()
-    told: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if file is not None:
-        filed_name, told = read_system_file(file)
-        if name is not None and filed_name is not None and filed_name not in (name, load(name).name):
-            raise ParameterError(f"--system {name} and {file}, which says {filed_name}: name one system")
-        name = name or filed_name
+        name_in_file, parameters = read_system_file(file)
+        if name is not None and name_in_file is not None and name_in_file not in (name, load(name).name):
+            raise ParameterError(f"--system {name} and {file}, which says {name_in_file}: name one system")
+        name = name or name_in_file
     if name is None:
         raise ParameterError("name the rating system with --system (`podium systems` lists them)")
-    system = load(name).from_text(told | dict(pair(text) for text in settings or []))
+    system = load(name).from_text(parameters | dict(name_and_value(text) for text in settings or []))
     check_rules(system)
     return system
 
 
-def pair(text: str) -> tuple[str, str]:
+def name_and_value(text: str) -> tuple[str, str]:
     """The name and value of a `--set`.
 
     Raises:
@@ -83,15 +83,15 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
         ParameterError: it cannot be read, or holds something else.
     """
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(f"{file}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file}: is not TOML: {error}") from error
-    strange = set(told) - {"system", "name", "parameters"}
-    if strange:
-        raise ParameterError(f'{file}: {min(strange)!r} is not known; write system = "…" and [parameters]')
-    name, parameters = told.get("system", told.get("name")), told.get("parameters", {})
+    unknown = set(document) - {"system", "name", "parameters"}
+    if unknown:
+        raise ParameterError(f'{file}: {min(unknown)!r} is not known; write system = "…" and [parameters]')
+    name, parameters = document.get("system", document.get("name")), document.get("parameters", {})
     if not isinstance(name, str | None) or not isinstance(parameters, dict):
         raise ParameterError(f'{file}: write system = "…" and a table [parameters]')
     return name, parameters

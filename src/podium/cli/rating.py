@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.cli import show
+from podium.cli.files import check_output, write_table
 from podium.cli.options import File, Period, Settings, Shape, Start, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
 
@@ -48,21 +49,23 @@ def rate(
     """Rate FILE and show every player's rating."""
     from podium.results.event_order import tie_notice
 
-    made = chosen_system(system, settings, system_file)
-    show.checked_output(ratings), show.checked_output(history)
+    rating_system = chosen_system(system, settings, system_file)
+    for path in (ratings, history):
+        if path is not None:
+            check_output(path)
     with show.progress("reading", "rating", "writing") as steps:
-        rated = rated_file(file, made, period, steps, start)
+        rated = rated_file(file, rating_system, period, steps, start)
         if history is not None:
-            show.write(rated.history, history)
+            write_table(rated.history, history)
         if ratings is not None:
             whole = ratings.suffix.lower() == ".parquet"
-            show.write(rated.states if whole else rated.ratings, ratings, rated.metadata)
+            write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
     notice = tie_notice(rated.results.frame)
     if notice is not None:
         typer.echo(f"{rated.results.source}: {notice}", err=True)
     if rated.notice is not None:
         typer.echo(rated.notice, err=True)
-    show.show(rated.ratings, form, most=SHOWN_ROWS)
+    show.show(rated.ratings, form, max_rows=SHOWN_ROWS)
 
 
 def leaderboard(
@@ -87,12 +90,12 @@ def leaderboard(
     form: Shape = Format.table,
 ) -> None:
     """Show who stands where."""
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "ranking") as steps:
-        board = rated_file(file, made, period, steps, start).leaderboard(
+        board = rated_file(file, rating_system, period, steps, start).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
         )
-    show.show(board, form, most=SHOWN_ROWS if top is None else None)
+    show.show(board, form, max_rows=SHOWN_ROWS if top is None else None)
 
 
 def explain(
@@ -107,19 +110,24 @@ def explain(
     form: Shape = Format.table,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
-    made = chosen_system(system, settings, system_file)
+    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "explaining") as steps:
-        told = rated_file(file, made, period, steps, start).explain(event, player)
+        explanation = rated_file(file, rating_system, period, steps, start).explain(event, player)
     if form is Format.json:
-        summary = {"event_id": told.event_id, "player": told.player, "system": made.name, "words": told.words}
-        numbers = {"rating_before": told.rating_before, "delta": told.delta}
-        show.show_json(summary | numbers | {"rows": told.rows.to_dicts()})
+        summary = {
+            "event_id": explanation.event_id,
+            "player": explanation.player,
+            "system": rating_system.name,
+            "words": explanation.words,
+        }
+        numbers = {"rating_before": explanation.rating_before, "delta": explanation.delta}
+        show.show_json(summary | numbers | {"rows": explanation.rows.to_dicts()})
         return
-    show.show(told.rows, form)
+    show.show(explanation.rows, form)
     if form is Format.table:
-        before, change, digits = told.rating_before, told.delta, made.digits
+        before, change, digits = explanation.rating_before, explanation.delta, rating_system.digits
         typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
-        typer.echo(told.words)
+        typer.echo(explanation.words)
 
 
 def check(file: File) -> None:
@@ -132,8 +140,8 @@ def check(file: File) -> None:
         results = podium.read_results(file)
         frame = results.frame
         alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
-    counted = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
-    typer.echo(f"{results.source}: {counted}: all good")
+    size = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
+    typer.echo(f"{results.source}: {size}: all good")
     notice = tie_notice(frame)
     if notice is not None:
         typer.echo(f"{results.source}: {notice}")

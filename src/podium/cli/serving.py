@@ -9,11 +9,11 @@ import typer
 from podium.cli import show
 from podium.cli.options import Shape
 from podium.cli.show import Format
-from podium.cli.storing import DEFAULT, Database, opened
-from podium.errors import ParameterError
+from podium.cli.storing import DEFAULT, Database, open_store
+from podium.errors import needs_extra
 
 key = typer.Typer(
-    help="Make, list, rotate and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None
+    help="Create, list, rotate and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None
 )
 
 
@@ -22,21 +22,19 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
 ) -> None:
-    """Serve the HTTP API; a first admin key is printed once."""
+    """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
-    try:
+    with needs_extra("service", "the service"):
         import uvicorn
 
         from podium.service import create_app
         from podium.store.keys import create_key, list_keys
         from podium.store.write.upgrade import upgrade_pools
-    except ImportError:
-        raise ParameterError("the service needs an extra: pip install 'podium-ratings[service]'") from None
-    store = opened(url)
+    store = open_store(url)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     if not list_keys(store.engine):
-        typer.echo(f"The first admin key, told this once: {create_key(store.engine, 'first admin', 'admin')}")
+        typer.echo(f"The first admin key, shown only once: {create_key(store.engine, 'first admin', 'admin')}")
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
     uvicorn.run(create_app(store, daily=True), host=host, port=port, log_level="warning")
@@ -46,14 +44,14 @@ def serve(
 def create(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
-    pool: Annotated[str | None, typer.Option(help="The only ladder it opens; all if not given.")] = None,
+    pool: Annotated[str | None, typer.Option(help="The only ladder it gives access to; all if not given.")] = None,
     rate: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Requests a second; as many as it likes if not given.")
+        float | None, typer.Option(metavar="NUMBER", help="Requests a second; no limit if not given.")
     ] = None,
     url: Database = DEFAULT,
 ) -> None:
-    """Make a key; it is printed this once, and kept nowhere."""
-    store = opened(url)
+    """Create a key; it is shown only once, and only a digest of it is stored."""
+    store = open_store(url)
     from podium.store.keys import create_key
 
     typer.echo(create_key(store.engine, name, role, pool, rate))
@@ -61,10 +59,10 @@ def create(
 
 @key.command("list")
 def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
-    """List the keys there are and were."""
+    """List all keys, revoked ones too."""
     import polars as pl
 
-    store = opened(url)
+    store = open_store(url)
     from podium.store.keys import list_keys
 
     names = ("id", "name", "role", "pool", "created_at", "revoked_at", "per_second")
@@ -77,24 +75,26 @@ def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
 def revoke(
     number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")], url: Database = DEFAULT
 ) -> None:
-    """Let a key open nothing any more."""
-    store = opened(url)
+    """Revoke a key: requests with it are refused from now on."""
+    store = open_store(url)
     from podium.store.keys import revoke_key
 
     revoke_key(store.engine, number)
-    typer.echo(f"key {number} opens nothing any more")
+    typer.echo(f"key {number} is revoked")
 
 
 @key.command("rotate")
 def rotate(
     number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")],
-    grace: Annotated[float, typer.Option(min=0.0, max=525_600.0, help="Minutes that the old key still opens.")] = 0.0,
+    grace: Annotated[
+        float, typer.Option(min=0.0, max=525_600.0, help="Minutes for which the old key stays valid.")
+    ] = 0.0,
     url: Database = DEFAULT,
 ) -> None:
-    """Make a key that opens what another does, in its place; it is printed this once."""
+    """Replace a key by a new one with the same rights; it is shown only once."""
     from datetime import timedelta
 
-    store = opened(url)
+    store = open_store(url)
     from podium.store.keys import rotate_key
 
     typer.echo(rotate_key(store.engine, number, timedelta(minutes=grace)))

@@ -1,23 +1,19 @@
-"""How results leave the command line: tables for people, CSV and JSON for programs, files by their suffix."""
+"""What the command line prints: tables for people, CSV and JSON for programs, and how far work has come."""
 
 import json
-import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.errors import PodiumError
+from podium.reporting.cells import cell
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUFFIXES = (".csv", ".parquet", ".json", ".jsonl")
-PATIENCE_S = 1.0  # work longer than this shows a progress bar
+PROGRESS_AFTER_S = 1.0  # work longer than this shows a progress bar
 
 
 class Format(StrEnum):
@@ -28,25 +24,6 @@ class Format(StrEnum):
     json = "json"
 
 
-class OutputError(PodiumError, OSError):
-    """A file could not be written."""
-
-
-def checked_output(path: Path | None) -> Path | None:
-    """The path, if its suffix names a format that can be written.
-
-    Raises:
-        OutputError: it does not, or its folder does not exist.
-    """
-    if path is None:
-        return None
-    if path.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
-    if not path.resolve().parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}")
-    return path
-
-
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
     """The frame with instants as ISO 8601 texts, for formats that have none."""
     import polars as pl
@@ -55,60 +32,16 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame
 
 
-def write(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a frame by the path's suffix; the file appears whole or not at all.
-
-    Floats are written as the shortest text that reads back to the same bits. Only Parquet keeps the metadata.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    writers = {
-        ".parquet": lambda: frame.write_parquet(part, metadata=metadata),
-        ".csv": lambda: as_text(frame).write_csv(part),
-        ".json": lambda: as_text(frame).write_json(part),
-        ".jsonl": lambda: as_text(frame).write_ndjson(part),
-    }
-    try:
-        writers[path.suffix.lower()]()
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a file, whole or not at all.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
-
-
-def unused_path(path: Path) -> Path:
-    """The path, or where something is there the first of name-2, name-3, … where nothing is."""
-    candidates = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
-    return next(each for each in candidates if not os.path.lexists(each))
-
-
-def show(frame: "pl.DataFrame", form: Format, title: str = "", *, most: int | None = None) -> None:
+def show(frame: "pl.DataFrame", form: Format, title: str = "", *, max_rows: int | None = None) -> None:
     """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
     if form is Format.csv:
         sys.stdout.write(as_text(frame).write_csv())
     elif form is Format.json:
         sys.stdout.write(as_text(frame).write_json() + "\n")
     else:
-        show_table(frame if most is None else frame.head(most), title)
-        if most is not None and frame.height > most:
-            sys.stdout.write(f"… and {frame.height - most} more; --format csv shows them all\n")
+        show_table(frame if max_rows is None else frame.head(max_rows), title)
+        if max_rows is not None and frame.height > max_rows:
+            sys.stdout.write(f"… and {frame.height - max_rows} more; --format csv shows them all\n")
 
 
 def show_json(value: Any) -> None:
@@ -126,31 +59,18 @@ def show_table(frame: "pl.DataFrame", title: str = "") -> None:
     for name, kind in frame.schema.items():
         table.add_column(name, justify="right" if kind.is_numeric() else "left", no_wrap=kind.is_numeric())
     for row in frame.iter_rows():
-        table.add_row(*(Text(in_cell(value)) for value in row))
+        table.add_row(*(Text(cell(value)) for value in row))
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(80, sum(max(16, len(name)) + 3 for name in frame.columns) + 40))
     console.print(table)
 
 
-def in_cell(value: object) -> str:
-    """A value as people read it."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.2f}"
-    if hasattr(value, "strftime"):
-        return str(value.strftime("%Y-%m-%d %H:%M"))
-    return str(value)
-
-
 @contextmanager
 def progress(*steps: str) -> Iterator["Steps"]:
     """A progress bar on stderr over named steps; it shows itself only when the work takes over a second."""
     bar = Steps(steps)
-    timer = threading.Timer(PATIENCE_S, bar.appear)
+    timer = threading.Timer(PROGRESS_AFTER_S, bar.appear)
     timer.daemon = True
     timer.start()
     try:
@@ -164,24 +84,24 @@ class Steps:
     """The progress of work in named steps."""
 
     def __init__(self, steps: tuple[str, ...]) -> None:
-        self.steps, self.done = steps, 0
+        self.steps, self.completed = steps, 0
         self._bar: Any = None
         self._lock = threading.Lock()
 
     def next(self) -> None:
-        """A step is done."""
-        self.reach(self.done + 1)
+        """Count a step as completed."""
+        self.reach(self.completed + 1)
 
-    def reach(self, done: int) -> None:
-        """So many steps are done."""
-        self.done = done
+    def reach(self, completed: int) -> None:
+        """Count so many steps as completed."""
+        self.completed = completed
         with self._lock:
             if self._bar is not None:
-                self._bar.update(0, completed=self.done, description=self.name())
+                self._bar.update(0, completed=self.completed, description=self.name())
 
     def name(self) -> str:
-        """What is being done."""
-        return self.steps[min(self.done, len(self.steps) - 1)]
+        """The step under way."""
+        return self.steps[min(self.completed, len(self.steps) - 1)]
 
     def appear(self) -> None:
         """Show the bar, to a person: a program reading stderr wants only what went wrong."""
@@ -193,7 +113,7 @@ class Steps:
         with self._lock:
             columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.add_task(self.name(), total=len(self.steps), completed=self.done)
+            self._bar.add_task(self.name(), total=len(self.steps), completed=self.completed)
             self._bar.start()
 
     def vanish(self) -> None:

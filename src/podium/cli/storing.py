@@ -7,7 +7,7 @@ import typer
 from podium.cli import show
 from podium.cli.options import File, Shape
 from podium.cli.show import Format
-from podium.errors import ParameterError, PodiumError
+from podium.errors import PodiumError, needs_extra
 
 if TYPE_CHECKING:
     from podium.store import Store
@@ -20,43 +20,46 @@ DEFAULT = "podium.db"
 PoolName = Annotated[str, typer.Option("--pool", help="The ladder.")]
 Event = Annotated[str, typer.Option("--event", help="The event's id.")]
 Player = Annotated[str, typer.Option("--player", help="The player's name.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell every change that would come, and store nothing.")]
-Actor = Annotated[str, typer.Option(help="Who does it, for the log.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show every change that would follow, and store nothing.")]
+Actor = Annotated[str, typer.Option(help="Who does this, for the log.")]
 
 
 class NotVerifiedError(PodiumError):
-    """What is kept is not what the log says."""
+    """Stored ratings differ from what the log gives."""
 
     exit_status: ClassVar[int] = 1
 
 
-def opened(url: str) -> "Store":
-    """The store.
+def open_store(url: str) -> "Store":
+    """The store at a URL.
 
     Raises:
-        ParameterError: the extra is not installed.
+        MissingExtraError: the extra `service` is not installed.
     """
     return store_type()(url)
 
 
 def store_type() -> "type[Store]":
-    """What opens a store; nothing is opened.
+    """The class `Store`; nothing is opened.
 
     Raises:
-        ParameterError: the extra is not installed.
+        MissingExtraError: the extra `service` is not installed.
     """
     from podium.kernels.compiled import load_without_blas
 
     load_without_blas()
-    try:
+    with needs_extra("service", "a store"):
         from podium.store import Store
-    except ImportError:
-        raise ParameterError("a store needs an extra: pip install 'podium-ratings[service]'") from None
     return Store
 
 
-def told(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events; of a dry run, every change that would come. Warnings go to stderr."""
+def ratings_changed(count: int) -> str:
+    """How many ratings changed, in words."""
+    return f"{count} {'rating' if count == 1 else 'ratings'} changed"
+
+
+def show_receipts(receipts: list["Receipt"], form: Format) -> None:
+    """Print what became of events; of a dry run, every change that would follow. Warnings go to stderr."""
     import polars as pl
 
     for each in receipts:
@@ -66,14 +69,14 @@ def told(receipts: list["Receipt"], form: Format) -> None:
     effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]  # all have the same
     if effects:
         kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
-        show.show(pl.DataFrame(effects, schema=kinds), form, most=50)
+        show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)
         return
     rows = [
         {"event_id": each.event_id, "status": each.status, "reason": each.reason, "duplicate": each.duplicate,
          "players": len(each.changes), "rerated": each.rerated}
         for each in receipts
     ]  # fmt: skip
-    show.show(pl.DataFrame(rows), form, most=50)
+    show.show(pl.DataFrame(rows), form, max_rows=50)
 
 
 def ingest(
@@ -84,10 +87,10 @@ def ingest(
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
-    """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there is left as it is."""
+    """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     with show.progress("rating"):
-        receipts = opened(url).submit(pool, file, actor=actor, dry_run=dry_run)
-    told(receipts, form)
+        receipts = open_store(url).submit(pool, file, actor=actor, dry_run=dry_run)
+    show_receipts(receipts, form)
 
 
 def amend(
@@ -99,7 +102,7 @@ def amend(
     form: Shape = Format.table,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    told([opened(url).amend(pool, file, actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).amend(pool, file, actor=actor, dry_run=dry_run)], form)
 
 
 def void(
@@ -110,8 +113,8 @@ def void(
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
-    """Let an event count for nothing."""
-    told([opened(url).void(pool, event, actor=actor, dry_run=dry_run)], form)
+    """Void an event: it no longer counts."""
+    show_receipts([open_store(url).void(pool, event, actor=actor, dry_run=dry_run)], form)
 
 
 def restore(
@@ -122,8 +125,8 @@ def restore(
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
-    """Let a voided event count again."""
-    told([opened(url).restore(pool, event, actor=actor, dry_run=dry_run)], form)
+    """Restore a voided event: it counts again."""
+    show_receipts([open_store(url).restore(pool, event, actor=actor, dry_run=dry_run)], form)
 
 
 def merge(
@@ -133,9 +136,9 @@ def merge(
     actor: Actor = "",
     url: Database = DEFAULT,
 ) -> None:
-    """Let one player's results be another's."""
-    changed = opened(url).merge(pool, player, into, actor=actor)
-    typer.echo(f"{player} plays on as {into}; {changed} changes of ratings are new")
+    """Merge an account into another: the results of both count as one player's."""
+    changed = open_store(url).merge(pool, player, into, actor=actor)
+    typer.echo(f"{player} plays on as {into}; {ratings_changed(changed)}")
 
 
 def rename(
@@ -145,14 +148,14 @@ def rename(
     actor: Actor = "",
     url: Database = DEFAULT,
 ) -> None:
-    """Call a player otherwise, everywhere; results under the old name are still theirs."""
-    opened(url).rename(pool, player, to, actor=actor)
-    typer.echo(f"{player} is {to}")
+    """Rename a player everywhere; results under the old name still count as theirs."""
+    open_store(url).rename(pool, player, to, actor=actor)
+    typer.echo(f"{player} is now called {to}")
 
 
 def pseudonymise(player: Player, pool: PoolName, actor: Actor = "", url: Database = DEFAULT) -> None:
     """Forget every name that a player had, everywhere; no rating moves."""
-    typer.echo(f"the player is {opened(url).pseudonymise(pool, player, actor=actor)}")
+    typer.echo(f"the player is now called {open_store(url).pseudonymise(pool, player, actor=actor)}")
 
 
 def snapshot(
@@ -160,23 +163,23 @@ def snapshot(
     day: Annotated[str | None, typer.Option(metavar="DATE", help="The day; today if not given.")] = None,
     url: Database = DEFAULT,
 ) -> None:
-    """Keep the ranks of a day's 00:00 UTC, and take again the days that a correction has changed."""
-    store = opened(url)
+    """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
+    store = open_store(url)
     from podium.store.derive import snapshots
 
     number = None if day is None else snapshots.day_told(day)
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
         taken = store.snapshot(name, number)
         for each, players in taken.items():
-            typer.echo(f"{name}: the ranks of {players} players at 00:00 UTC of {snapshots.date_of(each)} are kept")
+            typer.echo(f"{name}: stored the ranks of {players} players at 00:00 UTC on {snapshots.date_of(each)}")
         if not taken:
             typer.echo(f"{name}: nothing to do")
 
 
 def verify(url: Database = DEFAULT) -> None:
-    """Rate the whole log anew, and compare everything that is kept, bit for bit."""
-    with show.progress("rating anew"):
-        found = opened(url).verify()
-    if found:
-        raise NotVerifiedError("\n".join(found))
-    typer.echo(f"{url}: everything is what the log says")
+    """Rate the whole log again, and compare everything that is stored with it, bit for bit."""
+    with show.progress("rating again"):
+        faults = open_store(url).verify()
+    if faults:
+        raise NotVerifiedError("\n".join(faults))
+    typer.echo(f"{url}: everything stored equals what the log gives")

@@ -39,12 +39,12 @@ def systems(
         return
     system = load(name)
     if form is not Format.table:
-        told = described(system)
-        show.show(pl.DataFrame(told["parameters"]), form) if form is Format.csv else show.show_json(told)
+        description = as_data(system)
+        show.show(pl.DataFrame(description["parameters"]), form) if form is Format.csv else show.show_json(description)
         return
     typer.echo(f"{system.name}: {system.title}\n{(system.__doc__ or '').strip()}\nSource: {system.source}\n")
-    show.show(pl.DataFrame(described(system)["parameters"]), form, "Parameters")
-    state = ", ".join(f"{field} {value:g}" for field, value in described(system)["newcomer"].items())
+    show.show(pl.DataFrame(as_data(system)["parameters"]), form, "Parameters")
+    state = ", ".join(f"{field} {value:g}" for field, value in as_data(system)["newcomer"].items())
     typer.echo(f"A newcomer's state: {state}\n")
     typer.echo("Formulas:")
     for formula in system.formulas:
@@ -69,7 +69,7 @@ def show_check(text: str, form: Format) -> None:
     show.show_json(asdict(checked)) if form is Format.json else typer.echo(str(checked))
 
 
-def described(system: "type[System]") -> dict[str, Any]:
+def as_data(system: "type[System]") -> dict[str, Any]:
     """A system as data."""
     from podium.engine.system import allowed
 

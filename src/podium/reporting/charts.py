@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from podium.engine.system import System
-from podium.errors import PodiumError
+from podium.errors import PodiumError, needs_extra
 from podium.reporting.curves import curve
 
 WIDTH, HEIGHT = 640, 300
@@ -22,12 +22,10 @@ def altair() -> Any:
     """The drawing library.
 
     Raises:
-        ChartError: it is not installed.
+        MissingExtraError: it is not installed.
     """
-    try:
+    with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise ChartError("charts need an extra: pip install 'podium-ratings[charts]'") from None
     return alt
 
 
@@ -156,7 +154,8 @@ def published_curve(kind: str, system: System | None = None) -> Any:
 
 def as_svg(chart: Any) -> str:
     """The chart as SVG text."""
-    import vl_convert  # noqa: PLC0415  (an extra, and large)
+    with needs_extra("charts", "a chart"):
+        import vl_convert  # noqa: PLC0415  (an extra, and large)
 
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
     return svg

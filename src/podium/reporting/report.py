@@ -7,8 +7,10 @@ import polars as pl
 
 from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
+from podium.errors import needs_extra
 from podium.rated import Rated
 from podium.reporting import charts
+from podium.reporting.cells import cell
 from podium.reporting.curves import CURVES
 from podium.systems import find
 
@@ -39,18 +41,10 @@ class Section:
         if self.table is None:
             return []
         numeric = [kind.is_numeric() for kind in self.table.dtypes]
-        return [[(cell(v), n) for v, n in zip(row, numeric, strict=True)] for row in self.table.iter_rows()]
-
-
-def cell(value: Any) -> str:
-    """A value as people read it."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.1f}"
-    if hasattr(value, "strftime"):
-        return str(value.strftime("%Y-%m-%d"))
-    return str(value)
+        return [
+            [(cell(v, decimals=1, instants="%Y-%m-%d"), n) for v, n in zip(row, numeric, strict=True)]
+            for row in self.table.iter_rows()
+        ]
 
 
 def report(rated: Rated, pool: str | None = None) -> str:
@@ -61,7 +55,7 @@ def report(rated: Rated, pool: str | None = None) -> str:
 
     Raises:
         UnknownError: no such pool, or nothing rated to report on.
-        ChartError: the extra `charts` is not installed.
+        MissingExtraError: the extra `charts` is not installed.
     """
     page = template()
     shown = rated.pool(pool)
@@ -95,10 +89,8 @@ def report(rated: Rated, pool: str | None = None) -> str:
 
 def template() -> Any:
     """The page's template, every text in it escaped."""
-    try:
+    with needs_extra("charts", "a report"):
         import jinja2  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise charts.ChartError("a report needs an extra: pip install 'podium-ratings[charts]'") from None
     loader = jinja2.PackageLoader("podium", "templates")
     return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(
         "report.html"

@@ -1,0 +1,20 @@
+"""A value as people read it, in a table on a terminal or a page."""
+
+
+def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
+    """A value as people read it; nothing where there is none.
+
+    Args:
+        value: what the cell holds.
+        decimals: of a number from 1 on; a smaller one has four.
+        instants: how dates and times are written, as for `strftime`.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
+    if hasattr(value, "strftime"):
+        return str(value.strftime(instants))
+    return str(value)

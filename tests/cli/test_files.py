@@ -1,0 +1,42 @@
+"""A file that a command writes appears whole or not at all."""
+
+import polars as pl
+import pytest
+
+from podium.cli.files import OutputError, check_output, part_of, unused_path, write_table
+from podium.reporting.cells import cell
+
+
+def fail_halfway(path):
+    with part_of(path) as part:
+        part.write_text("half", encoding="utf-8")
+        raise RuntimeError("halfway")
+
+
+def test_what_fails_halfway_leaves_the_file_that_was_there_and_nothing_else(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("before", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway(path)
+    assert path.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
+    frame = pl.DataFrame({"rating": [1500.0]})
+    with pytest.raises(OutputError, match="there is no folder"):
+        check_output(tmp_path / "absent" / "ratings.csv")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_table(frame, tmp_path / "absent" / "ratings.csv")
+    (tmp_path / "taken.csv").mkdir()
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_table(frame, tmp_path / "taken.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+    assert unused_path(tmp_path / "taken.csv").name == "taken-2.csv"
+
+
+def test_a_cell_is_a_value_as_people_read_it():
+    assert [cell(value) for value in (None, True, False, 0.25, 1234.567, 3, "ana")] == [
+        "", "yes", "", "0.2500", "1,234.57", "3", "ana"
+    ]  # fmt: skip
+    assert cell(1234.567, decimals=1) == "1,234.6"

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.store.sql.database import StoreError, locked
+from podium.store.sql.database import StoreError, acquire_pool_lock
 from podium.store.sql.schema import pools
 from podium.systems import find
 
@@ -102,7 +102,9 @@ def lock_pool(connection: sa.Connection, name: str) -> Pool:
         UnknownError: there is none of that name.
     """
     found = get_pool(connection, name)
-    return get_pool(connection, name) if locked(connection, found.id) else found  # it may be another meanwhile
+    return (
+        get_pool(connection, name) if acquire_pool_lock(connection, found.id) else found
+    )  # it may be another meanwhile
 
 
 def other_arithmetic(pools: Pool) -> str:

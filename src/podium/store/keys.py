@@ -5,7 +5,7 @@ import math
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 
@@ -32,7 +32,7 @@ class Key:
     per_second: float | None  # requests; None: no limit
 
     @classmethod
-    def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> "Key":
+    def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
         """Read the key from its row."""
         return cls(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at, row.per_second)
 

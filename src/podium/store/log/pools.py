@@ -3,7 +3,7 @@
 import functools
 import json
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
@@ -46,7 +46,7 @@ class Pool:
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
 
     @classmethod
-    def from_row(cls, row: Any) -> "Pool":
+    def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
         return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
 

@@ -144,7 +144,7 @@ class Model(RuleBasedStateMachine):
     @invariant()
     def it_is_what_a_replay_makes(self):
         assert ratings(self.store) == self.truth.ratings()
-        with mock.patch.object(verification, "AT_ONCE", 3):  # so that it goes on from one part to the next
+        with mock.patch.object(verification, "BATCH_EVENTS", 3):  # so that it goes on from one part to the next
             assert self.store.verify() == []
 
 

@@ -248,7 +248,7 @@ def test_daily_ranks_are_kept_and_taken_again_after_a_correction(filled):
     assert {each["player"]: each["rating"] for each in filled.ranks_on("main", day)} == dict(
         board.select("player", "rating").iter_rows()
     )
-    with pytest.raises(podium.ParameterError, match="is to come"):
+    with pytest.raises(podium.ParameterError, match="is in the future"):
         filled.snapshot("main", day + 10_000)
     assert filled.verify() == []
     with filled.engine.begin() as connection:

@@ -1,1 +1,1 @@
-"""What follows from the log: ledger, standings, daily ranks; brought up to date and verified."""
+"""What derives from the log: ledger, standings, daily ranks; brought up to date and verified."""

@@ -1,4 +1,4 @@
-"""What the log makes of events, matches, seasons and accounts: read from the log alone, and as it is kept."""
+"""Facts about events, matches, seasons and accounts: by the log alone, and as the tables have them."""
 
 import json
 from datetime import datetime
@@ -12,71 +12,73 @@ from podium.store.log.pools import Pool
 from podium.store.sql.schema import event, log, merged, pools, registration, season
 from podium.store.sql.timestamps import microseconds
 
-Facts = dict[tuple[str, Any], Any]  # what is told of ("event", its id), ("season", its name), …
-ENTRIES = (
+Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
+SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
     .where(log.c.pool_id == sa.bindparam("pool"))
     .order_by(log.c.seq)
 )
 
 
-def from_log(connection: sa.Connection, pool: Pool) -> Facts:
-    """What the log says."""
-    told: Facts = {}
+def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
+    """The facts by the log."""
+    facts: Facts = {}
     events: dict[str, dict[str, Any]] = {}
-    for row in connection.execute(ENTRIES, {"pool": pool.id}):
+    for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
-            was = events.get(row.subject, {"seq": row.seq, "voided": False})
-            now = {"content_seq": row.seq, "started_at": started_at, "match": row.match_id, "present": row.present}
-            events[row.subject] = was | now
+            known = events.get(row.subject, {"seq": row.seq, "voided": False})
+            content = {"content_seq": row.seq, "started_at": started_at, "match": row.match_id, "present": row.present}
+            events[row.subject] = known | content
         elif row.kind in (VOID, RESTORE):
             events[row.subject]["voided"] = row.kind == VOID
         elif row.kind == REGISTER:
-            told["match", row.subject] = row.seq, json.loads(row.body)["expires_at"]
+            facts["match", row.subject] = row.seq, json.loads(row.body)["expires_at"]
         elif row.kind == SEASON:
             body = json.loads(row.body)
-            told["season", row.subject] = row.seq, body["started_at"], body["keep"]
+            facts["season", row.subject] = row.seq, body["started_at"], body["keep"]
         elif row.kind == CONFIGURE:
             body = json.loads(row.body)
-            told["pool", ""] = body["system"], body["parameters"]
+            facts["pool", ""] = body["system"], body["parameters"]
         elif row.kind == MERGE:
-            gone, stays = int(row.subject), json.loads(row.body)["into"]
-            ends = {key: stays if end == gone else end for key, end in told.items() if key[0] == "account"}
-            told |= ends | {("account", gone): stays}
-    stands = standing_results(events)
-    for event_id, one in events.items():
-        overtaken = one["match"] is not None and stands.get(one["match"]) != event_id
-        state = VOIDED if one["voided"] else SUPERSEDED if overtaken else ""
-        told["event", event_id] = one["seq"], one["content_seq"], one["started_at"], one["match"], one["present"], state
-    return told
+            account, into = int(row.subject), json.loads(row.body)["into"]
+            ends = {key: into if end == account else end for key, end in facts.items() if key[0] == "account"}
+            facts |= ends | {("account", account): into}
+    results = standing_results(events)
+    for event_id, details in events.items():
+        match = details["match"]
+        is_superseded = match is not None and results.get(match) != event_id
+        state = VOIDED if details["voided"] else SUPERSEDED if is_superseded else ""
+        columns = ("seq", "content_seq", "started_at", "match", "present")
+        facts["event", event_id] = (*(details[name] for name in columns), state)
+    return facts
 
 
 def standing_results(events: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """The result of each match that stands: with most of its entrants, the first of equals."""
-    told: dict[str, str] = {}
-    for event_id, one in sorted(events.items(), key=lambda item: item[1]["seq"]):
-        if one["match"] is None or one["voided"]:
+    """The event that is the result of each match: with most of its entrants, the first of equals."""
+    results: dict[str, str] = {}
+    for event_id, details in sorted(events.items(), key=lambda item: item[1]["seq"]):
+        if details["match"] is None or details["voided"]:
             continue
-        best = told.get(one["match"])
-        if best is None or one["present"] > events[best]["present"]:
-            told[one["match"]] = event_id
-    return told
+        best = results.get(details["match"])
+        if best is None or details["present"] > events[best]["present"]:
+            results[details["match"]] = event_id
+    return results
 
 
-def as_kept(connection: sa.Connection, pool: Pool) -> Facts:
-    """What the tables say."""
-    told: Facts = {}
+def stored_facts(connection: sa.Connection, pool: Pool) -> Facts:
+    """The facts as the tables have them."""
+    facts: Facts = {}
     for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id)):
         state = row.status if row.status in (VOIDED, SUPERSEDED) else ""
-        told["event", row.event_id] = row.seq, row.content_seq, row.started_at, row.match_id, row.present, state
+        facts["event", row.event_id] = row.seq, row.content_seq, row.started_at, row.match_id, row.present, state
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
-        told["match", row.match_id] = row.seq, row.expires_at
+        facts["match", row.match_id] = row.seq, row.expires_at
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
-        told["season", row.name] = row.seq, row.started_at, row.keep
+        facts["season", row.name] = row.seq, row.started_at, row.keep
     for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
-        told["account", row.player_id] = row.into_id
+        facts["account", row.player_id] = row.into_id
     for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
-        told["pool", ""] = row.system, json.loads(row.parameters)
-    return told
+        facts["pool", ""] = row.system, json.loads(row.parameters)
+    return facts

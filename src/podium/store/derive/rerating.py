@@ -1,6 +1,6 @@
-"""Everything that derives from the log, brought up to date from some event on, in the transaction that is open.
+"""Everything that derives from the log, brought up to date from an event on, in the open transaction.
 
-Events are rated in order of (start, log sequence). What is to be rated again starts from each player's state before,
+Events are rated in order of (start, log sequence). A new rating starts from each player's state before the first event,
 which the ledger holds; only what changed is written.
 """
 
@@ -19,37 +19,37 @@ from podium.results.columns import ALL
 from podium.results.reading import Results
 from podium.store.derive import snapshots
 from podium.store.derive.standings import (
-    EVERYONE,
+    SELECT_RATED_PLAYERS,
     Ledger,
     LedgerRow,
     Standing,
     apply_ledger,
-    kept_ledger,
     kept_standings,
     refresh_standings,
     standings_before,
+    stored_ledger,
     write_changes,
 )
 from podium.store.log.content import unpacked
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import FOREVER, KEY, START, Key, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, START, Key, Pool, key_of, key_params
 from podium.store.sql.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
-AFTER_REFUSAL = 64  # events that are tried together after one that cannot be rated
-ALL_EVENTS = 2**62
-COUNTING = event.c.status.not_in([VOIDED, SUPERSEDED])
+EVENTS_AFTER_FAILURE = 64  # that are tried together after one that cannot be rated
+NO_LIMIT = 2**62  # events
+IS_COUNTED = event.c.status.not_in([VOIDED, SUPERSEDED])
 SELECT_EVENTS_FROM = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
     .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("pool"), COUNTING, key_of(event) >= KEY)
+    .where(event.c.pool_id == sa.bindparam("pool"), IS_COUNTED, key_of(event) >= BOUND_KEY)
     .order_by(event.c.started_at, event.c.seq)
-    .limit(sa.bindparam("most", ALL_EVENTS))
+    .limit(sa.bindparam("limit", NO_LIMIT))
 )
-RESETS = (
+SELECT_RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
-    .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= KEY)
+    .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
     .order_by(season.c.started_at, season.c.seq)
 )
 UPDATE_STATUS = (
@@ -61,27 +61,27 @@ UPDATE_STATUS = (
 
 @dataclass(frozen=True, slots=True)
 class Rerated:
-    """What came of it."""
+    """What a new rating from an event on has changed."""
 
-    old: Ledger  # the ledger as it was, from the first event that was rated again
+    old: Ledger  # as it was, from the first event that was rated again
     new: Ledger
     written: Ledger  # the rows that are new or other
-    marks: dict[str, tuple[str, str]]  # status and reason of each event that was looked at
-    not_finite: tuple[NotFiniteError, ...]  # events that cannot be rated, and were not marked so before
+    marks: dict[str, tuple[str, str]]  # status and reason of each event from there on
+    not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
 
 
 class Outcome(NamedTuple):
-    """What rating made of events."""
+    """The result of rating events."""
 
     ledger: Ledger
-    not_finite: dict[str, NotFiniteError]  # by event: those that cannot be rated, and change nothing
+    not_finite: dict[str, NotFiniteError]  # by the event that cannot be rated, and changes nothing
 
 
 class Reset(NamedTuple):
-    """A season begins: every lead over a newcomer shrinks to a share of itself."""
+    """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
 
     key: Key
-    keep: float
+    keep: float  # the share
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,54 +97,53 @@ def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
     """Rate the events from `first` on, and write what changed.
 
     Raises:
-        ResultsError: an event lacks what the system needs, or a merged player would stand twice in one heat.
+        ResultsError: an event lacks what the system needs, or a merged player would appear twice in one heat.
     """
-    stretches, _ = events_from(connection, pool, first)
-    old = kept_ledger(connection, pool, first)
+    segments, _ = events_from(connection, pool, first)
+    old = stored_ledger(connection, pool, first)
     players = {number for _, _, number in old}
-    for each in stretches:
-        players.update(map(int, each.table["player"].to_list()))
-    if any(each.reset for each in stretches):
-        players.update(connection.execute(EVERYONE, {"pool": pool.id}).scalars())
-    stood = kept_standings(connection, pool, sorted(players))
-    last = standings_before(connection, pool, stood, first)
-    outcome = rated_on(pool, resumed(pool, last), stretches)
+    for segment in segments:
+        players.update(map(int, segment.table["player"].to_list()))
+    if any(segment.reset for segment in segments):
+        players.update(connection.execute(SELECT_RATED_PLAYERS, {"pool": pool.id}).scalars())
+    stored = kept_standings(connection, pool, sorted(players))
+    standings = standings_before(connection, pool, stored, first)
+    outcome = rate_segments(pool, resume_live(pool, standings), segments)
     new = outcome.ledger
     written = write_changes(connection, pool, old, new)
-    marks = mark_events(connection, pool, stretches, outcome)
-    marked = {row.event_id for each in stretches for row in each.events if row.reason == NOT_FINITE}
-    refused = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked)
-    apply_ledger(last, new)
-    refresh_standings(connection, pool, stood, last)
-    moved = [at for at, _, _ in (*written, *(old.keys() - new.keys()))]
-    if moved:
-        snapshots.spoil(connection, pool, min(moved))
-    return Rerated(old, new, written, marks, refused)
+    statuses = update_statuses(connection, pool, segments, outcome)
+    known = {row.event_id for segment in segments for row in segment.events if row.reason == NOT_FINITE}
+    not_finite = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in known)
+    apply_ledger(standings, new)
+    refresh_standings(connection, pool, stored, standings)
+    changed = [started_at for started_at, _, _ in (*written, *(old.keys() - new.keys()))]
+    if changed:
+        snapshots.mark_stale(connection, pool, min(changed))
+    return Rerated(old, new, written, statuses, not_finite)
 
 
 def events_from(
-    connection: sa.Connection, pool: Pool, first: Key, most: int = ALL_EVENTS
+    connection: sa.Connection, pool: Pool, first: Key, limit: int = NO_LIMIT
 ) -> tuple[list[SeasonSegment], Key]:
-    """The events from a key on that count, in the order of rating, with their rows; and where the rest begins."""
-    found = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"most": most}).all()
-    end = FOREVER if len(found) < most else Key(found[-1].started_at, found[-1].seq + 1)
-    told = [
-        Reset(Key(row.started_at, row.seq), row.keep) for row in connection.execute(RESETS, key_params(pool, first))
-    ]
-    resets = [each for each in told if each.key < end]
+    """The events from a key on that count, in the order of rating, with their rows; and the key that follows them."""
+    events = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
+    end = FOREVER if len(events) < limit else Key(events[-1].started_at, events[-1].seq + 1)
+    rows = connection.execute(SELECT_RESETS, key_params(pool, first))
+    every_reset = [Reset(Key(row.started_at, row.seq), row.keep) for row in rows]
+    resets = [reset for reset in every_reset if reset.key < end]
     merged = merges(connection, pool)
-    stretches, start = [], 0
+    segments, start = [], 0
     for reset in [*resets, None]:
         stop = start
-        while stop < len(found) and (reset is None or Key(found[stop].started_at, found[stop].seq) < reset.key):
+        while stop < len(events) and (reset is None or Key(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
-        table = unpacked((row.body, row.started_at) for row in found[start:stop])
+        table = unpacked((row.body, row.started_at) for row in events[start:stop])
         if merged and table.height:
             table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
-            refuse_twice(connection, pool, table)
-        stretches.append(SeasonSegment(found[start:stop], table, reset))
+            refuse_double_entries(connection, pool, table)
+        segments.append(SeasonSegment(events[start:stop], table, reset))
         start = stop
-    return stretches, end
+    return segments, end
 
 
 def counting_results(connection: sa.Connection, pool: Pool) -> Results:
@@ -156,76 +155,80 @@ def counting_results(connection: sa.Connection, pool: Pool) -> Results:
 
 
 def named(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the names of those who the players are by now."""
+    """The table with players by their current names instead of numbers."""
     if table.is_empty():
         return table
     merged = merges(connection, pool)
     numbers = [int(name) for name in table["player"].unique()]
     ends = {number: merged.get(number, number) for number in numbers}
     names = names_of(connection, pool, set(ends.values()))
-    called = {str(number): names[end] for number, end in ends.items()}
-    return table.with_columns(pl.col("player").replace_strict(called, return_dtype=pl.String))
+    name_of = {str(number): names[end] for number, end in ends.items()}
+    return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
 
 
 def tabled(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table as a checked results table has it."""
+    """The table with the columns of a checked results table, in their order."""
     columns = {column.name: column for column in table}
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
     return pl.DataFrame([columns[name] for name in ALL if name in columns])
 
 
-def refuse_twice(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> None:
-    """Refuse a merge of two who met."""
+def refuse_double_entries(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> None:
+    """Refuse a merge of two players who met.
+
+    Raises:
+        ResultsError: one player appears twice in a heat.
+    """
     keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
-    twice = table.filter(table.select(keys).is_duplicated())
-    if twice.height:
-        event_id, number = twice.select("event_id", "player").row(0)
+    doubles = table.filter(table.select(keys).is_duplicated())
+    if doubles.height:
+        event_id, number = doubles.select("event_id", "player").row(0)
         (name,) = names_of(connection, pool, [int(number)]).values()
         raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
 
 
-def resumed(pool: Pool, last: Mapping[int, Standing]) -> Live:
-    """Live rating that goes on from where players stand."""
+def resume_live(pool: Pool, standings: Mapping[int, Standing]) -> Live:
+    """Live rating that goes on from players' standings."""
     live = Live(pool.system)
-    live.resume({(pool.name, str(number)): (each.state, each.played_at) for number, each in last.items()})
+    live.resume({(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()})
     return live
 
 
-def rated_on(pool: Pool, live: Live, stretches: Sequence[SeasonSegment]) -> Outcome:
-    """The ledger of the events, rated from where `live` stands, which moves."""
+def rate_segments(pool: Pool, live: Live, segments: Sequence[SeasonSegment]) -> Outcome:
+    """Rate events and resets by `live`, which moves on."""
     outcome = Outcome({}, {})
-    for each in stretches:
-        if each.table.height:
-            rate_stretch(pool, live, each, outcome)
-        if each.reset is not None:
-            outcome.ledger.update(season_begins(pool, live, each.reset))
+    for segment in segments:
+        if segment.table.height:
+            rate_segment(pool, live, segment, outcome)
+        if segment.reset is not None:
+            outcome.ledger.update(reset_ledger(pool, live, segment.reset))
     return outcome
 
 
-def rate_stretch(pool: Pool, live: Live, stretch: SeasonSegment, outcome: Outcome) -> None:
-    """Add the ledger of the events, rated as if those that cannot be rated were not there."""
-    ids = [row.event_id for row in stretch.events]
-    keys = {row.event_id: (row.started_at, row.seq) for row in stretch.events}
+def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcome) -> None:
+    """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
+    ids = [row.event_id for row in segment.events]
+    keys = {row.event_id: (row.started_at, row.seq) for row in segment.events}
     start, count = 0, len(ids)
     while start < len(ids):
-        some = ids[start : start + count]
-        table = stretch.table if len(some) == len(ids) else stretch.table.filter(pl.col("event_id").is_in(some))
+        batch = ids[start : start + count]
+        table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
         try:
-            outcome.ledger.update(played(pool, live, table, keys))
+            outcome.ledger.update(rate_events(pool, live, table, keys))
         except NotFiniteError as error:
-            # What comes before it is rated next, and what comes after it with more at a time as all goes well.
-            at = some.index(str(error.event_id))
-            if at:
-                before = stretch.table.filter(pl.col("event_id").is_in(some[:at]))
-                outcome.ledger.update(played(pool, live, before, keys))
-            outcome.not_finite[some[at]] = error
-            start, count = start + at + 1, AFTER_REFUSAL
+            # Events before it are rated next; then those after it, more at a time as long as all goes well.
+            failed = batch.index(str(error.event_id))
+            if failed:
+                before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
+                outcome.ledger.update(rate_events(pool, live, before, keys))
+            outcome.not_finite[batch[failed]] = error
+            start, count = start + failed + 1, EVENTS_AFTER_FAILURE
         else:
-            start, count = start + len(some), 2 * count
+            start, count = start + len(batch), 2 * count
 
 
-def played(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple[int, int]]) -> Ledger:
-    """The ledger of events, rated from where `live` stands.
+def rate_events(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple[int, int]]) -> Ledger:
+    """Rate events by `live`, which moves on, and return their ledger.
 
     Raises:
         NotFiniteError: an event cannot be rated; `live` has not moved.
@@ -235,61 +238,71 @@ def played(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple
     ratings = after[:, pool.system.state_type._fields.index("rating")].tolist()
     ids, players = (table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
     packed = states_as_bytes(after)
-    told: Ledger = {}
+    ledger: Ledger = {}
     place, last = 0, ""
-    for event_id, name, was, rating, state in zip(ids, players, before.tolist(), ratings, packed, strict=True):
+    for event_id, name, rating_before, rating, state in zip(
+        ids, players, before.tolist(), ratings, packed, strict=True
+    ):
         place = place + 1 if event_id == last else 1
         last = event_id
-        told[*keys[event_id], int(name)] = LedgerRow(place, was, rating, state)
-    return told
+        ledger[*keys[event_id], int(name)] = LedgerRow(place, rating_before, rating, state)
+    return ledger
 
 
-def season_begins(pool: Pool, live: Live, reset: Reset) -> Ledger:
-    """The ledger of a reset: everyone who has a state."""
-    seats, before, after = live.reset(reset.keep)
+def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:
+    """Reset `live`, and return the ledger of the reset: a row for every player who has a state."""
+    players, before, after = live.reset(reset.keep)
     rating = pool.system.state_type._fields.index("rating")
-    rows = zip(seats, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
-    return {(*reset.key, int(name)): LedgerRow(0, was, now, state) for (_, name), was, now, state in rows}
+    rows = zip(players, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
+    return {
+        (*reset.key, int(name)): LedgerRow(0, rating_before, rating_after, state)
+        for (_, name), rating_before, rating_after, state in rows
+    }
 
 
 def states_as_bytes(states: Any) -> list[bytes]:
-    """Each row of states, (rows, fields), as exact doubles."""
+    """Each row of states, (rows, fields), as exact doubles, little-endian."""
     packed, size = np.ascontiguousarray(states, "<f8").tobytes(), 8 * states.shape[1]
-    return [packed[at : at + size] for at in range(0, len(packed), size)]
+    return [packed[offset : offset + size] for offset in range(0, len(packed), size)]
 
 
-def mark_events(
-    connection: sa.Connection, pool: Pool, stretches: Sequence[SeasonSegment], outcome: Outcome
+def update_statuses(
+    connection: sa.Connection, pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
 ) -> dict[str, tuple[str, str]]:
-    """Say of each event whether it is rated, and if not, why; only what was said otherwise is written."""
-    marks: dict[str, tuple[str, str]] = {}
-    other = []
-    for row, mark in marks_of(pool, stretches, outcome):
-        marks[row.event_id] = mark
-        if mark != (row.status, row.reason):
-            other.append({"pool": pool.id, "event": row.event_id, "status": mark[0], "reason": mark[1]})
-    if other:
-        connection.execute(UPDATE_STATUS, other)
-    return marks
+    """Write whether each event is rated, and why not, where that has changed; return status and reason of each."""
+    statuses: dict[str, tuple[str, str]] = {}
+    changed = []
+    for row, (status, reason) in statuses_of(pool, segments, outcome):
+        statuses[row.event_id] = status, reason
+        if (status, reason) != (row.status, row.reason):
+            changed.append({"pool": pool.id, "event": row.event_id, "status": status, "reason": reason})
+    if changed:
+        connection.execute(UPDATE_STATUS, changed)
+    return statuses
 
 
-def marks_of(pool: Pool, stretches: Sequence[SeasonSegment], outcome: Outcome) -> Iterator[tuple[Any, tuple[str, str]]]:
-    """Each event's row, and its status and reason by what became of it."""
-    in_ledger = {(at, seq) for at, seq, _ in outcome.ledger}
-    for each in stretches:
-        rest = [row.event_id for row in each.events if (row.started_at, row.seq) not in in_ledger]
-        why = reasons(pool, each.table, rest) | dict.fromkeys(outcome.not_finite, NOT_FINITE) if rest else {}
-        for row in each.events:
+def statuses_of(
+    pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
+) -> Iterator[tuple[Any, tuple[str, str]]]:
+    """Each event's row, with its status and reason by the outcome."""
+    in_ledger = {(started_at, seq) for started_at, seq, _ in outcome.ledger}
+    for segment in segments:
+        unrated = [row.event_id for row in segment.events if (row.started_at, row.seq) not in in_ledger]
+        why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE) if unrated else {}
+        for row in segment.events:
             yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
 
 
 def reasons(pool: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:
-    """Why these events are not rated."""
-    rest = table.filter(pl.col("event_id").is_in(unrated))
+    """The reason of each event that is not rated."""
+    rows = table.filter(pl.col("event_id").is_in(unrated))
     ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
     finished = (pl.col("status") == "finished").any()
-    told = {}
-    for event_id, counts, ends in rest.group_by("event_id").agg(ranked.alias("r"), finished.alias("f")).iter_rows():
-        nobody = pool.system.needs_finisher and not ends
-        told[event_id] = "unranked" if not counts else "nobody_finished" if nobody else "too_few_entrants"
-    return told
+    events = rows.group_by("event_id").agg(ranked.alias("ranked"), finished.alias("finished"))
+    reason_of = {}
+    for event_id, is_ranked, has_finisher in events.iter_rows():
+        lacks_finisher = pool.system.needs_finisher and not has_finisher
+        reason_of[event_id] = (
+            "unranked" if not is_ranked else "nobody_finished" if lacks_finisher else "too_few_entrants"
+        )
+    return reason_of

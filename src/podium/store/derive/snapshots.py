@@ -1,4 +1,4 @@
-"""Daily ranks: how the board stood at 00:00 UTC, taken once a day, and taken again after a correction of the past."""
+"""Daily ranks: the board as of 00:00 UTC, taken once a day, and taken again after a correction of the past."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -12,26 +12,28 @@ from podium.store.log.pools import Key, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 
-HERE = snapshot_day.c.pool_id == sa.bindparam("pool")
-SPOILED = sa.update(snapshot_day).where(HERE, snapshot_day.c.day > sa.bindparam("day_it_was")).values(stale=True)
-DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(HERE).order_by(snapshot_day.c.day)
+IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
+UPDATE_STALE = (
+    sa.update(snapshot_day).where(IN_POOL, snapshot_day.c.day > sa.bindparam("changed_day")).values(stale=True)
+)
+SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
 
 
 def day_of(moment: date) -> int:
-    """A day's number."""
+    """A day's number: days since 1970."""
     return (moment - instant(0).date()).days
 
 
 def today() -> int:
-    """The number of the day that it is in UTC."""
+    """The number of the current day in UTC."""
     return day_of(datetime.now(UTC).date())
 
 
 def day_told(text: str) -> int:
-    """The number of a day that is written like 2026-01-31.
+    """Read a day that is written like 2026-01-31, as its number.
 
     Raises:
-        ParameterError: there is no such day.
+        ParameterError: the text is not a day.
     """
     try:
         return day_of(date.fromisoformat(text))
@@ -44,82 +46,82 @@ def date_of(day: int) -> date:
     return instant(day * DAY_US).date()
 
 
-def spoil(connection: sa.Connection, pool: Pool, started_at: int) -> None:
-    """Mark the snapshots after a moment: what was before them has changed."""
-    connection.execute(SPOILED, {"pool": pool.id, "day_it_was": started_at // DAY_US})
+def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
+    """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
+    connection.execute(UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
 
 
 def due(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
     """The days to take: those that are stale, and `day`, or today, if it is missing.
 
     Raises:
-        ParameterError: the day is to come.
+        ParameterError: the day is in the future.
     """
-    newest = today()
-    day = newest if day is None else day
-    if day > newest:
-        raise ParameterError(f"{date_of(day)} is to come; a snapshot is of a day's 00:00 UTC")
-    kept = {row.day: row.stale for row in connection.execute(DAYS, {"pool": pool.id})}
-    return sorted({each for each, stale in kept.items() if stale} | ({day} - kept.keys()))
+    current = today()
+    day = current if day is None else day
+    if day > current:
+        raise ParameterError(f"{date_of(day)} is in the future; a snapshot is of a day's 00:00 UTC")
+    stale_by_day = {row.day: row.stale for row in connection.execute(SELECT_DAYS, {"pool": pool.id})}
+    return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
 
 
 def take(connection: sa.Connection, pool: Pool, day: int) -> int:
-    """Keep the ranks of one day's 00:00 UTC, instead of what was kept of it; how many players had one."""
-    rows = ranked(connection, pool, day)
+    """Store the ranks as of one day's 00:00 UTC instead of any that were stored, and return how many there are."""
+    ranks = ranks_at(connection, pool, day)
     for table in (snapshot, snapshot_day):
         connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
     connection.execute(sa.insert(snapshot_day), {"pool_id": pool.id, "day": day, "stale": False})
-    if rows:
+    if ranks:
         shared = {"pool_id": pool.id, "day": day}
-        kept = [shared | {"player_id": who, "rank": rank, "rating": rating} for who, rank, rating in rows]
-        connection.execute(sa.insert(snapshot), kept)
-    return len(rows)
+        rows = [shared | {"player_id": number, "rank": rank, "rating": rating} for number, rank, rating in ranks]
+        connection.execute(sa.insert(snapshot), rows)
+    return len(ranks)
 
 
 def retake(connection: sa.Connection, pool: Pool) -> int:
-    """Keep the ranks of every day that was spoiled, as they are by now; how many days."""
-    stale = [row.day for row in connection.execute(DAYS, {"pool": pool.id}) if row.stale]
+    """Take the ranks of every stale day again, and return how many days there were."""
+    stale = [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
     for day in stale:
         take(connection, pool, day)
     return len(stale)
 
 
-def ranked(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
-    """Player, rank and rating at a day's 00:00 UTC; equal ratings share the best rank."""
-    told: list[tuple[int, int, float]] = []
-    found = newest(connection, pool, None, Key(day * DAY_US, 0))
-    best_first = sorted(((each.rating, who) for who, each in found.items()), reverse=True)
-    for k, (rating, who) in enumerate(best_first, start=1):
-        rank = told[-1][1] if told and told[-1][2] == rating else k
-        told.append((who, rank, rating))
-    return told
+def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
+    """Player, rank and rating as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
+    ranks: list[tuple[int, int, float]] = []
+    standings = newest(connection, pool, None, Key(day * DAY_US, 0))
+    best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
+    for k, (rating, number) in enumerate(best_first, start=1):
+        rank = ranks[-1][1] if ranks and ranks[-1][2] == rating else k
+        ranks.append((number, rank, rating))
+    return ranks
 
 
-def kept(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
-    """What was taken of a day."""
-    told = (
+def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
+    """Player, rank and rating as they were taken of a day, best first."""
+    select = (
         sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.rating)
         .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
         .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
     )
-    return [(row.player_id, row.rank, row.rating) for row in connection.execute(told)]
+    return [(row.player_id, row.rank, row.rating) for row in connection.execute(select)]
 
 
 def days(connection: sa.Connection, pool: Pool) -> list[int]:
-    """The days that are kept, oldest first; none that waits to be taken again."""
-    return [row.day for row in connection.execute(DAYS, {"pool": pool.id}) if not row.stale]
+    """The days whose ranks are stored, oldest first; none that waits to be taken again."""
+    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
 
 
 def told(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, Any]]:
     """The ranks of a day, best first: `rank, player, rating`.
 
     Raises:
-        UnknownError: the day was not kept, or waits to be taken again.
+        UnknownError: the day's ranks are not stored, or wait to be taken again.
     """
     if day not in days(connection, pool):
         raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
-    rows, names = kept(connection, pool, day), names_of(connection, pool)
-    return [{"rank": rank, "player": names[who], "rating": rating} for who, rank, rating in rows]
+    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
+    return [{"rank": rank, "player": names[number], "rating": rating} for number, rank, rating in ranks]
 
 
 def of_player(connection: sa.Connection, pool: Pool, name: str) -> list[dict[str, Any]]:

@@ -1,1 +1,1 @@
-"""The truth: what was sent, by whom, and who the players are."""
+"""The log, and what it needs: contents of events, pools, and the players by number."""

@@ -1,4 +1,4 @@
-"""An event's content as it is kept: its checked rows, a line of JSON each, whose numbers read back to the same bits."""
+"""An event's content as it is stored: its checked rows, a line of JSON each; numbers read back to the same bits."""
 
 import io
 import json
@@ -17,45 +17,48 @@ from podium.results.reading import Results, read_results
 from podium.store.log.log import digest
 from podium.store.sql.timestamps import instant
 
-TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
+COLUMN_TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
 SCHEMA = {
-    name: pl.Int64 if name == "player" else TYPES[name] for name in ALL if name not in ("pool", SEQUENCE)
+    name: pl.Int64 if name == "player" else COLUMN_TYPES[name] for name in ALL if name not in ("pool", SEQUENCE)
 }  # the pool is the log's, and the order of the log is the sequence
 UTC = pl.Datetime("us", "UTC")
-FEW = 1000  # rows
-TRUTH = {True: "true", False: "false"}
-SHOWN: dict[pl.DataType, Callable[[Any], str]] = {pl.Float64(): float.__repr__, pl.Boolean(): TRUTH.__getitem__}
-QUOTED = json.encoder.encode_basestring  # a text in JSON, as json.dumps has it where it need not be ASCII
-USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # what an event means that does not say
-SHARED = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
+SMALL_BODY_ROWS = 1000
+JSON_BOOLEANS = {True: "true", False: "false"}
+ENCODERS: dict[pl.DataType, Callable[[Any], str]] = {
+    pl.Float64(): float.__repr__,
+    pl.Boolean(): JSON_BOOLEANS.__getitem__,
+}
+encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
+DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
+EVENT_COLUMNS = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One event: each row but for its player, and the players, who are named or numbered when it is written."""
+    """One event: its rows without their players, and the players; it is written with their names or their numbers."""
 
     event_id: str
     started_at: int  # microseconds since 1970, UTC
     heads: tuple[str, ...]  # JSON objects without their last brace
     players: tuple[str, ...]
-    sent: "Content | None" = None  # the same with names as they came, where any was not in its normal form
+    sent: "Content | None" = None  # with the names before they were normalised, where any was not in its normal form
 
     def digest(self) -> bytes:
-        """What tells it from other content: of its names, not of the players' numbers."""
-        return digest(b"".join(line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
+        """The hash of the content with the players' names, not their numbers."""
+        return digest(b"".join(json_line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
-        """Its lines with the players' numbers, and a line of a quit for everyone who should have been there."""
-        lines = [line(head, numbers[name]) for head, name in zip(self.heads, self.players, strict=True)]
+        """The lines with the players' numbers, and a line of a quit for every absent entrant."""
+        lines = [json_line(head, numbers[name]) for head, name in zip(self.heads, self.players, strict=True)]
         return b"".join([*lines, *(self.quit_line(each) for each in absent)])
 
     def quit_line(self, absent: "Absent") -> bytes:
-        """The line of a registered entrant whom the result does not have: who quit in the first heat."""
+        """The line of a registered entrant who is not in the result, and so has quit in the first heat."""
         first = json.loads(self.heads[0] + "}")
-        told = {name: first[name] for name in (*SHARED, "heat") if name in first} | {"status": "quit"}
+        row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
-            told["team"] = absent.team
-        return line(written(told), absent.player)
+            row["team"] = absent.team
+        return json_line(row_head(row), absent.player)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +69,19 @@ class Absent:
     team: str | None
 
 
-def line(head: str, player: str | int) -> bytes:
-    """A row with its player."""
-    told = QUOTED(player) if isinstance(player, str) else player
-    return f'{head},"player":{told}}}\n'.encode()
+def json_line(head: str, player: str | int) -> bytes:
+    """A row with its player, as a line of JSON."""
+    value = encode_text(player) if isinstance(player, str) else player
+    return f'{head},"player":{value}}}\n'.encode()
 
 
-def written(row: dict[str, Any]) -> str:
-    """A row, without its last brace."""
+def row_head(row: dict[str, Any]) -> str:
+    """A row as JSON, without its last brace."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
 def checked(rows: Any, pool: str, known: Known) -> Results:
-    """Results for one pool, checked, in the order in which they are logged: by `sequence`, then as they came.
+    """Check results for one pool, and bring them to the order of the log: by `sequence`, then as they came.
 
     An event may not be in another pool, and must say when it started.
 
@@ -86,15 +89,19 @@ def checked(rows: Any, pool: str, known: Known) -> Results:
         known: see `podium.results.reading.read_results`.
 
     Raises:
-        ResultsError: they are refused; all faults are named.
+        ResultsError: the results are refused; all faults are named.
     """
     results = read_results(rows, known=known)
     frame = results.frame
     if "started_at" not in frame.columns and frame.height:
-        raise ResultsError(results.source, [Fault(1, "started_at", None, "is missing; a live event says when it was")])
-    other = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
-    if other.len():
-        raise ResultsError(results.source, [Fault(None, "pool", other[0], f"is not {pool}, where the event was sent")])
+        raise ResultsError(
+            results.source, [Fault(1, "started_at", None, "is missing; a live event says when it started")]
+        )
+    other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
+    if other_pools.len():
+        raise ResultsError(
+            results.source, [Fault(None, "pool", other_pools[0], f"is not {pool}, where the event was sent")]
+        )
     sent = None if results.sent is None else in_sequence(results.sent)
     return Results(in_sequence(frame), results.source, sent)
 
@@ -115,72 +122,76 @@ def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
     starts = frame["started_at"].to_physical().to_list()
     moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in set(starts)}
     cells = [
-        [moments[start] for start in starts] if name == "started_at" else pieces(frame[name])
+        [moments[start] for start in starts] if name == "started_at" else json_fields(frame[name])
         for name in SCHEMA
         if name in frame.columns and name != "player"
     ]
     heads: dict[str, list[str]] = {}
-    told: dict[str, list[str]] = {}
-    first: dict[str, int] = {}
-    players = frame["player"].to_list()
-    for event_id, player, start, *parts in zip(frame["event_id"].to_list(), players, starts, *cells, strict=True):
+    players: dict[str, list[str]] = {}
+    started_at: dict[str, int] = {}
+    ids, names = (frame[column].to_list() for column in ("event_id", "player"))
+    for event_id, player, start, *parts in zip(ids, names, starts, *cells, strict=True):
         heads.setdefault(event_id, []).append("{" + "".join(parts)[1:])
-        told.setdefault(event_id, []).append(player)
-        first.setdefault(event_id, start)
-    return {each: Content(each, first[each], tuple(heads[each]), tuple(told[each])) for each in heads}
+        players.setdefault(event_id, []).append(player)
+        started_at.setdefault(event_id, start)
+    return {each: Content(each, started_at[each], tuple(heads[each]), tuple(players[each])) for each in heads}
 
 
-def pieces(column: pl.Series) -> list[str]:
-    """A column's values as parts of JSON objects, each after a comma; nothing where it is empty or as usual."""
-    name, usual = f',"{column.name}":', USUAL.get(column.name)
-    shown = SHOWN.get(column.dtype, QUOTED)
-    return ["" if value is None or value == usual else name + shown(value) for value in column.to_list()]
+def json_fields(column: pl.Series) -> list[str]:
+    """A column's values as fields of JSON objects, each after a comma; empty text for nulls and defaults."""
+    prefix, default = f',"{column.name}":', DEFAULTS.get(column.name)
+    encode = ENCODERS.get(column.dtype, encode_text)
+    return ["" if value is None or value == default else prefix + encode(value) for value in column.to_list()]
 
 
 def unpacked(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
-    """The rows of many events, one after the other, as a checked results table has them, but for the pool.
+    """Read the rows of many events, one after the other, as a checked results table has them, but for the pool.
 
     Args:
-        events: the body and the start of each; players are told by number, as text.
+        events: the body and the start of each.
+
+    Returns:
+        A row a line; `player` is the number, as text.
     """
-    told = list(events)
-    text = b"".join(body for body, _ in told)
-    sizes = [body.count(b"\n") for body, _ in told]
-    columns = few_rows(text) if sum(sizes) <= FEW else many_rows(text)
-    starts = np.repeat(np.array([start for _, start in told], np.int64), sizes)
+    bodies = list(events)
+    text = b"".join(body for body, _ in bodies)
+    sizes = [body.count(b"\n") for body, _ in bodies]
+    columns = parse_rows(text) if sum(sizes) <= SMALL_BODY_ROWS else parse_many_rows(text)
+    starts = np.repeat(np.array([start for _, start in bodies], np.int64), sizes)
     columns["started_at"] = pl.Series("started_at", starts).cast(UTC)
-    for name, value in USUAL.items():
+    for name, value in DEFAULTS.items():
         if 0 < columns[name].null_count() < len(columns[name]):
             columns[name] = columns[name].fill_null(value)
     present = [name for name in SCHEMA if name in REQUIRED or columns[name].null_count() < len(columns[name])]
     return pl.DataFrame([columns[name] for name in present])
 
 
-def few_rows(text: bytes) -> dict[str, pl.Series]:
-    """The columns of lines of JSON; for one event quicker than Polars, which hands the text to another thread."""
+def parse_rows(text: bytes) -> dict[str, pl.Series]:
+    """Read lines of JSON as columns; for one event quicker than Polars, which hands the text to another thread."""
     rows = json.loads(b"[" + text[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
     columns = {name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in SCHEMA.items()}
     return columns | {"player": pl.Series("player", [str(row["player"]) for row in rows], pl.String)}
 
 
-def many_rows(text: bytes) -> dict[str, pl.Series]:
-    """The columns of many lines of JSON, read by Polars."""
+def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
+    """Read many lines of JSON as columns, with Polars."""
     frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA)
     return {name: frame[name] for name in SCHEMA} | {"player": frame["player"].cast(pl.String)}
 
 
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
-    """Where new content differs first from the lines that are kept, for people."""
-    was = [json.loads(each) for each in old.decode().split("\n") if each]
-    now = [json.loads(line(head, name)) for head, name in zip(new.heads, new.players, strict=True)]
-    for row in was:
+    """Describe where new content differs first from the stored lines."""
+    old_rows = [json.loads(each) for each in old.decode().split("\n") if each]
+    new_rows = [json.loads(json_line(head, name)) for head, name in zip(new.heads, new.players, strict=True)]
+    for row in old_rows:
         row["player"] = names[row["player"]]
-    if len(was) != len(now):
-        return f"it has {len(now)} rows, and had {len(was)}"
-    row = next((k for k, pair in enumerate(zip(was, now, strict=True)) if pair[0] != pair[1]), 0)
-    return f"row {row + 1} is {shown(now[row])}, and was {shown(was[row])}"
+    if len(old_rows) != len(new_rows):
+        return f"it has {len(new_rows)} rows, and had {len(old_rows)}"
+    pairs = enumerate(zip(old_rows, new_rows, strict=True))
+    first = next((k for k, (old_row, new_row) in pairs if old_row != new_row), 0)
+    return f"row {first + 1} is {row_text(new_rows[first])}, and was {row_text(old_rows[first])}"
 
 
-def shown(row: dict[str, Any]) -> str:
-    """A row, for people."""
+def row_text(row: dict[str, Any]) -> str:
+    """A row as readable text, but for its event's id and start."""
     return ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("event_id", "started_at"))

@@ -12,50 +12,52 @@ from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import alias, merged, player
 
-MOST_ALIKE = 20  # names of one key that a newcomer's is compared with
-HERE = player.c.pool_id == sa.bindparam("pool")
-SELECT_EVENTS = sa.select(player.c.name, player.c.id).where(HERE, among(player.c.name))
-ONCE = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
+MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
+IN_POOL = player.c.pool_id == sa.bindparam("pool")
+SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL, among(player.c.name))
+SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     alias.c.pool_id == sa.bindparam("pool"), among(alias.c.name)
 )
-NAMES = sa.select(player.c.id, player.c.name).where(among(player.c.id))  # a number is one pool's
-EVERY_NAME = sa.select(player.c.id, player.c.name).where(HERE)
-NEW = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
-MERGED = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("pool"))
-FORMER = sa.delete(alias).where(alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("who"))
+SELECT_NAMES = sa.select(player.c.id, player.c.name).where(among(player.c.id))  # a number is one pool's
+SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL)
+INSERT_PLAYERS = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
+SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("pool"))
+DELETE_ALIASES = sa.delete(alias).where(
+    alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player")
+)
 RENAMED = (
     sa.update(player)
     .where(player.c.id == sa.bindparam("who"))
     .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
 )
-ALIKE = sa.select(player.c.name, player.c.lookalike).where(HERE, among(player.c.lookalike))
+SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
 
 
 def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of those who are known by these very names, or were once."""
-    found: dict[str, int] = dict(connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)}).all())
-    rest = [name for name in names if name not in found]
-    if rest:
-        found |= dict(connection.execute(ONCE, {"pool": pool.id, "among": values(rest)}).all())
-    return found
+    """The numbers of players who are or were called exactly so, by name."""
+    numbers: dict[str, int] = dict(connection.execute(SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}).all())
+    unknown = [name for name in names if name not in numbers]
+    if unknown:
+        numbers |= dict(connection.execute(SELECT_FORMER_NUMBERS, {"pool": pool.id, "among": values(unknown)}).all())
+    return numbers
 
 
 def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of those who are known by these names, or were once; to the letter, or else normalised."""
-    found = exact_numbers(connection, pool, names)
-    normal = {name: normalise(name) for name in names if name not in found}
-    moved = {name: each for name, each in normal.items() if name != each}
-    if moved:
-        settled = exact_numbers(connection, pool, list(moved.values()))
-        found |= {name: settled[each] for name, each in moved.items() if each in settled}
-    return found
+    """The numbers of players who are or were called so, exactly or else by the normalised name, by the given name."""
+    numbers = exact_numbers(connection, pool, names)
+    normal = {name: normalise(name) for name in names if name not in numbers}
+    changed = {name: each for name, each in normal.items() if name != each}
+    if changed:
+        by_normal = exact_numbers(connection, pool, list(changed.values()))
+        numbers |= {name: by_normal[each] for name, each in changed.items() if each in by_normal}
+    return numbers
 
 
 def admitted(connection: sa.Connection, pool: Pool, names: Sequence[str], what: str = "player") -> list[str]:
-    """The names, normalised; but those of players who are known by them to the letter stay.
+    """The names, normalised; a name stays as it is where a player is called exactly so.
 
     Raises:
-        ParameterError: a name that the rule refuses, and nobody has.
+        ParameterError: the rule refuses a name that nobody has.
     """
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(connection, pool, changed) if changed else {}
@@ -63,76 +65,78 @@ def admitted(connection: sa.Connection, pool: Pool, names: Sequence[str], what: 
 
 
 def numbers_of(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> dict[str, int]:
-    """The numbers of players; newcomers get one."""
+    """The numbers of players by name; newcomers get one."""
     return numbers_and_newcomers(connection, pool, names)[0]
 
 
 def numbers_and_newcomers(
     connection: sa.Connection, pool: Pool, names: Iterable[str]
 ) -> tuple[dict[str, int], list[str]]:
-    """The numbers of players, and the names of those who got theirs just now."""
-    wanted = list(dict.fromkeys(names))
-    found = known_numbers(connection, pool, wanted)
-    newcomers = [name for name in wanted if name not in found]
+    """The numbers of players by name, and the names of the newcomers, who got theirs just now."""
+    distinct = list(dict.fromkeys(names))
+    numbers = known_numbers(connection, pool, distinct)
+    newcomers = [name for name in distinct if name not in numbers]
     if newcomers:
-        new = [{"pool_id": pool.id, "name": name, "lookalike": key(name)} for name in newcomers]
-        found |= {row.name: row.id for row in connection.execute(NEW, new)}
-    return found, newcomers
+        rows = [{"pool_id": pool.id, "name": name, "lookalike": key(name)} for name in newcomers]
+        numbers |= {row.name: row.id for row in connection.execute(INSERT_PLAYERS, rows)}
+    return numbers, newcomers
 
 
 def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
-    """Of these players those whose names look like another's in the pool, with that name."""
+    """The names that look like another player's in the pool, each with that other name."""
     keys = {name: key(name) for name in names}
     known: dict[str, list[str]] = {}
-    for row in connection.execute(ALIKE, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ():
+    for row in (
+        connection.execute(SELECT_LOOKALIKES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
+    ):
         known.setdefault(row.lookalike, []).append(row.name)
-    found = {}
+    lookalikes = {}
     for name, own in keys.items():
-        others = (each for each in known.get(own, ())[:MOST_ALIKE] if each != name and are_alike(name, each))
-        like = next(others, None)
-        if like is not None:
-            found[name] = like
-    return found
+        others = (each for each in known.get(own, ())[:MAX_LOOKALIKES] if each != name and are_alike(name, each))
+        lookalike = next(others, None)
+        if lookalike is not None:
+            lookalikes[name] = lookalike
+    return lookalikes
 
 
 def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
-    """A player's number; that of the account that stays, where it was merged.
+    """A player's number; for a merged account, that of the account that it was merged into.
 
     Raises:
         UnknownError: there is no such player.
     """
-    found = known_numbers(connection, pool, [name])
-    if name not in found:
+    number = known_numbers(connection, pool, [name]).get(name)
+    if number is None:
         raise not_rated(pool, name)
-    return merges(connection, pool).get(found[name], found[name])
+    return merges(connection, pool).get(number, number)
 
 
 def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | None = None) -> dict[int, str]:
-    """The names of these players, or of everyone."""
+    """The names of these players, or of all, by number."""
     if numbers is None:
-        rows = connection.execute(EVERY_NAME, {"pool": pool.id})
+        rows = connection.execute(SELECT_ALL_NAMES, {"pool": pool.id})
     else:
-        rows = connection.execute(NAMES, {"among": values(numbers)})
+        rows = connection.execute(SELECT_NAMES, {"among": values(numbers)})
     return dict(rows.all())
 
 
 def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
-    """Who plays on as whom, resolved to the end."""
-    return {row.player_id: row.into_id for row in connection.execute(MERGED, {"pool": pool.id})}
+    """The number of the account that each merged account plays on as, by number, resolved to the end."""
+    return {row.player_id: row.into_id for row in connection.execute(SELECT_MERGES, {"pool": pool.id})}
 
 
 def not_rated(pool: Pool, name: str) -> UnknownError:
-    """What to say of a player without a rating."""
+    """The error for a player without a rating."""
     return UnknownError(f"there is no rated player {name!r} in pool {pool.name!r}")
 
 
 def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
-    """Call a player otherwise, who is still found by the old name; the player's number.
+    """Rename a player, who is still found by the old name, and return the player's number.
 
     Raises:
         UnknownError: there is no such player.
         StoreError: the name is another player's.
-        ParameterError: the rule for names refuses it.
+        ParameterError: the rule for names refuses the new name.
     """
     new = admit(new, "a player's name")
     number = number_of(connection, pool, name)
@@ -149,28 +153,31 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
 
 
 def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
-    """Let a former name be free."""
+    """Delete a former name, so that another player may have it."""
     connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
 def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> tuple[int, str]:
-    """Call a player, and every account merged into it, by a number, and forget every name; number and pseudonym.
+    """Give a player, and every account merged into it, a pseudonym, and forget every name.
+
+    Returns:
+        The player's number and pseudonym.
 
     Raises:
         UnknownError: there is no such player.
     """
     number = number_of(connection, pool, name)
-    accounts = [number, *(gone for gone, into in merges(connection, pool).items() if into == number)]
+    accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
     for account in accounts:
-        connection.execute(FORMER, {"pool": pool.id, "who": account})
+        connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
         pseudonym = free_name(connection, pool, account)
         connection.execute(RENAMED, {"who": account, "new": pseudonym, "key": key(pseudonym)})
     return number, names_of(connection, pool, [number])[number]
 
 
 def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:
-    """A name that says nothing, and that nobody has."""
-    told = f"player {number}"
-    while known_numbers(connection, pool, [told]).get(told, number) != number:
-        told += "'"
-    return told
+    """A name that tells only a player's number, and that nobody else has."""
+    name = f"player {number}"
+    while known_numbers(connection, pool, [name]).get(name, number) != number:
+        name += "'"
+    return name

@@ -1,4 +1,4 @@
-"""How Alembic runs the migrations: on the connection that Podium hands over."""
+"""The environment in which Alembic runs the migrations: the connection that Podium passes on."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""How the database is reached: tables, statements for many rows, times as whole numbers."""
+"""Access to the database: tables, statements for many rows, times as whole numbers."""

@@ -17,24 +17,24 @@ class _Values(FunctionElement[Any]):
 
 
 def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
-    """Whether a column's value is among those of the parameter of that name, which `values` makes."""
+    """Whether a column's value is among those of the parameter of that name, a JSON array by `values`."""
     rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
     return column.op("IN", is_comparison=True)(rows)
 
 
-def values(some: Iterable[str | int]) -> str:
-    """The parameter for these values."""
-    return json.dumps(list(some))
+def values(items: Iterable[str | int]) -> str:
+    """The parameter of `among` for these values: a JSON array."""
+    return json.dumps(list(items))
 
 
 @compiles(_Values, "sqlite")
-def _for_sqlite(element: _Values, compiler: Any, **words: Any) -> str:
+def _for_sqlite(element: _Values, compiler: Any, **options: Any) -> str:
     parameter, _ = element.clauses
-    return f"(SELECT value FROM json_each({compiler.process(parameter, **words)}))"  # noqa: S608  (compiled parts)
+    return f"(SELECT value FROM json_each({compiler.process(parameter, **options)}))"  # noqa: S608  (compiled parts)
 
 
 @compiles(_Values, "postgresql")
-def _for_postgresql(element: _Values, compiler: Any, **words: Any) -> str:
-    parameter, like = element.clauses
-    kind, array = like.type.compile(compiler.dialect), compiler.process(parameter, **words)
-    return f"(SELECT CAST(value AS {kind}) FROM json_array_elements_text(CAST({array} AS json)))"  # noqa: S608
+def _for_postgresql(element: _Values, compiler: Any, **options: Any) -> str:
+    parameter, typed_null = element.clauses
+    sql_type, array = typed_null.type.compile(compiler.dialect), compiler.process(parameter, **options)
+    return f"(SELECT CAST(value AS {sql_type}) FROM json_array_elements_text(CAST({array} AS json)))"  # noqa: S608

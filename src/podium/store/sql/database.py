@@ -14,29 +14,29 @@ from alembic.script import ScriptDirectory
 from podium.errors import PodiumError
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
-BUSY_MS = 30_000  # writers take turns; this long one waits for its own
+BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
 PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
-    f"busy_timeout={BUSY_MS}",
+    f"busy_timeout={BUSY_TIMEOUT_MS}",
     "cache_size=-65536",  # KiB a connection: a correction looks up every player it touches
     "mmap_size=1073741824",
 )
 
 
 class StoreError(PodiumError):
-    """The store cannot do what was asked."""
+    """What the store refuses to do, or cannot do."""
 
 
 def opened(url: str) -> sa.Engine:
     """An engine for the database, its schema brought up to date.
 
     Args:
-        url: of SQLAlchemy, as `sqlite:///podium.db` or `postgresql+psycopg://…`; a bare path is an SQLite file.
+        url: a URL of SQLAlchemy, as `sqlite:///podium.db` or `postgresql+psycopg://…`; a bare path is an SQLite file.
 
     Raises:
-        StoreError: it cannot be opened.
+        StoreError: the database cannot be opened.
     """
     with explain_failure(url):
         engine = engine_for(url)
@@ -55,7 +55,7 @@ def engine_for(url: str) -> sa.Engine:
 
 @contextmanager
 def explain_failure(url: str) -> Iterator[None]:
-    """Raise what goes wrong while a database is opened as a `StoreError` in one line, without the password."""
+    """Raise any failure to open a database as a `StoreError` of one line, without the password."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -65,7 +65,7 @@ def explain_failure(url: str) -> Iterator[None]:
 
 
 def full_url(url: str) -> str:
-    """The URL of SQLAlchemy; a bare path is an SQLite file."""
+    """The URL that SQLAlchemy reads; a bare path is an SQLite file."""
     return url if "://" in url else f"sqlite:///{url}"
 
 
@@ -84,32 +84,32 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    reading = connection.get_execution_options().get("podium_reads", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    reads_only = connection.get_execution_options().get("podium_reads", False)
+    connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
 
 def only_reading(engine: sa.Engine) -> sa.Engine:
-    """The database for transactions that only read: they see one moment, and wait for no writer."""
+    """The engine for transactions that only read: each sees one moment, and waits for no writer."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
 
 
 def is_current(engine: sa.Engine) -> bool:
-    """Whether the schema is this version's; nothing is locked."""
+    """Whether the schema is this version's; locks nothing."""
     with only_reading(engine).connect() as connection:
-        newest = ScriptDirectory.from_config(migration_config()).get_current_head()
-        return MigrationContext.configure(connection).get_current_revision() == newest
+        newest_revision = ScriptDirectory.from_config(migration_config()).get_current_head()
+        return MigrationContext.configure(connection).get_current_revision() == newest_revision
 
 
 def migration_config() -> Config:
-    """Where Alembic finds the migrations."""
+    """The configuration that tells Alembic where the migrations are."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     return config
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema up to a revision; where it is there, nothing is locked."""
+    """Bring the schema up to a revision; lock nothing if it is there already."""
     if revision == "head" and is_current(engine):
         return
     config = migration_config()
@@ -125,9 +125,13 @@ def is_busy(error: sa.exc.OperationalError) -> bool:
     return str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
 
 
-def locked(connection: sa.Connection, pool_id: int) -> bool:
-    """Wait for this pool's turn, and whether others may have had theirs; in SQLite the transaction began with it."""
-    waits = connection.dialect.name == "postgresql"
-    if waits:
+def acquire_pool_lock(connection: sa.Connection, pool_id: int) -> bool:
+    """Wait until this transaction may write to a pool.
+
+    Returns:
+        Whether others may have written meanwhile; never in SQLite, where the transaction began with the lock.
+    """
+    has_waited = connection.dialect.name == "postgresql"
+    if has_waited:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7062, :pool)"), {"pool": pool_id})
-    return waits
+    return has_waited

@@ -47,9 +47,7 @@ player = Table(
     Column("id", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
     Column("name", Text, nullable=False),
-    Column(
-        "lookalike", Text, nullable=True
-    ),  # `podium.results.lookalikes.key` of the name; empty until a pool is upgraded
+    Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name; empty until a pool is upgraded
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
 )
@@ -74,7 +72,7 @@ log = Table(
     Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent
     Column("match_id", Text, nullable=True),  # the registered match whose result an event is
     Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
-    Column("received_at", String(32), nullable=False),  # ISO 8601; told, never read by rating
+    Column("received_at", String(32), nullable=False),  # ISO 8601; for people, never read by rating
     Column("actor", Text, nullable=False),
     Index(None, "pool_id", "seq"),
     sqlite_autoincrement=True,
@@ -85,12 +83,12 @@ api_key = Table(
     metadata,
     Column("id", Number, primary_key=True),
     Column("name", Text, nullable=False),
-    Column("digest", LargeBinary, nullable=False, unique=True),  # the key itself is kept nowhere
+    Column("digest", LargeBinary, nullable=False, unique=True),  # the key itself is stored nowhere
     Column("role", String(8), nullable=False),  # read, write, admin
-    Column("pool", Text, nullable=True),  # the only one it opens; all where empty
+    Column("pool", Text, nullable=True),  # the only pool it opens; all where empty
     Column("created_at", String(32), nullable=False),
-    Column("revoked_at", String(32), nullable=True),  # may be to come: a key that was rotated lives a little longer
-    Column("per_second", Double, nullable=True),  # requests; as many as it likes where empty
+    Column("revoked_at", String(32), nullable=True),  # may be in the future: a rotated key lives a little longer
+    Column("per_second", Double, nullable=True),  # requests; no limit where empty
 )
 
 # Everything below derives from the log.
@@ -101,7 +99,7 @@ event = Table(
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("event_id", Text, primary_key=True),
     Column("seq", Number, nullable=False),  # of its submission: orders events that started together
-    Column("content_seq", Number, nullable=False),  # of the log entry with its content as it stands
+    Column("content_seq", Number, nullable=False),  # of the log entry with its current content
     Column("started_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("status", String(16), nullable=False),  # rated, unrated, voided
     Column("reason", String(64), nullable=False),  # why it is not rated; empty where it is
@@ -111,7 +109,7 @@ event = Table(
     Index(None, "pool_id", "match_id"),
 )
 
-merged = Table(  # who plays on as whom, resolved to the end
+merged = Table(  # which account plays on as which, resolved to the end
     "merged",
     metadata,
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
@@ -190,7 +188,7 @@ snapshot = Table(
     "snapshot",
     metadata,
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("day", Integer, primary_key=True),  # since 1970: how the board stood at 00:00 UTC
+    Column("day", Integer, primary_key=True),  # since 1970: the board as of 00:00 UTC
     Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
     Column("rank", Integer, nullable=False),
     Column("rating", Double, nullable=False),

@@ -1,4 +1,4 @@
-"""Moments, as the store keeps them: whole microseconds since 1970, UTC."""
+"""Moments as the store has them: whole microseconds since 1970, UTC."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,15 +7,15 @@ DAY_US = 86_400_000_000
 
 
 def instant(microseconds: int) -> datetime:
-    """The moment of a number."""
+    """The moment so many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
 def microseconds(moment: datetime) -> int:
-    """The number of a moment."""
+    """The microseconds since 1970 at a moment."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def now() -> int:
-    """The number of this moment."""
+    """The microseconds since 1970 at this moment."""
     return microseconds(datetime.now(UTC))

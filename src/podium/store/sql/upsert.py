@@ -1,4 +1,4 @@
-"""Many rows at once, as tuples: what an event writes most is written without a dict and a look at each value."""
+"""Many rows at once, as tuples: the rows that an event writes most need no dict and no look at each value."""
 
 import functools
 from collections.abc import Sequence
@@ -6,23 +6,23 @@ from typing import Any
 
 import sqlalchemy as sa
 
-MARKS = {"sqlite": "?", "postgresql": "%s"}
+PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write rows, each a value for every column in the table's order, in the place of those with the same key."""
+    """Write rows, each a value for every column in the table's order; a row with the same key is replaced."""
     if rows:
-        connection.exec_driver_sql(statement(table, MARKS[connection.dialect.name]), list(rows))
+        connection.exec_driver_sql(upsert_statement(table, PLACEHOLDERS[connection.dialect.name]), list(rows))
 
 
 @functools.cache
-def statement(table: sa.Table, mark: str) -> str:
-    """The statement in the words that both databases know."""
+def upsert_statement(table: sa.Table, placeholder: str) -> str:
+    """The statement, in the SQL that both databases know."""
     key = [column.name for column in table.primary_key]
     names = [column.name for column in table.columns]
-    told = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key)
-    marks = ", ".join([mark] * len(names))
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key)
+    placeholders = ", ".join([placeholder] * len(names))
     return (
-        f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks}) "  # noqa: S608  (names of our own tables)
-        f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {told}"
+        f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders}) "  # noqa: S608  (names of our own tables)
+        f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {assignments}"
     )

@@ -1,4 +1,4 @@
-"""Keys to the service."""
+"""API keys of the service."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +11,7 @@ NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         "api_key",
         sa.Column("id", NUMBER, nullable=False),

@@ -13,7 +13,7 @@ down_revision = "0002"
 branch_labels = None
 depends_on = None
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-USUAL = {"ranked": True, "handicap": False, "weight": 1.0}  # not told any more where it is as usual
+DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that a line leaves out from now on
 
 log = sa.table("log", *map(sa.column, ("seq", "pool_id", "kind", "subject", "body", "digest", "received_at", "actor")))
 pool = sa.table("pool", *map(sa.column, ("id", "system", "parameters")))
@@ -22,7 +22,7 @@ player = sa.table("player", *map(sa.column, ("id", "pool_id", "name")))
 
 
 def upgrade() -> None:
-    """Make the new tables, and carry the log over."""
+    """Create the new tables, and convert the log."""
     connection = op.get_bind()
     op.create_table(
         "alias",
@@ -96,11 +96,11 @@ def upgrade() -> None:
     count_finely(connection)
     configure(connection)
     number_players(connection)
-    tell_planner(connection)
+    set_planner_statistics(connection)
 
 
-def tell_planner(connection: sa.Connection) -> None:
-    """What a large ledger is like: SQLite's planner takes a player's changes for half of all where nothing says so."""
+def set_planner_statistics(connection: sa.Connection) -> None:
+    """Give SQLite's planner the statistics of a large ledger, or it takes a player's changes for half of all."""
     if connection.dialect.name != "sqlite":
         return
     connection.exec_driver_sql("ANALYZE")
@@ -112,7 +112,7 @@ def tell_planner(connection: sa.Connection) -> None:
 
 
 def move_changes(connection: sa.Connection) -> None:
-    """The ledger, in SQLite now in the order of its key, without an index beside it."""
+    """Store the ledger in SQLite in the order of its key, without an index beside it."""
     if connection.dialect.name != "sqlite":
         return
     op.rename_table("change", "old_change")
@@ -140,7 +140,7 @@ def move_changes(connection: sa.Connection) -> None:
 
 
 def move_standings(connection: sa.Connection) -> None:
-    """Who stands where, with the time of the newest event."""
+    """Store the standings with the time of the newest event."""
     op.rename_table("standing", "old_standing")
     op.drop_index(op.f("ix_standing_pool_id_rating_player_id"), "old_standing")
     if connection.dialect.name == "postgresql":
@@ -170,7 +170,7 @@ def move_standings(connection: sa.Connection) -> None:
 
 
 def count_finely(connection: sa.Connection) -> None:
-    """Counts of players per part of a point beside those per point."""
+    """Count players per part of a point beside those per point."""
     op.drop_table("rank_count")
     op.create_table(
         "rank_count",
@@ -185,15 +185,15 @@ def count_finely(connection: sa.Connection) -> None:
     rows = connection.exec_driver_sql("SELECT pool_id, rating FROM standing").all()
     counts = Counter((pool_id, fine, math.floor(rating * fine)) for pool_id, rating in rows for fine in (1, 256))
     table = sa.table("rank_count", *map(sa.column, ("pool_id", "per_point", "bucket", "players")))
-    kept = [
+    counted = [
         dict(zip(("pool_id", "per_point", "bucket"), key, strict=True)) | {"players": n} for key, n in counts.items()
     ]
-    if kept:
-        connection.execute(sa.insert(table), kept)
+    if counted:
+        connection.execute(sa.insert(table), counted)
 
 
 def configure(connection: sa.Connection) -> None:
-    """Every pool's configuration as an entry of the log."""
+    """Log every pool's configuration."""
     rows = connection.execute(sa.select(pool)).all()
     for row in rows:
         body = json.dumps({"system": row.system, "parameters": json.loads(row.parameters)}).encode()
@@ -202,7 +202,7 @@ def configure(connection: sa.Connection) -> None:
 
 
 def number_players(connection: sa.Connection) -> None:
-    """Numbers for names in the log's bodies and merges; digests of what is told now."""
+    """Replace names in the log's bodies and merges by numbers, and renew the digests."""
     numbers = {(row.pool_id, row.name): row.id for row in connection.execute(sa.select(player))}
 
     def number_of(pool_id: int, name: str) -> int:
@@ -212,8 +212,8 @@ def number_players(connection: sa.Connection) -> None:
         return int(numbers[pool_id, name])
 
     into: dict[tuple[int, int], int] = {}
-    told = sa.select(log.c.seq, log.c.pool_id, log.c.kind, log.c.subject, log.c.body).order_by(log.c.seq)
-    for row in connection.execute(told.where(log.c.kind.in_(["submit", "amend", "merge"]))).all():
+    select = sa.select(log.c.seq, log.c.pool_id, log.c.kind, log.c.subject, log.c.body).order_by(log.c.seq)
+    for row in connection.execute(select.where(log.c.kind.in_(["submit", "amend", "merge"]))).all():
         if row.kind == "merge":
             gone, stays = (number_of(row.pool_id, name) for name in (row.subject, row.body.decode()))
             into = {each: stays if end == gone else end for each, end in into.items()} | {(row.pool_id, gone): stays}
@@ -221,20 +221,20 @@ def number_players(connection: sa.Connection) -> None:
             changed = {"subject": str(gone), "body": body, "digest": digest(body)}
         else:
             lines = [json.loads(line) for line in row.body.decode().split("\n") if line]
-            usual = [{k: v for k, v in line.items() if k not in USUAL or v != USUAL[k]} for line in lines]
-            plain = [{k: v for k, v in line.items() if k != "player"} | {"player": line["player"]} for line in usual]
-            kept = [line | {"player": number_of(row.pool_id, line["player"])} for line in plain]
-            changed = {"body": written(kept), "digest": digest(written(plain))}
+            short = [{k: v for k, v in line.items() if k not in DEFAULTS or v != DEFAULTS[k]} for line in lines]
+            plain = [{k: v for k, v in line.items() if k != "player"} | {"player": line["player"]} for line in short]
+            numbered = [line | {"player": number_of(row.pool_id, line["player"])} for line in plain]
+            changed = {"body": lines_as_json(numbered), "digest": digest(lines_as_json(plain))}
         connection.execute(sa.update(log).where(log.c.seq == row.seq).values(changed))
     for (pool_id, gone), stays in into.items():
         connection.execute(sa.insert(merged).values(pool_id=pool_id, player_id=gone, into_id=stays))
 
 
-def written(lines: list[dict[str, object]]) -> bytes:
+def lines_as_json(lines: list[dict[str, object]]) -> bytes:
     """Lines of JSON."""
     return "".join(f"{json.dumps(line, ensure_ascii=False, separators=(',', ':'))}\n" for line in lines).encode()
 
 
 def digest(content: bytes) -> bytes:
-    """What tells the same content from another."""
+    """The hash that tells equal content from other content."""
     return hashlib.blake2b(content, digest_size=16).digest()

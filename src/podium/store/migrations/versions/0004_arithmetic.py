@@ -1,4 +1,4 @@
-"""The revision of the arithmetic that each pool was rated with; nothing is rated again by this."""
+"""The revision of the arithmetic that each pool was rated with; this rates nothing again."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,5 +10,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Mark every pool that is there with the first revision."""
+    """Give every existing pool the first revision."""
     op.add_column("pool", sa.Column("arithmetic", sa.Integer(), nullable=False, server_default=sa.text("1")))

@@ -1,4 +1,4 @@
-"""What finds the players whose names look alike; it is filled by `podium db upgrade`, and for new players at once."""
+"""The key of names that look alike; `podium db upgrade` fills it in, and new players have it at once."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -27,7 +27,7 @@ class EventReader(Reader):
             UnknownError: no such pool or event.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.event_told(connection, pool, event_id)
+            return lookup.event_details(connection, pool, event_id)
 
     def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
         """Say why a player's rating moved in an event, exactly.
@@ -39,7 +39,7 @@ class EventReader(Reader):
             UnknownError: no such pool or event, or the player is not rated in it.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.explained(connection, pool, event_id, name)
+            return lookup.explanation(connection, pool, event_id, name)
 
     def results(self, pool_name: str) -> Results:
         """Read the results that count, as they stand.
@@ -60,7 +60,7 @@ class EventReader(Reader):
             return rate(counting_results(connection, pool), pool.system)
 
     def history(self, pool_name: str) -> pl.DataFrame:
-        """Read every change as it is kept.
+        """Read every change as the ledger has it.
 
         Returns:
             A row for each player of each event, as `podium.rate(…).history` has it.
@@ -103,7 +103,7 @@ class EventReader(Reader):
             return lookup.season_board(connection, pool, name)
 
     def snapshot_days(self, pool_name: str) -> list[int]:
-        """List the days whose ranks are kept.
+        """List the days that have ranks.
 
         Returns:
             Days since 1970, oldest first; none that waits to be taken again.
@@ -121,7 +121,7 @@ class EventReader(Reader):
             A dict a player, best first: `rank, player, rating`.
 
         Raises:
-            UnknownError: no such pool, or the day was not kept.
+            UnknownError: no such pool, or the day has no ranks.
         """
         with self.reading(pool_name) as (connection, pool):
             return snapshots.told(connection, pool, day)

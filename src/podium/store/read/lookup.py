@@ -23,29 +23,29 @@ from podium.store.log.content import UTC, unpacked
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, merges, names_of, number_of
 from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
-from podium.store.read.boards import filtered, rank, same_event, states_of
+from podium.store.read.boards import eligible_board, rank, same_event, states_of
 from podium.store.sql.schema import change, event, log, season
 from podium.store.sql.timestamps import instant
 
-OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
-BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
-MOST_MET = 1000  # newest meetings of two players that are told
+EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
+SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
+MAX_MEETINGS = 1000  # newest meetings of two players that are listed
 
 
-def content(connection: sa.Connection, pool: Pool, known: Any) -> Results:
+def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
     """The rows of an event, players by name."""
-    body = connection.execute(BODY, {"number": known.content_seq}).scalar_one()
+    body = connection.execute(SELECT_BODY, {"number": known.content_seq}).scalar_one()
     return Results(tabled(pool, named(connection, pool, unpacked([(body, known.started_at)]))), pool.name)
 
 
-def event_told(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str, Any]:
+def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str, Any]:
     """`event_id, seq, started_at, status, reason, match_id, corrected, entries, changes` of an event.
 
     Raises:
         UnknownError: there is none.
     """
     row = get_event(connection, pool, event_id)
-    frame = content(connection, pool, row).frame.drop("pool", "event_id", "started_at")
+    frame = event_results(connection, pool, row).frame.drop("pool", "event_id", "started_at")
     entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
     return {
         "event_id": event_id,
@@ -62,10 +62,10 @@ def event_told(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str
 
 def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
     """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
-    told = []
+    entries = []
     for row in entries_after(connection, pool, after, most):
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
-        if row.kind in OF_EVENTS:
+        if row.kind in EVENT_KINDS:
             known = get_event(connection, pool, row.subject)
             changes = changes_of(connection, pool, Key(known.started_at, known.seq))
             one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
@@ -74,11 +74,11 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[d
             one["match_id"] = row.subject
         elif row.kind == SEASON:
             one["season"] = row.subject
-        told.append(one)
-    return told
+        entries.append(one)
+    return entries
 
 
-def explained(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
+def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
     """Why a player's rating moved in an event, from the states before it.
 
     Raises:
@@ -89,25 +89,27 @@ def explained(connection: sa.Connection, pool: Pool, event_id: str, name: str) -
     row = get_event(connection, pool, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    results = content(connection, pool, row)
+    results = event_results(connection, pool, row)
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
     stood = kept_standings(connection, pool, numbers.values())
     before = standings_before(connection, pool, stood, Key(row.started_at, row.seq))
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
-    (called,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
-    return live.explain(results, event_id, called)
+    (player_name,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
+    return live.explain(results, event_id, player_name)
 
 
-def states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> list[Any]:
+def player_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> list[Any]:
     """Each player's state, as NamedTuples; a newcomer's for whoever has none."""
     merged = merges(connection, pool)
     numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
-    found = {number: each.state for number, each in kept_standings(connection, pool, set(numbers.values())).items()}
+    packed = {number: each.state for number, each in kept_standings(connection, pool, set(numbers.values())).items()}
     newcomer = pool.system.newcomer()
     return [
-        read(np.frombuffer(found[numbers[name]], "<f8")[None], 0, newcomer) if numbers.get(name) in found else newcomer
+        read(np.frombuffer(packed[numbers[name]], "<f8")[None], 0, newcomer)
+        if numbers.get(name) in packed
+        else newcomer
         for name in names
     ]
 
@@ -124,24 +126,24 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> li
     one, two = number_of(connection, pool, name), number_of(connection, pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
-    get_standing, theirs = change.alias(), change.alias()
-    told = (
+    own, theirs = change.alias(), change.alias()
+    common = (
         sa.select(
             event.c.event_id,
             event.c.started_at,
             log.c.body,
-            (get_standing.c.rating - get_standing.c.rating_before).label("delta"),
+            (own.c.rating - own.c.rating_before).label("delta"),
             (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
         )
-        .select_from(get_standing)
-        .join(theirs, same_event(get_standing, theirs))
-        .join(event, same_event(event, get_standing))
+        .select_from(own)
+        .join(theirs, same_event(own, theirs))
+        .join(event, same_event(event, own))
         .join(log, log.c.seq == event.c.content_seq)
-        .where(get_standing.c.pool_id == pool.id, get_standing.c.player_id == one, theirs.c.player_id == two)
+        .where(own.c.pool_id == pool.id, own.c.player_id == one, theirs.c.player_id == two)
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
-        .limit(MOST_MET)
+        .limit(MAX_MEETINGS)
     )
-    rows = connection.execute(told).all()
+    rows = connection.execute(common).all()
     scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
     return [
         {"event_id": row.event_id, "started_at": instant(row.started_at)}
@@ -151,7 +153,7 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> li
     ]
 
 
-def compared(connection: sa.Connection, pool: Pool, name: str, other: str) -> dict[str, Any]:
+def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> dict[str, Any]:
     """`players`, each with rank and expected score against the other; `wins, draws, losses`; and the `meetings`.
 
     Raises:
@@ -160,7 +162,7 @@ def compared(connection: sa.Connection, pool: Pool, name: str, other: str) -> di
     """
     met = meetings(connection, pool, name, other)
     both = (name, other)
-    chances = forecast(pool.system, both, states(connection, pool, both), top=1)
+    chances = forecast(pool.system, both, player_states(connection, pool, both), top=1)
     expected = {one: score for one, _, score in chances.pairs.iter_rows()}
     totals = {what: sum(each[what] for each in met) for what in ("wins", "draws", "losses")}
     players = [rank(connection, pool, each) | {"expected": expected[each]} for each in both]
@@ -198,13 +200,13 @@ def results_against(
         (pl.col("place") == pl.col("place_right")).sum().alias("draws"),
         (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
     )
-    told = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
-    return {event_id: told.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}
+    scores = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
+    return {event_id: scores.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}
 
 
 def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
-    """Every change as it is kept, in the order of rating, with the columns of `podium.rate(…).history`."""
-    told = (
+    """Every change in the ledger, in the order of rating, with the columns of `podium.rate(…).history`."""
+    changes = (
         sa.select(
             event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
             change.c.rating, change.c.state,
@@ -213,7 +215,7 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
         .where(change.c.pool_id == pool.id)
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
-    rows = connection.execute(told).all()
+    rows = connection.execute(changes).all()
     names = names_of(connection, pool)
     shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
     return pl.DataFrame(
@@ -231,9 +233,10 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
 
 def seasons(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
     """The seasons, oldest first: `name, starts_at, keep`."""
-    told = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
+    selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
     return [
-        {"name": row.name, "starts_at": instant(row.started_at), "keep": row.keep} for row in connection.execute(told)
+        {"name": row.name, "starts_at": instant(row.started_at), "keep": row.keep}
+        for row in connection.execute(selected)
     ]
 
 
@@ -243,10 +246,10 @@ def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFra
     Raises:
         UnknownError: there is none of that name.
     """
-    told = seasons(connection, pool)
-    names = [each["name"] for each in told]
-    at = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
-    if at is None:
+    listed = seasons(connection, pool)
+    names = [each["name"] for each in listed]
+    position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
+    if position is None:
         raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
-    after = told[at + 1]["starts_at"] if at + 1 < len(told) else None
-    return filtered(connection, pool, Eligibility(), after, before=True)
+    after = listed[position + 1]["starts_at"] if position + 1 < len(listed) else None
+    return eligible_board(connection, pool, Eligibility(), after, before=True)

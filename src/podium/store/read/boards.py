@@ -1,27 +1,19 @@
-"""What is read: leaderboard pages, ranks, careers. Ranks come from the counts per whole rating and one of them."""
+"""Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
 from podium.store.derive.standings import FINE, LISTED, bucket, get_standing, newest
 from podium.store.log.content import UTC
-from podium.store.log.players import names_of, not_rated, number_of
+from podium.store.log.players import names_of
 from podium.store.log.pools import Key, Pool
-from podium.store.sql.schema import change, event, player, rank_count, standing
+from podium.store.read.states import states_of
+from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
-
-
-def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Whether rows of two tables are about one event."""
-    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
-
 
 IN_POOL = standing.c.pool_id == sa.bindparam("pool")
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
@@ -57,13 +49,6 @@ SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
     .where(rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
-)
-SELECT_CAREER = (
-    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, same_event(event, change))
-    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
-    .limit(sa.bindparam("top"))
 )
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
 END_OF_BUCKETS = 2**62
@@ -202,31 +187,3 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
         return None
     rows = connection.execute(SELECT_STATES, {"pool": pool.id})
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
-
-
-def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
-    """States, (rows, fields), from their bytes in the database."""
-    width = len(pool.system.state_type._fields)
-    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
-
-
-def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
-    """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
-    key_params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
-    rows = connection.execute(SELECT_CAREER, key_params).all()
-    if not rows:
-        raise not_rated(pool, name)
-    return [
-        {
-            "event_id": row.event_id,
-            "started_at": instant(row.started_at),
-            "rating_before": row.rating_before,
-            "delta": row.rating - row.rating_before,
-            "rating": row.rating,
-        }
-        for row in rows
-    ]

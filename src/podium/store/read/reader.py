@@ -16,7 +16,7 @@ from podium.store.derive.verification import differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
 from podium.store.log.pools import Pool, every_pool, get_pool
-from podium.store.read import boards, lookup
+from podium.store.read import boards, events, head_to_head, states
 from podium.store.sql.database import only_reading, opened
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
@@ -140,7 +140,7 @@ class Reader:
             The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
         """
         with self.reading(pool_name) as (connection, pool):
-            return pool.system, lookup.player_states(connection, pool, names)
+            return pool.system, states.player_states(connection, pool, names)
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
         """List what happened since an entry of the log.
@@ -153,7 +153,7 @@ class Reader:
             A dict an entry, oldest first.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.news(connection, pool, after, most)
+            return events.news(connection, pool, after, most)
 
     def rank(self, pool_name: str, name: str) -> dict[str, Any]:
         """Show a player's rank.
@@ -195,7 +195,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.career(connection, pool, name, top)
+            return events.career(connection, pool, name, top)
 
     def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
         """Show a player's rank and newest changes.
@@ -210,7 +210,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.rank(connection, pool, name) | {"history": boards.career(connection, pool, name, top)}
+            return boards.rank(connection, pool, name) | {"history": events.career(connection, pool, name, top)}
 
     def distribution(self, pool_name: str) -> list[tuple[int, int]]:
         """Count the players of each whole rating.
@@ -231,7 +231,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.meetings(connection, pool, name, other)
+            return head_to_head.meetings(connection, pool, name, other)
 
     def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
         """Put two players beside each other.
@@ -244,7 +244,7 @@ class Reader:
             ParameterError: the two are one.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.comparison(connection, pool, name, other)
+            return head_to_head.comparison(connection, pool, name, other)
 
     def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
         """Forecast the chances of players as they stand; whoever has not played is a newcomer.
@@ -261,7 +261,7 @@ class Reader:
         """
         with self.reading(pool_name) as (connection, pool):
             names = admitted(connection, pool, entrants)
-            return forecast(pool.system, names, lookup.player_states(connection, pool, names), top)
+            return forecast(pool.system, names, states.player_states(connection, pool, names), top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare the derived tables with the log rated anew, bit for bit.

@@ -1,8 +1,8 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +11,16 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import Rerated
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.write import administration, registrations, submission
+from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
-from podium.store.write.submission import Receipt, Submission, check_rows, sent_events
+from podium.store.write.submission import Submission
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Store(EventReader):
@@ -119,13 +121,7 @@ class Store(EventReader):
             StoreError: a match has expired.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            receipts, rerated = submission.submit(
-                connection, pool, sent_events(connection, rows, pool, actor, match_ids or {})
-            )
-            if not dry_run or rerated is None:
-                return list(receipts.values())
-            effects = submission.effects(connection, pool, rerated)
-            return [replace(each, effects=effects) for each in receipts.values()]
+            return submission.submit(connection, pool, rows, actor, match_ids or {}, dry_run=dry_run)
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:
         """Take what several sent, in one transaction if all of it can be taken.
@@ -142,8 +138,10 @@ class Store(EventReader):
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
                     return [*submission.submit_together(connection, pool, sent)]
-        except PodiumError:
-            pass  # whose it is shows when each is taken alone
+        except PodiumError as error:
+            # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
+            # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
+            LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | PodiumError] = []
         for rows, actor, match_ids in sent:
             try:
@@ -166,8 +164,7 @@ class Store(EventReader):
             ResultsError: the rows are refused, or are not one event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            receipt, rerated = submission.amend(connection, pool, check_rows(connection, rows, pool), actor)
-            return with_effects(connection, pool, receipt, rerated, dry_run=dry_run)
+            return submission.amend(connection, pool, rows, actor, dry_run=dry_run)
 
     def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
@@ -179,8 +176,7 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            receipt, rerated = submission.mark(connection, pool, event_id, actor, void=True)
-            return with_effects(connection, pool, receipt, rerated, dry_run=dry_run)
+            return submission.void(connection, pool, event_id, actor, dry_run=dry_run)
 
     def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let a voided event count again.
@@ -192,8 +188,7 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            receipt, rerated = submission.mark(connection, pool, event_id, actor, void=False)
-            return with_effects(connection, pool, receipt, rerated, dry_run=dry_run)
+            return submission.restore(connection, pool, event_id, actor, dry_run=dry_run)
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
@@ -274,10 +269,3 @@ class Store(EventReader):
                 return {}
         with self.writing(pool_name) as (connection, pool):
             return {each: snapshots.take(connection, pool, each) for each in snapshots.due(connection, pool, day)}
-
-
-def with_effects(
-    connection: sa.Connection, pool: Pool, receipt: Receipt, rerated: Rerated | None, *, dry_run: bool
-) -> Receipt:
-    """The receipt, with what would change where nothing is to be stored."""
-    return replace(receipt, effects=submission.effects(connection, pool, rerated)) if dry_run and rerated else receipt

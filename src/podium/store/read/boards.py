@@ -61,11 +61,11 @@ def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -
     Args:
         after: rating and number of the last player of the page before, as its `cursor` says.
     """
-    key_params: dict[str, Any] = {"pool": pool.id, "top": top}
+    params: dict[str, Any] = {"pool": pool.id, "top": top}
     if after is None:
-        rows = connection.execute(SELECT_BOARD, key_params).all()
+        rows = connection.execute(SELECT_BOARD, params).all()
     else:
-        rows = connection.execute(SELECT_BOARD_AFTER, key_params | {"rating": after[0], "number": after[1]}).all()
+        rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
     return with_ranks(connection, pool, rows)
 
 
@@ -74,8 +74,8 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[st
     if not rows:
         return []
     first = 1 + count_better(connection, pool, rows[0].rating)
-    key_params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
-    tied = connection.execute(COUNT_TIED_ABOVE, key_params).scalar_one()
+    params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
+    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()
     entries: list[dict[str, Any]] = []
     for k, row in enumerate(rows):
         same = bool(entries) and entries[-1]["rating"] == row.rating
@@ -130,9 +130,9 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> l
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    key_params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
-    above = connection.execute(SELECT_BOARD_BEFORE, key_params).all()
-    below = connection.execute(SELECT_BOARD_AFTER, key_params).all()
+    params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
+    above = connection.execute(SELECT_BOARD_BEFORE, params).all()
+    below = connection.execute(SELECT_BOARD_AFTER, params).all()
     return with_ranks(connection, pool, [*reversed(above), row, *below])
 
 

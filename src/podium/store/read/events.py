@@ -111,8 +111,8 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
     Raises:
         UnknownError: the player has no rating here.
     """
-    key_params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
-    rows = connection.execute(SELECT_CAREER, key_params).all()
+    params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
+    rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
         raise not_rated(pool, name)
     return [

@@ -320,6 +320,18 @@ def test_what_several_sent_is_taken_together_and_refused_alone(filled):
     assert filled.verify() == []
 
 
+def test_why_submissions_are_not_taken_together_is_logged_at_debug(filled, caplog):
+    caplog.set_level("DEBUG", logger="podium.store.store")
+    filled.submit_each("main", [(race(20, "ab"), "one", {}), (race(1, "ba"), "two", {})])
+    (record,) = caplog.records
+    assert record.levelname == "DEBUG"
+    assert "2 submissions are taken one by one" in record.getMessage()
+    assert "event 'e1' is known with other content" in record.getMessage()
+    caplog.clear()
+    filled.submit_each("main", [(race(22, "ab"), "one", {}), (race(23, "cd"), "two", {})])
+    assert caplog.records == []
+
+
 def test_keys_are_rotated(store):
     old = create_key(store.engine, "server", "write", None, 5.0)
     (known,) = list_keys(store.engine)

@@ -125,4 +125,4 @@ def test_a_marked_name_is_as_short_as_any():
     name = "x" * 200
     assert len(stored_names.marked_name(name, {name})) == 200
     assert stored_names.marked_name("a", {"a", "a (2)"}) == "a (3)"
-    assert json.dumps(stored_names.settled(" a\u0301 ")) == '"\\u00e1"'
+    assert json.dumps(stored_names.normal_form(" a\u0301 ")) == '"\\u00e1"'

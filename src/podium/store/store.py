@@ -1,8 +1,8 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,21 +11,23 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import Rerated
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.write import administration, registrations, submission
-from podium.store.write.registrations import HELD, Registered
-from podium.store.write.submission import Receipt, Submission, checked_rows, sent_events
+from podium.store.write.receipts import Receipt
+from podium.store.write.registrations import HOLD_S, RegisteredMatch
+from podium.store.write.submission import Submission
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Store(EventReader):
     """Pools of results with their ratings, in a database.
 
     Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's
-    name raise `UnknownError` where there is none. With `dry_run` a correction tells its effects and stores nothing.
+    name raise `UnknownError` where there is none. With `dry_run` a correction lists its effects and stores nothing.
     """
 
     @contextmanager
@@ -87,8 +89,8 @@ class Store(EventReader):
             StoreError: there is another season of that name.
         """
         with self.writing(pool_name) as (connection, pool):
-            done = administration.begin_season(connection, pool, name, starts, keep, actor)
-            return len(done.written) if done else 0
+            rerated = administration.begin_season(connection, pool, name, starts, keep, actor)
+            return len(rerated.written) if rerated else 0
 
     # Results
 
@@ -105,7 +107,7 @@ class Store(EventReader):
 
         Args:
             actor: who sent it, for the log.
-            dry_run: store nothing, and tell every change that would come.
+            dry_run: store nothing, and list every change that would come.
             rows: as `podium.rate` takes results; `started_at` is required.
             match_ids: the registered match of each event that is the result of one.
 
@@ -119,18 +121,12 @@ class Store(EventReader):
             StoreError: a match has expired.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            told, done = submission.submit(
-                connection, pool, sent_events(connection, rows, pool, actor, match_ids or {})
-            )
-            if not dry_run or done is None:
-                return list(told.values())
-            effects = submission.effects(connection, pool, done)
-            return [replace(each, effects=effects) for each in told.values()]
+            return submission.submit(connection, pool, rows, actor, match_ids or {}, dry_run=dry_run)
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:
         """Take what several sent, in one transaction if all of it can be taken.
 
-        What is refused keeps nobody else's results out. No event may stand in two of them.
+        What is refused keeps nobody else's results out. No event may be in two of them.
 
         Args:
             sent: the rows, actor and match ids of each.
@@ -142,15 +138,17 @@ class Store(EventReader):
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
                     return [*submission.submit_together(connection, pool, sent)]
-        except PodiumError:
-            pass  # whose it is shows when each is taken alone
-        told: list[list[Receipt] | PodiumError] = []
+        except PodiumError as error:
+            # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
+            # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
+            LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
+        outcomes: list[list[Receipt] | PodiumError] = []
         for rows, actor, match_ids in sent:
             try:
-                told.append(self.submit(pool_name, rows, actor=actor, match_ids=match_ids))
+                outcomes.append(self.submit(pool_name, rows, actor=actor, match_ids=match_ids))
             except PodiumError as error:
-                told.append(error)
-        return told
+                outcomes.append(error)
+        return outcomes
 
     def amend(self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Correct an event; every rating becomes what it would have been.
@@ -166,11 +164,10 @@ class Store(EventReader):
             ResultsError: the rows are refused, or are not one event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            told = submission.amend(connection, pool, checked_rows(connection, rows, pool), actor)
-            return with_effects(connection, pool, *told, dry_run=dry_run)
+            return submission.amend(connection, pool, rows, actor, dry_run=dry_run)
 
     def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
-        """Let an event count for nothing; its content is kept.
+        """Let an event count for nothing; its content stays in the log.
 
         Returns:
             A receipt; with `dry_run` it has every change that would come.
@@ -179,8 +176,7 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            told = submission.mark(connection, pool, event_id, actor, void=True)
-            return with_effects(connection, pool, *told, dry_run=dry_run)
+            return submission.void(connection, pool, event_id, actor, dry_run=dry_run)
 
     def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
         """Let a voided event count again.
@@ -192,12 +188,11 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            told = submission.mark(connection, pool, event_id, actor, void=False)
-            return with_effects(connection, pool, *told, dry_run=dry_run)
+            return submission.restore(connection, pool, event_id, actor, dry_run=dry_run)
 
     def register(
-        self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HELD, actor: str = ""
-    ) -> Registered:
+        self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
+    ) -> RegisteredMatch:
         """Register a match that starts: its result counts once, and who is missing from it has quit.
 
         Args:
@@ -213,7 +208,7 @@ class Store(EventReader):
         """
         with self.writing(pool_name) as (connection, pool):
             registrations.register(connection, pool, match_id, entrants, held_s, actor)
-            return registrations.registered(connection, pool, match_id)
+            return registrations.match_of(connection, pool, match_id)
 
     # Players
 
@@ -229,8 +224,8 @@ class Store(EventReader):
             ResultsError: they met in an event.
         """
         with self.writing(pool_name) as (connection, pool):
-            done = administration.merge(connection, pool, name, into, actor)
-            return len(done.written) if done else 0
+            rerated = administration.merge(connection, pool, name, into, actor)
+            return len(rerated.written) if rerated else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
@@ -241,7 +236,7 @@ class Store(EventReader):
         """
         with self.writing(pool_name) as (connection, pool):
             number = players.rename(connection, pool, name, new)
-            append(connection, pool, RENAME, [entry(str(number), None, actor)])  # no name stands in the log
+            append(connection, pool, RENAME, [entry(str(number), None, actor)])  # no name goes into the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
         """Forget every name that a player had, everywhere. No rating moves.
@@ -253,31 +248,24 @@ class Store(EventReader):
             UnknownError: no such pool or player.
         """
         with self.writing(pool_name) as (connection, pool):
-            number, told = players.pseudonymise(connection, pool, name)
+            number, pseudonym = players.pseudonymise(connection, pool, name)
             append(connection, pool, PSEUDONYMISE, [entry(str(number), None, actor)])
-            return told
+            return pseudonym
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.
 
         Args:
-            day: since 1970; today where None. Nothing is done for a day that is kept.
+            day: since 1970; today where None. Nothing is done for a day that has them.
 
         Returns:
             Players ranked, by day since 1970; empty where nothing was due.
 
         Raises:
-            ParameterError: the day is to come.
+            ParameterError: the day is in the future.
         """
         with self.reading(pool_name) as (connection, pool):
             if not snapshots.due(connection, pool, day):
                 return {}
         with self.writing(pool_name) as (connection, pool):
             return {each: snapshots.take(connection, pool, each) for each in snapshots.due(connection, pool, day)}
-
-
-def with_effects(
-    connection: sa.Connection, pool: Pool, told: Receipt, done: Rerated | None, *, dry_run: bool
-) -> Receipt:
-    """The receipt, with what would change where nothing is to be stored."""
-    return replace(told, effects=submission.effects(connection, pool, done)) if dry_run and done else told

@@ -1,97 +1,86 @@
-"""What is read: leaderboard pages, ranks, careers. Ranks come from the counts per whole rating and one of them."""
+"""Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
 from podium.store.derive.standings import FINE, LISTED, bucket, get_standing, newest
 from podium.store.log.content import UTC
-from podium.store.log.players import names_of, not_rated, number_of
+from podium.store.log.players import names_of
 from podium.store.log.pools import Key, Pool
-from podium.store.sql.schema import change, event, player, rank_count, standing
+from podium.store.read.states import states_of
+from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
 
-
-def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Whether rows of two tables are about one event."""
-    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
-
-
-HERE = standing.c.pool_id == sa.bindparam("pool")
-PLACE = sa.tuple_(standing.c.rating, standing.c.player_id)
-GIVEN = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
-BOARD = (
+IN_POOL = standing.c.pool_id == sa.bindparam("pool")
+BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
+BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
+SELECT_BOARD = (
     sa.select(*LISTED)
     .join(player, player.c.id == standing.c.player_id)
-    .where(HERE)
+    .where(IN_POOL)
     .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
     .limit(sa.bindparam("top"))
 )
-BOARD_AFTER = BOARD.where(PLACE < GIVEN)
-BOARD_BEFORE = BOARD.where(PLACE > GIVEN).order_by(None).order_by(standing.c.rating, standing.c.player_id)
-COUNTED = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
+SELECT_BOARD_AFTER = SELECT_BOARD.where(BOARD_ORDER < BOARD_CURSOR)
+SELECT_BOARD_BEFORE = (
+    SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
+)
+COUNT_PLAYERS = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
     rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == sa.bindparam("fine")
 )
-COUNTED_ABOVE = COUNTED.where(rank_count.c.bucket > sa.bindparam("at"), rank_count.c.bucket < sa.bindparam("end"))
-ABOVE_INSIDE = (
+COUNT_PLAYERS_ABOVE = COUNT_PLAYERS.where(
+    rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end")
+)
+COUNT_ABOVE_WITHIN = (
     sa.select(sa.func.count())
     .select_from(standing)
-    .where(HERE, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
+    .where(IN_POOL, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
 )
-TIED_ABOVE = (
+COUNT_TIED_ABOVE = (
     sa.select(sa.func.count())
     .select_from(standing)
-    .where(HERE, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
+    .where(IN_POOL, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
 )
-COUNTS = (
+SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
     .where(rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
 )
-CAREER = (
-    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, same_event(event, change))
-    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
-    .limit(sa.bindparam("top"))
-)
-EVERYONE = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(HERE)
-LAST_BUCKET = 2**62
+SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
+END_OF_BUCKETS = 2**62
 Place = tuple[float, int]  # a rating, and the player's number
 
 
 def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> list[dict[str, Any]]:
-    """So many players from a place on: `rank, player, rating, events, last_played_at, cursor`.
+    """So many players from a cursor on: `rank, player, rating, events, last_played_at, cursor`.
 
     Args:
         after: rating and number of the last player of the page before, as its `cursor` says.
     """
-    key_params: dict[str, Any] = {"pool": pool.id, "top": top}
+    params: dict[str, Any] = {"pool": pool.id, "top": top}
     if after is None:
-        rows = connection.execute(BOARD, key_params).all()
+        rows = connection.execute(SELECT_BOARD, params).all()
     else:
-        rows = connection.execute(BOARD_AFTER, key_params | {"rating": after[0], "number": after[1]}).all()
-    return ranked(connection, pool, rows)
+        rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
+    return with_ranks(connection, pool, rows)
 
 
-def ranked(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[str, Any]]:
+def with_ranks(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[str, Any]]:
     """Rows of a page with their ranks: equal ratings share the best."""
     if not rows:
         return []
-    first = 1 + better(connection, pool, rows[0].rating)
-    key_params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
-    tied = connection.execute(TIED_ABOVE, key_params).scalar_one()
-    told: list[dict[str, Any]] = []
+    first = 1 + count_better(connection, pool, rows[0].rating)
+    params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
+    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()
+    entries: list[dict[str, Any]] = []
     for k, row in enumerate(rows):
-        same = bool(told) and told[-1]["rating"] == row.rating
-        rank = told[-1]["rank"] if same else first if k == 0 else first + k + tied
-        told.append(
+        same = bool(entries) and entries[-1]["rating"] == row.rating
+        rank = entries[-1]["rank"] if same else first if k == 0 else first + k + tied
+        entries.append(
             {
                 "rank": rank,
                 "player": row.name,
@@ -101,17 +90,17 @@ def ranked(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[str, A
                 "cursor": f"{row.rating!r},{row.player_id}",
             }
         )
-    return told
+    return entries
 
 
-def better(connection: sa.Connection, pool: Pool, rating: float) -> int:
+def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(rating), bucket(rating, FINE)
-    above = connection.execute(COUNTED_ABOVE, {"pool": pool.id, "fine": 1, "at": point, "end": LAST_BUCKET})
-    beside = {"pool": pool.id, "fine": FINE, "at": part, "end": (point + 1) * FINE}
+    above = connection.execute(COUNT_PLAYERS_ABOVE, {"pool": pool.id, "fine": 1, "above": point, "end": END_OF_BUCKETS})
+    beside = {"pool": pool.id, "fine": FINE, "above": part, "end": (point + 1) * FINE}
     inside = {"pool": pool.id, "rating": rating, "limit": (part + 1) / FINE}
-    told = connection.execute(COUNTED_ABOVE, beside), connection.execute(ABOVE_INSIDE, inside)
-    return sum(int(each.scalar_one()) for each in (above, *told))
+    counts = above, connection.execute(COUNT_PLAYERS_ABOVE, beside), connection.execute(COUNT_ABOVE_WITHIN, inside)
+    return sum(int(each.scalar_one()) for each in counts)
 
 
 def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
@@ -121,8 +110,8 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    players = int(connection.execute(COUNTED, {"pool": pool.id, "fine": 1}).scalar_one())
-    above = better(connection, pool, row.rating)
+    players = int(connection.execute(COUNT_PLAYERS, {"pool": pool.id, "fine": 1}).scalar_one())
+    above = count_better(connection, pool, row.rating)
     return {
         "player": row.name,
         "rank": above + 1,
@@ -141,18 +130,18 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> l
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    key_params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
-    above = connection.execute(BOARD_BEFORE, key_params).all()
-    below = connection.execute(BOARD_AFTER, key_params).all()
-    return ranked(connection, pool, [*reversed(above), row, *below])
+    params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
+    above = connection.execute(SELECT_BOARD_BEFORE, params).all()
+    below = connection.execute(SELECT_BOARD_AFTER, params).all()
+    return with_ranks(connection, pool, [*reversed(above), row, *below])
 
 
 def distribution(connection: sa.Connection, pool: Pool) -> list[tuple[int, int]]:
     """Players per whole rating, lowest first: those from it up to the next."""
-    return [(row.bucket, row.players) for row in connection.execute(COUNTS, {"pool": pool.id})]
+    return [(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, {"pool": pool.id})]
 
 
-def filtered(
+def eligible_board(
     connection: sa.Connection,
     pool: Pool,
     rules: leaderboard.Eligibility,
@@ -167,7 +156,9 @@ def filtered(
         before: events and seasons that start at the moment itself are not.
     """
     if at is None:
-        rows = [(row.player_id, row.played_at, row.state) for row in connection.execute(EVERYONE, {"pool": pool.id})]
+        rows = [
+            (row.player_id, row.played_at, row.state) for row in connection.execute(SELECT_STATES, {"pool": pool.id})
+        ]
     else:
         key = Key(microseconds(at), 0 if before else 2**62)
         rows = [(who, each.played_at, each.state) for who, each in newest(connection, pool, None, key).items()]
@@ -194,33 +185,5 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
     if not pool.system.limits:
         return None
-    rows = connection.execute(EVERYONE, {"pool": pool.id})
+    rows = connection.execute(SELECT_STATES, {"pool": pool.id})
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
-
-
-def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
-    """States, (rows, fields), from how they are kept."""
-    width = len(pool.system.state_type._fields)
-    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
-
-
-def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
-    """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
-    key_params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
-    rows = connection.execute(CAREER, key_params).all()
-    if not rows:
-        raise not_rated(pool, name)
-    return [
-        {
-            "event_id": row.event_id,
-            "started_at": instant(row.started_at),
-            "rating_before": row.rating_before,
-            "delta": row.rating - row.rating_before,
-            "rating": row.rating,
-        }
-        for row in rows
-    ]

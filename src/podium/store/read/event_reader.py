@@ -10,7 +10,7 @@ from podium.results.reading import Results
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import counting_results
 from podium.store.log.log import entries_after
-from podium.store.read import lookup
+from podium.store.read import events, seasons
 from podium.store.read.reader import Reader
 
 
@@ -27,7 +27,7 @@ class EventReader(Reader):
             UnknownError: no such pool or event.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.event_told(connection, pool, event_id)
+            return events.event_details(connection, pool, event_id)
 
     def explain(self, pool_name: str, event_id: str, name: str) -> Explanation:
         """Say why a player's rating moved in an event, exactly.
@@ -39,7 +39,7 @@ class EventReader(Reader):
             UnknownError: no such pool or event, or the player is not rated in it.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.explained(connection, pool, event_id, name)
+            return events.explanation(connection, pool, event_id, name)
 
     def results(self, pool_name: str) -> Results:
         """Read the results that count, as they stand.
@@ -60,13 +60,13 @@ class EventReader(Reader):
             return rate(counting_results(connection, pool), pool.system)
 
     def history(self, pool_name: str) -> pl.DataFrame:
-        """Read every change as it is kept.
+        """Read every change as the ledger has it.
 
         Returns:
             A row for each player of each event, as `podium.rate(…).history` has it.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.history(connection, pool)
+            return events.history(connection, pool)
 
     def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
         """List entries of the log above a number, oldest first.
@@ -88,7 +88,7 @@ class EventReader(Reader):
             A dict a season, oldest first: `name, starts_at, keep`.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.seasons(connection, pool)
+            return seasons.seasons(connection, pool)
 
     def season_board(self, pool_name: str, name: str) -> pl.DataFrame:
         """Show how the board stood when a season ended, or as it stands where it is not over.
@@ -100,10 +100,10 @@ class EventReader(Reader):
             UnknownError: no such pool or season.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.season_board(connection, pool, name)
+            return seasons.season_board(connection, pool, name)
 
     def snapshot_days(self, pool_name: str) -> list[int]:
-        """List the days whose ranks are kept.
+        """List the days that have ranks.
 
         Returns:
             Days since 1970, oldest first; none that waits to be taken again.
@@ -121,7 +121,7 @@ class EventReader(Reader):
             A dict a player, best first: `rank, player, rating`.
 
         Raises:
-            UnknownError: no such pool, or the day was not kept.
+            UnknownError: no such pool, or the day has no ranks.
         """
         with self.reading(pool_name) as (connection, pool):
             return snapshots.told(connection, pool, day)

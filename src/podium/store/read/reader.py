@@ -16,10 +16,10 @@ from podium.store.derive.verification import differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
 from podium.store.log.pools import Pool, every_pool, get_pool
-from podium.store.read import boards, lookup
+from podium.store.read import boards, events, head_to_head, states
 from podium.store.sql.database import only_reading, opened
 from podium.store.write import registrations
-from podium.store.write.registrations import Registered
+from podium.store.write.registrations import RegisteredMatch
 
 
 class Reader:
@@ -65,7 +65,7 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return boards.limit_notice(connection, pool)
 
-    def match(self, pool_name: str, match_id: str) -> Registered:
+    def match(self, pool_name: str, match_id: str) -> RegisteredMatch:
         """Show a registered match, and what came of it.
 
         Returns:
@@ -75,7 +75,7 @@ class Reader:
             UnknownError: no such pool or match.
         """
         with self.reading(pool_name) as (connection, pool):
-            return registrations.registered(connection, pool, match_id)
+            return registrations.match_of(connection, pool, match_id)
 
     def waiting_matches(self, pool_name: str) -> list[str]:
         """List the matches that wait for a result.
@@ -87,7 +87,7 @@ class Reader:
             UnknownError: there is no such pool.
         """
         with self.reading(pool_name) as (connection, pool):
-            return registrations.waiting(connection, pool)
+            return registrations.waiting_matches(connection, pool)
 
     def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> list[dict[str, Any]]:
         """Show a page of the leaderboard.
@@ -119,7 +119,7 @@ class Reader:
             ParameterError: a rule that the system cannot serve.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.filtered(connection, pool, rules, at)
+            return boards.eligible_board(connection, pool, rules, at)
 
     def version(self, pool_name: str) -> int:
         """Number the pool's newest log entry: as long as it is the same, so are all ratings.
@@ -140,20 +140,20 @@ class Reader:
             The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
         """
         with self.reading(pool_name) as (connection, pool):
-            return pool.system, lookup.states(connection, pool, names)
+            return pool.system, states.player_states(connection, pool, names)
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
-        """Tell what happened since an entry of the log.
+        """List what happened since an entry of the log.
 
         Args:
             after: the sequence number of that entry.
-            most: entries to tell.
+            most: entries to list.
 
         Returns:
             A dict an entry, oldest first.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.news(connection, pool, after, most)
+            return events.news(connection, pool, after, most)
 
     def rank(self, pool_name: str, name: str) -> dict[str, Any]:
         """Show a player's rank.
@@ -195,7 +195,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.career(connection, pool, name, top)
+            return events.career(connection, pool, name, top)
 
     def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
         """Show a player's rank and newest changes.
@@ -210,7 +210,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.rank(connection, pool, name) | {"history": boards.career(connection, pool, name, top)}
+            return boards.rank(connection, pool, name) | {"history": events.career(connection, pool, name, top)}
 
     def distribution(self, pool_name: str) -> list[tuple[int, int]]:
         """Count the players of each whole rating.
@@ -231,7 +231,7 @@ class Reader:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.meetings(connection, pool, name, other)
+            return head_to_head.meetings(connection, pool, name, other)
 
     def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
         """Put two players beside each other.
@@ -244,10 +244,10 @@ class Reader:
             ParameterError: the two are one.
         """
         with self.reading(pool_name) as (connection, pool):
-            return lookup.compared(connection, pool, name, other)
+            return head_to_head.comparison(connection, pool, name, other)
 
     def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
-        """Tell the chances of players as they stand; whoever has not played is a newcomer.
+        """Forecast the chances of players as they stand; whoever has not played is a newcomer.
 
         Args:
             entrants: their names.
@@ -261,10 +261,10 @@ class Reader:
         """
         with self.reading(pool_name) as (connection, pool):
             names = admitted(connection, pool, entrants)
-            return forecast(pool.system, names, lookup.states(connection, pool, names), top)
+            return forecast(pool.system, names, states.player_states(connection, pool, names), top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
-        """Compare what is kept with the log rated anew, bit for bit.
+        """Compare the derived tables with the log rated anew, bit for bit.
 
         Args:
             pool_name: one pool; all where None.
@@ -273,8 +273,8 @@ class Reader:
             A sentence for each difference; empty where all is well.
         """
         names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
-        told = []
+        sentences = []
         for name in names:
             with self.reading(name) as (connection, pool):
-                told += differences(connection, pool)
-        return told
+                sentences += differences(connection, pool)
+        return sentences

@@ -21,13 +21,15 @@ from podium.store.sql.schema import change, merged, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.systems import find
 
-FIRST = (
+SELECT_FIRST_CHANGE = (
     sa.select(change.c.started_at, change.c.seq)
     .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at, change.c.seq)
     .limit(1)
 )
-INTO = sa.update(merged).where(merged.c.pool_id == sa.bindparam("pool"), merged.c.into_id == sa.bindparam("gone"))
+UPDATE_MERGED = sa.update(merged).where(
+    merged.c.pool_id == sa.bindparam("pool"), merged.c.into_id == sa.bindparam("gone")
+)
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
@@ -71,8 +73,8 @@ def log_system(connection: sa.Connection, pool: Pool, actor: str) -> None:
         ParameterError: a server could not find the system by its name.
     """
     refuse_nameless(pool.system)
-    told = {"system": pool.system.name, "parameters": settings_of(pool.system)}
-    append(connection, pool, CONFIGURE, [entry("", told, actor)])
+    settings = {"system": pool.system.name, "parameters": settings_of(pool.system)}
+    append(connection, pool, CONFIGURE, [entry("", settings, actor)])
 
 
 def refuse_nameless(system: System) -> None:
@@ -82,10 +84,10 @@ def refuse_nameless(system: System) -> None:
         ParameterError: it is one.
     """
     try:
-        found: object = find(system.name)
+        registered: object = find(system.name)
     except ParameterError:
-        found = None
-    if found is not type(system):
+        registered = None
+    if registered is not type(system):
         raise ParameterError(
             f"{system.name!r} cannot rate a pool: a server finds its system by name, so it must be one of Podium's own "
             "or an installed package's entry point (docs/own-system.md); a file's path cannot be one"
@@ -101,23 +103,23 @@ def begin_season(
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
 
     Raises:
-        ParameterError: the rule for names refuses it, the share is not from 0 to 1, or the moment is to come.
+        ParameterError: the rule for names refuses it, the share is not from 0 to 1, or the moment is in the future.
         StoreError: there is a season of that name.
     """
     name = admit(name, "a season's name")
     refuse_share(keep)
     at = microseconds(starts)
     if at > now():
-        raise ParameterError(f"{starts} is to come; a season is begun when it begins")
+        raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
     known = connection.execute(same).first()
     if known is not None:
         if (known.started_at, known.keep) == (at, keep):
             return None
         raise StoreError(f"there is a season {name!r} already")
-    told = {"started_at": at, "keep": keep}
-    (seq,) = append(connection, pool, SEASON, [entry(name, told, actor)])
-    connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | told)
+    reset = {"started_at": at, "keep": keep}
+    (seq,) = append(connection, pool, SEASON, [entry(name, reset, actor)])
+    connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | reset)
     return rerate(connection, pool, Key(at, seq))
 
 
@@ -141,11 +143,11 @@ def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: st
         raise not_rated(pool, name)
     if known[name] == known[into]:
         raise StoreError(f"{name!r} cannot be merged into itself")
-    first = connection.execute(FIRST, {"pool": pool.id, "who": known[name]}).first()
+    first = connection.execute(SELECT_FIRST_CHANGE, {"pool": pool.id, "who": known[name]}).first()
     if first is None:
         raise not_rated(pool, name)
     append(connection, pool, MERGE, [entry(str(known[name]), {"into": known[into]}, actor)])
-    connection.execute(INTO.values(into_id=known[into]), {"pool": pool.id, "gone": known[name]})
+    connection.execute(UPDATE_MERGED.values(into_id=known[into]), {"pool": pool.id, "gone": known[name]})
     row = {"pool_id": pool.id, "player_id": known[name], "into_id": known[into]}
     connection.execute(sa.insert(merged), row)
     return rerate(connection, pool, Key(*first))

@@ -20,14 +20,14 @@ from podium.store.sql.schema import event, log, registration
 from podium.store.sql.timestamps import instant, now
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
-HELD = 86_400.0  # seconds that a match waits for its result, if not told otherwise
-MOST_HELD = 31 * HELD
-NAMED = (
+HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
+MAX_HOLD_S = 31 * HOLD_S
+SELECT_REGISTRATION = (
     sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
     .join(log, log.c.seq == registration.c.seq)
     .where(registration.c.pool_id == sa.bindparam("pool"), registration.c.match_id == sa.bindparam("match"))
 )
-RESULTS = (
+SELECT_RESULTS = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.present)
     .where(event.c.pool_id == sa.bindparam("pool"), event.c.match_id == sa.bindparam("match"))
     .order_by(event.c.present.desc(), event.c.seq)
@@ -35,14 +35,14 @@ RESULTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class RegisteredMatch:
     """A match that was registered."""
 
     match_id: str
     entrants: tuple[str, ...]
     expires_at: datetime
     status: str  # open, reported, expired
-    results: tuple[str, ...]  # the events that came of it, the one that stands first
+    results: tuple[str, ...]  # the events that came of it, the one that counts first
 
 
 def register(
@@ -59,71 +59,71 @@ def register(
             31 days.
         StoreError: a match of that id has other entrants.
     """
-    each_one = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = admitted(connection, pool, [str(each["player"]) for each in each_one])
-    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in each_one]
+    rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    names = admitted(connection, pool, [str(each["player"]) for each in rows])
+    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     admit(match_id, "a match's id")
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match has one at least, and none twice")
-    if not 0.0 < held_s <= MOST_HELD:
-        raise ParameterError(f"a match waits for its result above 0 and up to {MOST_HELD:.0f} seconds, not {held_s}")
+    if not 0.0 < held_s <= MAX_HOLD_S:
+        raise ParameterError(f"a match waits for its result above 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}")
     numbers = numbers_of(connection, pool, names)
-    kept = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
-    known = connection.execute(NAMED, {"pool": pool.id, "match": match_id}).first()
+    entrants_by_number = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
+    known = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
     if known is not None:
-        if json.loads(known.body)["entrants"] != kept:
+        if json.loads(known.body)["entrants"] != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
         return
     expires_at = now() + round(held_s * 1e6)
-    told = {"entrants": kept, "expires_at": expires_at}
-    (seq,) = append(connection, pool, REGISTER, [entry(match_id, told, actor)])
-    row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
-    connection.execute(sa.insert(registration), row)
+    body = {"entrants": entrants_by_number, "expires_at": expires_at}
+    (seq,) = append(connection, pool, REGISTER, [entry(match_id, body, actor)])
+    registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
+    connection.execute(sa.insert(registration), registration_row)
 
 
-def wanted_match(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
+def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
     """A registration's row, with its body.
 
     Raises:
         UnknownError: there is none.
     """
-    row = connection.execute(NAMED, {"pool": pool.id, "match": match_id}).first()
+    row = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
     if row is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
     return row
 
 
-def registered(connection: sa.Connection, pool: Pool, match_id: str) -> Registered:
+def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
     """A match, and what came of it.
 
     Raises:
         UnknownError: there is none.
     """
-    row = wanted_match(connection, pool, match_id)
+    row = get_registration(connection, pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
     names = names_of(connection, pool, numbers)
-    results = connection.execute(RESULTS, {"pool": pool.id, "match": match_id}).all()
+    results = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
     standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
-    rest = [each.event_id for each in results if each.event_id not in standing]
+    others = [each.event_id for each in results if each.event_id not in standing]
     status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
-    return Registered(
-        match_id, tuple(names[each] for each in numbers), instant(row.expires_at), status, (*standing, *rest)
+    return RegisteredMatch(
+        match_id, tuple(names[each] for each in numbers), instant(row.expires_at), status, (*standing, *others)
     )
 
 
-def waiting(connection: sa.Connection, pool: Pool) -> list[str]:
+def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
     """The ids of the matches that wait for a result, the first to expire first."""
     reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
-    told = (
+    unreported = (
         sa.select(registration.c.match_id)
         .where(registration.c.pool_id == pool.id, registration.c.expires_at >= now(), ~reported)
         .order_by(registration.c.expires_at)
         .limit(1000)
     )
-    return list(connection.execute(told).scalars())
+    return list(connection.execute(unreported).scalars())
 
 
-def missing(
+def attendance(
     connection: sa.Connection,
     pool: Pool,
     match_id: str | None,
@@ -143,29 +143,31 @@ def missing(
     """
     if match_id is None:
         return None, []
-    row = wanted_match(connection, pool, match_id)
+    row = get_registration(connection, pool, match_id)
     if row.expires_at < now() and not late:
         raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
     merged = merges(connection, pool)
-    here = {merged.get(numbers[name], numbers[name]) for name in content.players}
+    players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
     entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
-    absent = [Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in here]
+    absent = [
+        Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in players_present
+    ]
     return len(entrants) - len(absent), absent
 
 
-def settle(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[Key]:
+def choose_result(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[Key]:
     """Let the result with most of the entrants stand, the first of equals; the keys of those that it moved."""
     if match_id is None:
         return []
-    results = connection.execute(RESULTS, {"pool": pool.id, "match": match_id}).all()
+    results = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
     moved, first = [], True
     for row in results:
         if row.status == VOIDED:
             continue
         if first == (row.status == SUPERSEDED):
             status = "" if first else SUPERSEDED
-            told = {"pool": pool.id, "event": row.event_id, "status": status, "reason": status}
-            connection.execute(UPDATE_STATUS, told)
+            params = {"pool": pool.id, "event": row.event_id, "status": status, "reason": status}
+            connection.execute(UPDATE_STATUS, params)
             moved.append(Key(row.started_at, row.seq))
         first = False
     return moved

@@ -12,10 +12,10 @@ from podium.store.log.players import RENAMED, names_of
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import alias, player
 
-WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
+SELECT_WITHOUT_KEY = sa.select(player.c.id, player.c.name).where(
     player.c.pool_id == sa.bindparam("pool"), player.c.lookalike.is_(None)
 )
-SHOWN = 20  # marked names that are reported
+MAX_MARKED_SHOWN = 20  # marked names that are reported
 
 
 class Renaming(NamedTuple):
@@ -27,7 +27,7 @@ class Renaming(NamedTuple):
     marked: bool  # the normal name is another player's
 
 
-def settled(name: str) -> str:
+def normal_form(name: str) -> str:
     """The name in its normal form; one that the rule refuses stays to the letter, so that it can be addressed."""
     normal = normalise(name)
     return name if refusal(normal) else normal
@@ -35,9 +35,9 @@ def settled(name: str) -> str:
 
 def are_due(connection: sa.Connection, pool: Pool) -> bool:
     """Whether a player's name is not in its normal form, or is not found among those that look alike."""
-    if connection.execute(WITHOUT_KEY, {"pool": pool.id}).first() is not None:
+    if connection.execute(SELECT_WITHOUT_KEY, {"pool": pool.id}).first() is not None:
         return True
-    return any(settled(name) != name for name in names_of(connection, pool).values())
+    return any(normal_form(name) != name for name in names_of(connection, pool).values())
 
 
 def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
@@ -46,17 +46,17 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     Returns:
         A sentence for the admin, with the marked names; empty where every name was in its normal form.
     """
-    done = list(renamings(connection, pool))
-    for each in reversed(done):  # the later gives a name up before the earlier takes it
+    changes = list(renamings(connection, pool))
+    for each in reversed(changes):  # the later gives a name up before the earlier takes it
         connection.execute(RENAMED, {"who": each.number, "new": each.new, "key": key(each.new)})
-    for row in connection.execute(WITHOUT_KEY, {"pool": pool.id}).all():
+    for row in connection.execute(SELECT_WITHOUT_KEY, {"pool": pool.id}).all():
         connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
-    append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in done])
-    if not done:
+    append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in changes])
+    if not changes:
         return ""
-    marked = [f"a later {each.old!r} is now {each.new!r}" for each in done if each.marked]
-    more = [f"and {len(marked) - SHOWN} more"] if len(marked) > SHOWN else []
-    return ", ".join([f"{len(done)} names normalised", *marked[:SHOWN], *more])
+    marked = [f"a later {each.old!r} is now {each.new!r}" for each in changes if each.marked]
+    more = [f"and {len(marked) - MAX_MARKED_SHOWN} more"] if len(marked) > MAX_MARKED_SHOWN else []
+    return ", ".join([f"{len(changes)} names normalised", *marked[:MAX_MARKED_SHOWN], *more])
 
 
 def renamings(connection: sa.Connection, pool: Pool) -> Iterator[Renaming]:
@@ -66,7 +66,7 @@ def renamings(connection: sa.Connection, pool: Pool) -> Iterator[Renaming]:
     former = {row.name: row.player_id for row in formers}
     stored, taken = {*names.values(), *former}, set[str]()
     for number in sorted(names):
-        old, normal = names[number], settled(names[number])
+        old, normal = names[number], normal_form(names[number])
         free = normal not in taken and former.get(normal, number) == number
         new = normal if free else marked_name(normal, taken | stored)
         taken.add(new)

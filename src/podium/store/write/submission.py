@@ -1,9 +1,11 @@
-"""Results into the log: each event once, rated in the transaction that is open, and what became of it."""
+"""Results into the log, in the transaction that is open: each event is checked, numbered, logged, rated and answered.
+
+A verb for each thing that can be done to events comes first; below them are the five steps, in their order.
+"""
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -11,9 +13,8 @@ import sqlalchemy as sa
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
-from podium.store.derive.events import SELECT_EVENTS, Change, changes_of, get_event
-from podium.store.derive.rerating import SUPERSEDED, UPDATE_STATUS, VOIDED, Rerated, rerate
-from podium.store.derive.standings import Ledger
+from podium.store.derive.events import SELECT_EVENTS, get_event
+from podium.store.derive.rerating import UPDATE_STATUS, VOIDED, Rerated, rerate
 from podium.store.log.content import Content, checked, contents_of, difference
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
 from podium.store.log.players import (
@@ -29,16 +30,18 @@ from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log
 from podium.store.write import registrations
+from podium.store.write.receipts import Receipt as Receipt  # noqa: PLC0414  (other rooms import it from here)
+from podium.store.write.receipts import receipts
 
-CONTENTS = (
+SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)
     .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
     .order_by(log.c.seq)
 )
-NEW = sa.insert(event)
-SAME = sa.and_(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
-CORRECTED = sa.update(event).where(SAME).values(
-    content_seq=sa.bindparam("newest"), started_at=sa.bindparam("at"), present=sa.bindparam("here")
+INSERT_EVENTS = sa.insert(event)
+SAME_EVENT = sa.and_(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
+UPDATE_CONTENT = sa.update(event).where(SAME_EVENT).values(
+    content_seq=sa.bindparam("newest"), started_at=sa.bindparam("start"), present=sa.bindparam("entrants")
 )  # fmt: skip
 
 
@@ -46,32 +49,8 @@ class ConflictError(StoreError):
     """The event is there already, with other content."""
 
 
-class Effect(NamedTuple):
-    """What becomes of a change of another event; None where there was, or is to be, none."""
-
-    event_id: str | None  # None: a season began
-    player: str
-    rating_was: float | None
-    rating: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of an event that was sent."""
-
-    event_id: str
-    seq: int  # of its submission
-    status: str  # rated, unrated, voided, superseded
-    reason: str  # why it is not rated; empty where it is
-    duplicate: bool  # it was known, with this very content
-    changes: tuple[Change, ...]  # of this event
-    rerated: int  # ledger rows of other events that changed with it
-    effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
-    warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
-
-
-class Sent(NamedTuple):
-    """An event that was sent."""
+class SentEvent(NamedTuple):
+    """An event that was sent, and checked."""
 
     content: Content
     actor: str
@@ -81,59 +60,27 @@ class Sent(NamedTuple):
 Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
 
 
-def taken_before(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
-    """Of names that the rule refuses, those that the pool has had since before there was one."""
-    if column == "player":
-        return set(exact_numbers(connection, pool, names))
-    if column == "event_id":
-        return {row.event_id for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)})}
-    return set()
-
-
-def checked_rows(connection: sa.Connection, rows: Any, pool: Pool) -> Results:
-    """Results for a pool, checked.
-
-    Raises:
-        ResultsError: the rows are refused.
-    """
-    return checked(rows, pool.name, functools.partial(taken_before, connection, pool))
-
-
-def sent_events(
-    connection: sa.Connection, rows: Any, pool: Pool, actor: str, match_ids: Mapping[str, str]
-) -> dict[str, Sent]:
-    """The events of rows, checked.
-
-    Raises:
-        ResultsError: the rows are refused.
-        UnknownError: a match is told of an event that is not among them.
-    """
-    results = checked_rows(connection, rows, pool)
-    told = contents_of(results)
-    odd = next((each for each in match_ids if each not in told), None)
-    if odd is not None:
-        raise UnknownError(f"there is no event {odd!r} among the results, of which a match is told")
-    return {each: Sent(content, actor, match_ids.get(each)) for each, content in told.items()}
+# What can be done
 
 
 def submit(
-    connection: sa.Connection, pool: Pool, sent: Mapping[str, Sent]
-) -> tuple[dict[str, Receipt], Rerated | None]:
+    connection: sa.Connection,
+    pool: Pool,
+    rows: Any,
+    actor: str,
+    match_ids: Mapping[str, str],
+    *,
+    dry_run: bool = False,
+) -> list[Receipt]:
     """Log and rate events, each once; their receipts, in the order they were sent.
 
     Raises:
-        ResultsError: an event lacks what the system needs.
+        ResultsError: the rows are refused, or an event lacks what the system needs.
         NotFiniteError: an event, or a later one after it, would make a rating no finite number.
         ConflictError: an event is known with other content.
-        UnknownError: a match that is not registered.
+        UnknownError: a match that is not registered, or of an event that is not among the rows.
     """
-    known = {row.event_id: row for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(sent)})}
-    for row in known.values():
-        refuse_other(connection, pool, row, sent[row.event_id].content)
-    fresh = {event_id: each for event_id, each in sent.items() if event_id not in known}
-    receipts, done = added(connection, pool, fresh) if fresh else ({}, None)
-    told = {each: receipts[each] if each in fresh else receipt(connection, pool, each, duplicate=True) for each in sent}
-    return told, done
+    return take(connection, pool, check_events(connection, pool, rows, actor, match_ids), dry_run=dry_run)
 
 
 def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]) -> list[list[Receipt]]:
@@ -143,27 +90,152 @@ def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence
     matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
     sent = {
         event_id: each._replace(actor=submissions[owner[event_id]][1])
-        for event_id, each in sent_events(connection, every, pool, "", matched).items()
+        for event_id, each in check_events(connection, pool, every, "", matched).items()
     }
-    told: list[list[Receipt]] = [[] for _ in submissions]
-    for event_id, each in submit(connection, pool, sent)[0].items():
-        told[owner[event_id]].append(each)
-    return told
+    by_submission: list[list[Receipt]] = [[] for _ in submissions]
+    for receipt in take(connection, pool, sent):
+        by_submission[owner[receipt.event_id]].append(receipt)
+    return by_submission
 
 
-def refuse_other(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
+def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_run: bool = False) -> Receipt:
+    """Log other content of an event, and rate again.
+
+    Raises:
+        UnknownError: there is no such event.
+        ResultsError: the rows are refused, or are not one event.
+    """
+    results = check_rows(connection, pool, rows)
+    contents = contents_of(results)
+    if len(contents) != 1:
+        raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
+    ((event_id, content),) = contents.items()
+    known = get_event(connection, pool, event_id)
+    numbers = numbers_of(connection, pool, content.players)
+    amendment = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
+    (seq,) = append(connection, pool, AMEND, [amendment])
+    params = {"pool": pool.id, "event": event_id, "newest": seq}
+    connection.execute(UPDATE_CONTENT, params | {"start": content.started_at, "entrants": amendment.present})
+    key = Key(content.started_at, known.seq)
+    rerated = rate_from(connection, pool, [Key(known.started_at, known.seq), key], [known.match_id])
+    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, dry_run=dry_run)
+    return receipt
+
+
+def void(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
+    """Let an event count for nothing.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
+    return set_voided(connection, pool, event_id, actor, voided=True, dry_run=dry_run)
+
+
+def restore(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
+    """Let a voided event count again.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
+    return set_voided(connection, pool, event_id, actor, voided=False, dry_run=dry_run)
+
+
+def set_voided(
+    connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, voided: bool, dry_run: bool
+) -> Receipt:
+    """Let an event count for nothing, or again; a duplicate where it does so already."""
+    known = get_event(connection, pool, event_id)
+    key, rerated = Key(known.started_at, known.seq), None
+    is_duplicate = (known.status == VOIDED) == voided
+    if not is_duplicate:
+        append(connection, pool, VOID if voided else RESTORE, [entry(event_id, None, actor)])
+        status = VOIDED if voided else ""
+        connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
+        rerated = rate_from(connection, pool, [key], [known.match_id])
+    duplicates = {event_id} if is_duplicate else frozenset[str]()
+    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, duplicates=duplicates, dry_run=dry_run)
+    return receipt
+
+
+def take(
+    connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], *, dry_run: bool = False
+) -> list[Receipt]:
+    """Number, log, rate and answer events that are checked; those that are known already are only answered."""
+    known = known_keys(connection, pool, sent)
+    new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
+    keys, rerated, warnings = dict[str, Key](), None, dict[str, tuple[str, ...]]()
+    if new_events:
+        names = (name for each in new_events.values() for name in each.content.players)
+        numbers, newcomers = numbers_and_newcomers(connection, pool, names)
+        keys = log_events(connection, pool, new_events, numbers)
+        rerated = rate_from(connection, pool, keys.values(), [each.match_id for each in new_events.values()])
+        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, newcomers))
+    keys = {event_id: known[event_id] if event_id in known else keys[event_id] for event_id in sent}
+    return receipts(connection, pool, keys, rerated, duplicates=known.keys(), warnings=warnings, dry_run=dry_run)
+
+
+# Check
+
+
+def check_events(
+    connection: sa.Connection, pool: Pool, rows: Any, actor: str, match_ids: Mapping[str, str]
+) -> dict[str, SentEvent]:
+    """Check rows; their events, in the order they were sent.
+
+    Raises:
+        ResultsError: the rows are refused.
+        UnknownError: there is a match of an event that is not among them.
+    """
+    contents = contents_of(check_rows(connection, pool, rows))
+    unknown = next((each for each in match_ids if each not in contents), None)
+    if unknown is not None:
+        raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
+    return {each: SentEvent(content, actor, match_ids.get(each)) for each, content in contents.items()}
+
+
+def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> Results:
+    """Check rows against the rules for results; the results.
+
+    Raises:
+        ResultsError: the rows are refused.
+    """
+    return checked(rows, pool.name, functools.partial(names_in_use, connection, pool))
+
+
+def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
+    """Of names that the rule refuses, those that the pool has had since before there was one."""
+    if column == "player":
+        return set(exact_numbers(connection, pool, names))
+    if column == "event_id":
+        return {row.event_id for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)})}
+    return set()
+
+
+def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, Key]:
+    """Which of the events are in the log already, with this very content, and where they are in the order of rating.
+
+    Raises:
+        ConflictError: one is there with other content.
+    """
+    known = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
+    for row in known:
+        refuse_other_content(connection, pool, row, sent[row.event_id].content)
+    return {row.event_id: Key(row.started_at, row.seq) for row in known}
+
+
+def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
     """Refuse content that is neither what an event was submitted with nor what it is now.
 
     Raises:
         ConflictError: it is neither.
     """
-    rows = connection.execute(CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
+    rows = connection.execute(SELECT_CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
     if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
     numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
-    told = difference(body, names_of(connection, pool, numbers), content)
-    raise ConflictError(f"event {known.event_id!r} is known with other content: {told}")
+    other = difference(body, names_of(connection, pool, numbers), content)
+    raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
 
 
 def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
@@ -173,146 +245,95 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
     numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
         return False
-    _, absent = registrations.missing(connection, pool, known.match_id, content, numbers, late=True)
+    _, absent = registrations.attendance(connection, pool, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent) in [row.body for row in rows]
 
 
-def added(connection: sa.Connection, pool: Pool, fresh: Mapping[str, Sent]) -> tuple[dict[str, Receipt], Rerated]:
-    """Log and rate events that are new; their receipts."""
-    names = (name for each in fresh.values() for name in each.content.players)
-    numbers, newcomers = numbers_and_newcomers(connection, pool, names)
-    logged: list[Entry] = []
+# Number and log
+
+
+def as_entry(
+    connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
+) -> Entry:
+    """The log entry of an event, its players by number, with those of its match's entrants who are missing.
+
+    Args:
+        late: whether the event is taken after its match expired.
+    """
+    content, actor, match_id = sent
+    present, absent = registrations.attendance(connection, pool, match_id, content, numbers, late=late)
+    return Entry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
+
+
+def log_events(
+    connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent], numbers: Mapping[str, int]
+) -> dict[str, Key]:
+    """Log events that are new, and enter them in the table of events; their keys, in their order."""
+    entries = [as_entry(connection, pool, each, numbers, late=False) for each in new_events.values()]
+    keys: dict[str, Key] = {}
     rows: list[dict[str, Any]] = []
-    for event_id, (content, actor, match_id) in fresh.items():
-        present, absent = registrations.missing(connection, pool, match_id, content, numbers, late=False)
-        logged.append(Entry(event_id, content.body(numbers, absent), content.digest(), actor, match_id, present))
-        rows.append({"match_id": match_id, "present": present})
-    seqs = append(connection, pool, SUBMIT, logged)
-    keys = {each: Key(fresh[each].content.started_at, seq) for each, seq in zip(fresh, seqs, strict=True)}
-    shared = {"pool_id": pool.id, "status": "", "reason": ""}
-    for row, (event_id, key) in zip(rows, keys.items(), strict=True):
-        row.update(shared, event_id=event_id, seq=key.seq, content_seq=key.seq, started_at=key.started_at)
-    connection.execute(NEW, rows)
-    touched = [*keys.values()]
-    for match_id in dict.fromkeys(row["match_id"] for row in rows):
-        touched += registrations.settle(connection, pool, match_id)
-    done = rerate(connection, pool, min(touched))
-    refuse_not_finite(connection, pool, done)
-    receipts = receipts_of(connection, pool, keys, done)
-    return with_warnings(receipts, fresh, lookalikes_of(connection, pool, newcomers)), done
+    for logged, seq in zip(entries, append(connection, pool, SUBMIT, entries), strict=True):
+        key = Key(new_events[logged.subject].content.started_at, seq)
+        keys[logged.subject] = key
+        rows.append(
+            {
+                "pool_id": pool.id,
+                "event_id": logged.subject,
+                "seq": seq,
+                "content_seq": seq,
+                "started_at": key.started_at,
+                "status": "",
+                "reason": "",
+                "match_id": logged.match_id,
+                "present": logged.present,
+            }
+        )
+    connection.execute(INSERT_EVENTS, rows)
+    return keys
 
 
-def with_warnings(receipts: dict[str, Receipt], fresh: Mapping[str, Sent], alike: dict[str, str]) -> dict[str, Receipt]:
-    """The receipts, each with a warning of the new players of its event whose names look like others."""
-    for event_id, each in fresh.items() if alike else ():
-        new = [name for name in each.content.players if name in alike]
-        warnings = tuple(warning(name, alike.pop(name)) for name in dict.fromkeys(new))
-        if warnings:
-            receipts[event_id] = replace(receipts[event_id], warnings=warnings)
-    return receipts
+# Rate
 
 
-def refuse_not_finite(connection: sa.Connection, pool: Pool, done: Rerated) -> None:
+def rate_from(
+    connection: sa.Connection, pool: Pool, touched: Iterable[Key], match_ids: Iterable[str | None]
+) -> Rerated:
+    """Rate from the first event on that is touched, or whose match now has another result.
+
+    Raises:
+        ResultsError: an event lacks what the system needs.
+        NotFiniteError: a rating would be no finite number.
+    """
+    keys = [*touched]
+    for match_id in dict.fromkeys(match_ids):
+        keys += registrations.choose_result(connection, pool, match_id)
+    rerated = rerate(connection, pool, min(keys))
+    refuse_not_finite(connection, pool, rerated)
+    return rerated
+
+
+def refuse_not_finite(connection: sa.Connection, pool: Pool, rerated: Rerated) -> None:
     """Refuse what makes an event unrateable that was not so before.
 
     Raises:
         NotFiniteError: there is one; the first.
     """
-    for error in done.not_finite:
+    for error in rerated.not_finite:
         (name,) = names_of(connection, pool, [int(str(error.player))]).values()
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
 
 
-def receipts_of(connection: sa.Connection, pool: Pool, keys: Mapping[str, Key], done: Rerated) -> dict[str, Receipt]:
-    """What became of events that are new, from what was written."""
-    wanted = {tuple(key): event_id for event_id, key in keys.items()}
-    own: dict[str, list[tuple[int, int, Any]]] = {event_id: [] for event_id in keys}
-    for (at, seq, number), row in done.written.items():
-        if (at, seq) in wanted:
-            own[wanted[at, seq]].append((row.place, number, row))
-    names = names_of(connection, pool, {number for rows in own.values() for _, number, _ in rows})
-    others = len(done.written) - sum(map(len, own.values()))
-    told = {}
-    for event_id, key in keys.items():
-        changes = tuple(
-            Change(names[number], row.rating_before, row.rating, row.rating - row.rating_before)
-            for _, number, row in sorted(own[event_id])
-        )
-        status, reason = done.marks.get(event_id, (SUPERSEDED, SUPERSEDED))
-        told[event_id] = Receipt(event_id, key.seq, status, reason, False, changes, others)
-    return told
+# Answer
 
 
-def amend(connection: sa.Connection, pool: Pool, results: Results, actor: str) -> tuple[Receipt, Rerated]:
-    """Log other content of an event, and rate again.
-
-    Raises:
-        UnknownError: there is no such event.
-        ResultsError: the rows are not one event.
-    """
-    contents = contents_of(results)
-    if len(contents) != 1:
-        raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
-    ((event_id, content),) = contents.items()
-    known = get_event(connection, pool, event_id)
-    numbers = numbers_of(connection, pool, content.players)
-    present, absent = registrations.missing(connection, pool, known.match_id, content, numbers, late=True)
-    body = content.body(numbers, absent)
-    told = Entry(event_id, body, content.digest(), actor, known.match_id, present)
-    (seq,) = append(connection, pool, AMEND, [told])
-    moved = {"pool": pool.id, "event": event_id, "newest": seq, "at": content.started_at, "here": present}
-    connection.execute(CORRECTED, moved)
-    touched = [Key(known.started_at, known.seq), Key(content.started_at, known.seq)]
-    return corrected(connection, pool, known, touched)
-
-
-def mark(
-    connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, void: bool
-) -> tuple[Receipt, Rerated | None]:
-    """Let an event count for nothing, or again.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
-    known = get_event(connection, pool, event_id)
-    if (known.status == VOIDED) == void:
-        return receipt(connection, pool, event_id, duplicate=True), None
-    append(connection, pool, VOID if void else RESTORE, [entry(event_id, None, actor)])
-    status = VOIDED if void else ""
-    connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
-    return corrected(connection, pool, known, [Key(known.started_at, known.seq)])
-
-
-def corrected(connection: sa.Connection, pool: Pool, known: Any, touched: Sequence[Key]) -> tuple[Receipt, Rerated]:
-    """Rate again from the first event that a correction touches."""
-    done = rerate(connection, pool, min([*touched, *registrations.settle(connection, pool, known.match_id)]))
-    refuse_not_finite(connection, pool, done)
-    return receipt(connection, pool, known.event_id, done), done
-
-
-def receipt(
-    connection: sa.Connection, pool: Pool, event_id: str, done: Rerated | None = None, *, duplicate: bool = False
-) -> Receipt:
-    """What became of an event that was there."""
-    row = get_event(connection, pool, event_id)
-    key = (row.started_at, row.seq)
-    others = sum((at, seq) != key for at, seq, _ in done.written) if done else 0
-    changes = changes_of(connection, pool, Key(*key))
-    return Receipt(event_id, row.seq, row.status, row.reason, duplicate, changes, others)
-
-
-def effects(connection: sa.Connection, pool: Pool, done: Rerated) -> tuple[Effect, ...]:
-    """Every change that is other than it was, in the order of rating."""
-    keys = sorted([*done.written, *(done.old.keys() - done.new.keys())])
-    first = keys[0][0] if keys else 0
-    told = sa.select(event.c.seq, event.c.event_id).where(event.c.pool_id == pool.id, event.c.started_at >= first)
-    ids = {row.seq: row.event_id for row in connection.execute(told)}
-    names = names_of(connection, pool, {number for _, _, number in keys})
-    return tuple(
-        Effect(ids.get(key[1]), names[key[2]], rating_in(done.old, key), rating_in(done.new, key)) for key in keys
-    )
-
-
-def rating_in(ledger: Ledger, key: tuple[int, int, int]) -> float | None:
-    """The rating of a row, where there is one."""
-    return ledger[key].rating if key in ledger else None
+def lookalike_warnings(
+    new_events: Mapping[str, SentEvent], lookalikes: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """A warning of each new player whose name looks like another's, at the first event that has the player."""
+    warnings: dict[str, tuple[str, ...]] = {}
+    unreported = dict(lookalikes)
+    for event_id, each in new_events.items() if lookalikes else ():
+        new = [name for name in dict.fromkeys(each.content.players) if name in unreported]
+        if new:
+            warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)
+    return warnings

@@ -93,18 +93,18 @@ def rerate_pool(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
     append(connection, pool, RERATE, [entry("", {"arithmetic": ARITHMETIC}, actor)])
     connection.execute(sa.update(pool_table).where(pool_table.c.id == pool.id).values(arithmetic=ARITHMETIC))
-    done = rerate(connection, pool, START)
+    rerated = rerate(connection, pool, START)
     days = snapshots.retake(connection, pool)
-    moved = len(done.written) + len(done.old.keys() - done.new.keys())
-    sentence = f"{len(done.marks)} events rated again, {moved} changes of ratings moved"
+    moved = len(rerated.written) + len(rerated.old.keys() - rerated.new.keys())
+    sentence = f"{len(rerated.marks)} events rated again, {moved} changes of ratings moved"
     if moved:
-        sentence += f", the largest by {largest_move(done):.4g} points"
+        sentence += f", the largest by {largest_move(rerated):.4g} points"
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 
 
-def largest_move(done: Rerated) -> float:
+def largest_move(rerated: Rerated) -> float:
     """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
-    moves = (abs(row.rating - done.old[key].rating) for key, row in done.written.items() if key in done.old)
+    moves = (abs(row.rating - rerated.old[key].rating) for key, row in rerated.written.items() if key in rerated.old)
     return max((move for move in moves if math.isfinite(move)), default=0.0)
 
 

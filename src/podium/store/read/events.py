@@ -1,0 +1,154 @@
+"""Events with their content, changes and reasons; the changes of one player, and of all."""
+
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.ledger.explanation import Explanation
+from podium.live import Live
+from podium.results.reading import Results
+from podium.store.derive.events import changes_of, get_event
+from podium.store.derive.rerating import named, tabled
+from podium.store.derive.standings import kept_standings, standings_before
+from podium.store.log.content import UTC, unpacked
+from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
+from podium.store.log.players import known_numbers, names_of, not_rated, number_of
+from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
+from podium.store.read.states import states_of
+from podium.store.sql.schema import change, event, log
+from podium.store.sql.timestamps import instant
+
+
+def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Whether rows of two tables are about one event."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
+
+
+EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
+SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
+SELECT_CAREER = (
+    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
+    .outerjoin(event, same_event(event, change))
+    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(sa.bindparam("top"))
+)
+
+
+def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str, Any]:
+    """`event_id, seq, started_at, status, reason, match_id, corrected, entries, changes` of an event.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = get_event(connection, pool, event_id)
+    frame = event_results(connection, pool, row).frame.drop("pool", "event_id", "started_at")
+    entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
+    return {
+        "event_id": event_id,
+        "seq": row.seq,
+        "started_at": instant(row.started_at),
+        "status": row.status,
+        "reason": row.reason,
+        "match_id": row.match_id,
+        "corrected": row.content_seq != row.seq,
+        "entries": entries,
+        "changes": [each._asdict() for each in changes_of(connection, pool, Key(row.started_at, row.seq))],
+    }
+
+
+def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
+    """The rows of an event, players by name."""
+    body = connection.execute(SELECT_BODY, {"number": known.content_seq}).scalar_one()
+    return Results(tabled(pool, named(connection, pool, unpacked([(body, known.started_at)]))), pool.name)
+
+
+def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
+    """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
+    entries = []
+    for row in entries_after(connection, pool, after, most):
+        one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
+        if row.kind in EVENT_KINDS:
+            known = get_event(connection, pool, row.subject)
+            changes = changes_of(connection, pool, Key(known.started_at, known.seq))
+            one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
+            one["changes"] = [each._asdict() for each in changes]
+        elif row.kind == REGISTER:
+            one["match_id"] = row.subject
+        elif row.kind == SEASON:
+            one["season"] = row.subject
+        entries.append(one)
+    return entries
+
+
+def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
+    """Why a player's rating moved in an event, from the states before it.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+        StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
+    """
+    refuse_other_arithmetic(pool)
+    row = get_event(connection, pool, event_id)
+    if row.status != "rated":
+        raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
+    results = event_results(connection, pool, row)
+    numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
+    stood = kept_standings(connection, pool, numbers.values())
+    before = standings_before(connection, pool, stood, Key(row.started_at, row.seq))
+    known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
+    live = Live(pool.system)
+    live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
+    (player_name,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
+    return live.explain(results, event_id, player_name)
+
+
+def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
+    """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
+    rows = connection.execute(SELECT_CAREER, params).all()
+    if not rows:
+        raise not_rated(pool, name)
+    return [
+        {
+            "event_id": row.event_id,
+            "started_at": instant(row.started_at),
+            "rating_before": row.rating_before,
+            "delta": row.rating - row.rating_before,
+            "rating": row.rating,
+        }
+        for row in rows
+    ]
+
+
+def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
+    """Every change in the ledger, in the order of rating, with the columns of `podium.rate(…).history`."""
+    changes = (
+        sa.select(
+            event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
+            change.c.rating, change.c.state,
+        )
+        .outerjoin(event, same_event(event, change))
+        .where(change.c.pool_id == pool.id)
+        .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
+    )  # fmt: skip
+    rows = connection.execute(changes).all()
+    names = names_of(connection, pool)
+    shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
+    return pl.DataFrame(
+        {
+            "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
+            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
+            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC),
+            "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
+            "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
+            "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),
+            **{name: pl.Series(column) for name, column in shown.items()},
+        }
+    )

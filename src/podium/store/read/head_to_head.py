@@ -1,0 +1,114 @@
+"""Two players against each other: the events in which they met, and their chances."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.encoding import encode
+from podium.errors import ParameterError
+from podium.ledger.forecast import forecast
+from podium.results.reading import Results
+from podium.store.derive.rerating import tabled
+from podium.store.log.content import unpacked
+from podium.store.log.players import merges, number_of
+from podium.store.log.pools import Pool
+from podium.store.read.boards import rank
+from podium.store.read.events import same_event
+from podium.store.read.states import player_states
+from podium.store.sql.schema import change, event, log
+from podium.store.sql.timestamps import instant
+
+MAX_MEETINGS = 1000  # newest meetings of two players that are listed
+
+
+def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> dict[str, Any]:
+    """`players`, each with rank and expected score against the other; `wins, draws, losses`; and the `meetings`.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
+    met = meetings(connection, pool, name, other)
+    both = (name, other)
+    chances = forecast(pool.system, both, player_states(connection, pool, both), top=1)
+    expected = {one: score for one, _, score in chances.pairs.iter_rows()}
+    totals = {what: sum(each[what] for each in met) for what in ("wins", "draws", "losses")}
+    players = [rank(connection, pool, each) | {"expected": expected[each]} for each in both]
+    return {"players": players, **totals, "meetings": met}
+
+
+def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> list[dict[str, Any]]:
+    """`event_id, started_at, wins, draws, losses, delta, other_delta` of the events in which two met, newest first.
+
+    Wins, draws and losses are by heat, the first player's.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
+    one, two = number_of(connection, pool, name), number_of(connection, pool, other)
+    if one == two:
+        raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
+    own, theirs = change.alias(), change.alias()
+    common = (
+        sa.select(
+            event.c.event_id,
+            event.c.started_at,
+            log.c.body,
+            (own.c.rating - own.c.rating_before).label("delta"),
+            (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
+        )
+        .select_from(own)
+        .join(theirs, same_event(own, theirs))
+        .join(event, same_event(event, own))
+        .join(log, log.c.seq == event.c.content_seq)
+        .where(own.c.pool_id == pool.id, own.c.player_id == one, theirs.c.player_id == two)
+        .order_by(event.c.started_at.desc(), event.c.seq.desc())
+        .limit(MAX_MEETINGS)
+    )
+    rows = connection.execute(common).all()
+    scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
+    return [
+        {"event_id": row.event_id, "started_at": instant(row.started_at)}
+        | dict(zip(("wins", "draws", "losses"), scores[row.event_id], strict=True))
+        | {"delta": row.delta, "other_delta": row.other_delta}
+        for row in rows
+    ]
+
+
+def results_against(
+    connection: sa.Connection, pool: Pool, bodies: Sequence[tuple[bytes, int]], one: int, two: int
+) -> dict[str, tuple[int, int, int]]:
+    """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
+    if not bodies:
+        return {}
+    merged = {str(gone): str(stays) for gone, stays in merges(connection, pool).items()}
+    table = unpacked(bodies).with_columns(pl.col("player").replace(merged))
+    events = encode(Results(tabled(pool, table), pool.name), pool.system)
+    columns = events.columns
+    heats = columns.entries if columns.entries.size else columns.entrants
+    heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))
+    side = columns.side if columns.side.size else np.full(heat.size, -1)
+    entries = pl.DataFrame(
+        {
+            "event_id": table["event_id"][events.entry_row],
+            "player": table["player"][events.entry_row],
+            "heat": heat,
+            "place": columns.place,
+            "side": side,
+        }
+    )
+    first, second = (entries.filter(pl.col("player") == str(number)) for number in (one, two))
+    both = first.join(second, on=["event_id", "heat"]).filter(
+        (pl.col("side") < 0) | (pl.col("side") != pl.col("side_right"))
+    )
+    counts = both.group_by("event_id").agg(
+        (pl.col("place") < pl.col("place_right")).sum().alias("wins"),
+        (pl.col("place") == pl.col("place_right")).sum().alias("draws"),
+        (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
+    )
+    scores = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
+    return {event_id: scores.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}

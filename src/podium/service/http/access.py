@@ -2,9 +2,9 @@
 
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Awaitable, Callable
 
-from fastapi import Depends, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
@@ -72,7 +72,7 @@ class KeyGuard:
             )
 
 
-def require_role(role: str) -> Any:
+def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
     """Return a dependency: the name of the request's key, which must have a role for the pool of the route."""
 
     async def check_key(request: Request) -> str:
@@ -89,4 +89,4 @@ def require_role(role: str) -> Any:
         guard.count(key)
         return key.name
 
-    return Depends(check_key)
+    return check_key

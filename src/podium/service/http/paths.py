@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.strict_json import RefusedError, check_text
 
+POOLS_PATH = "/api/v1/pools"
 ENCODED_SLASH = "\x1f"  # stands for a slash within a name, on its way through the router
 
 

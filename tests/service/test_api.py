@@ -1,6 +1,8 @@
 """The HTTP API: who may what, what is taken, what is refused, and that a refusal leaves nothing behind."""
 
+import json
 import logging
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -133,6 +135,13 @@ def test_every_route_is_in_the_table(store):
     paths = create_app(store).openapi()["paths"]
     known = {(method.upper(), path) for path, methods in paths.items() for method in methods if path != "/healthz"}
     assert known == {(method, path.split("?")[0]) for method, path, _, _ in ROUTES}
+
+
+def test_every_schema_that_the_document_names_is_in_it(store):
+    """Models of bodies that routes read themselves are listed in one place; none may be missing there."""
+    document = create_app(store).openapi()
+    named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+    assert named == set(document["components"]["schemas"])
 
 
 @pytest.mark.parametrize(

@@ -34,26 +34,26 @@ class BoardCache:
     CHECK_INTERVAL_S = 1.0
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
 
     async def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
         """Return a page's version, and the page."""
         address = pool, top, cursor
         page, now = self._pages.get(address), time.monotonic()
-        if page is None or page.writes != self._store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
+        if page is None or page.writes != self.store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
             page = await run_in_threadpool(self._load, address, page)
         return page.version, page.body
 
     def _load(self, address: tuple[str, int, str | None], cached: CachedPage | None) -> CachedPage:
         """Read the page as it is now; it may be newer than its version, and is then read again."""
         pool, top, cursor = address
-        writes, now = self._store.writes[pool], time.monotonic()
-        version = f'"{self._store.version(pool)}"'
+        writes, now = self.store.writes[pool], time.monotonic()
+        version = f'"{self.store.version(pool)}"'
         if cached is not None and cached.version == version:
             body = cached.body
         else:
-            board = self._store.leaderboard(pool, top=top, after=None if cursor is None else parse_cursor(cursor))
+            board = self.store.leaderboard(pool, top=top, after=None if cursor is None else parse_cursor(cursor))
             following = board[-1]["cursor"] if len(board) == top else None
             body = encode_json({"players": without_cursors(board), "next": following})
         if len(self._pages) >= self.MAX_PAGES:

@@ -67,7 +67,6 @@ def log(
 async def leaderboard(
     request: Request,
     pool: PoolName,
-    store: CurrentStore,
     board_cache: CurrentBoardCache,
     _key: Reader,
     top: Top = 100,
@@ -86,7 +85,7 @@ async def leaderboard(
     if cursor is not None:
         raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-    board = await run_in_threadpool(store.board, pool, rules, None if at is None else instant(at))
+    board = await run_in_threadpool(board_cache.store.board, pool, rules, None if at is None else instant(at))
     return Response(encode_json({"players": board.to_dicts(), "next": None}), media_type="application/json")
 
 

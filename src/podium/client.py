@@ -9,10 +9,10 @@ from typing import Any, Self
 
 from podium.errors import PodiumError, needs_extra
 
-TRIES = 5
-FIRST_PAUSE_S = 0.2  # doubled from try to try
-LONGEST_PAUSE_S = 30.0  # that an answer may ask for
-AGAIN = (429, 502, 503, 504)  # statuses that may pass
+DEFAULT_TRIES = 5
+FIRST_PAUSE_S = 0.2  # doubled after each try
+MAX_PAUSE_S = 30.0  # of those that the service may request
+RETRY_STATUSES = (429, 502, 503, 504)  # errors that may be temporary
 
 
 class ClientError(PodiumError):
@@ -21,8 +21,8 @@ class ClientError(PodiumError):
     `status` is the answer's, 0 where there was none; `field` is what the service named, if it did.
     """
 
-    def __init__(self, words: str, status: int = 0, field: str | None = None) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, status: int = 0, field: str | None = None) -> None:
+        super().__init__(message)
         self.status, self.field = status, field
 
 
@@ -34,7 +34,7 @@ class Client:
     """
 
     def __init__(
-        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = TRIES, transport: Any = None
+        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = DEFAULT_TRIES, transport: Any = None
     ) -> None:
         """Connect.
 
@@ -57,7 +57,7 @@ class Client:
         self._tries = max(1, tries)
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -72,8 +72,8 @@ class Client:
         Returns:
             `name, system, parameters` of each.
         """
-        told: list[dict[str, Any]] = self._ask("GET", "/pools")
-        return told
+        rows: list[dict[str, Any]] = self._request("GET", "/pools")
+        return rows
 
     def create_pool(self, name: str, system: str, **parameters: float | str | bool | None) -> dict[str, Any]:
         """Open a ladder.
@@ -84,7 +84,7 @@ class Client:
         Raises:
             ClientError: 409 where there is one, 422 where the system or a parameter does not fit.
         """
-        return self._told("POST", "/pools", {"name": name, "system": system, "parameters": parameters})
+        return self._object("POST", "/pools", {"name": name, "system": system, "parameters": parameters})
 
     def configure(self, pool: str, system: str, **parameters: float | str | bool | None) -> int:
         """Rate a ladder with another system from its first event on.
@@ -92,8 +92,8 @@ class Client:
         Returns:
             How many rows of the history changed.
         """
-        told = self._told("PUT", f"{at(pool)}/system", {"system": system, "parameters": parameters})
-        return int(told["rerated"])
+        body = {"system": system, "parameters": parameters}
+        return int(self._object("PUT", f"{pool_path(pool)}/system", body)["rerated"])
 
     def submit(
         self, pool: str, events: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, dry_run: bool = False
@@ -107,19 +107,19 @@ class Client:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.
         """
         body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
-        told: list[dict[str, Any]] = self._ask("POST", f"{at(pool)}/events", body, trial(dry_run))
-        return told
+        rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, dry_run_params(dry_run))
+        return rows
 
     def event(self, pool: str, event_id: str) -> dict[str, Any]:
-        """Show an event as it stands, and what it did.
+        """Show an event as it is now, and what it did.
 
         Returns:
             Its entries, status, time and changes.
         """
-        return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}")
+        return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}")
 
     def amend(self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
-        """Correct an event; with `dry_run` tell the effects and store nothing.
+        """Correct an event; with `dry_run` return the effects and store nothing.
 
         Returns:
             A receipt, as of `submit`.
@@ -127,28 +127,37 @@ class Client:
         Raises:
             ClientError: 404 where there is none, 422 where it does not fit.
         """
-        return self._told("PUT", f"{at(pool)}/events/{quoted(str(event['event_id']))}", dict(event), trial(dry_run))
+        return self._object(
+            "PUT",
+            f"{pool_path(pool)}/events/{quote_name(str(event['event_id']))}",
+            dict(event),
+            dry_run_params(dry_run),
+        )
 
     def void(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
-        """Let an event count for nothing.
+        """Void an event: it counts for nothing.
 
         Returns:
             A receipt, as of `submit`.
         """
-        return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/void", None, trial(dry_run))
+        return self._object(
+            "POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/void", None, dry_run_params(dry_run)
+        )
 
     def restore(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
-        """Let a voided event count again.
+        """Restore a voided event: it counts again.
 
         Returns:
             A receipt, as of `submit`.
         """
-        return self._told("POST", f"{at(pool)}/events/{quoted(event_id)}/restore", None, trial(dry_run))
+        return self._object(
+            "POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/restore", None, dry_run_params(dry_run)
+        )
 
     def register(
         self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
     ) -> dict[str, Any]:
-        """Register a match that starts; its result then says `match_id`, and who is missing from it has quit.
+        """Register a match that starts; its result then has this `match_id`, and who is missing from it has quit.
 
         Args:
             entrants: names, or a `player` and a `team` each.
@@ -157,9 +166,9 @@ class Client:
         Returns:
             The match: its id, entrants, state and expiry.
         """
-        told = [{"player": each} if isinstance(each, str) else dict(each) for each in entrants]
-        body = {"match_id": match_id, "entrants": told, "expires_in_s": expires_in_s}
-        return self._told("POST", f"{at(pool)}/matches", body)
+        rows = [{"player": each} if isinstance(each, str) else dict(each) for each in entrants]
+        body = {"match_id": match_id, "entrants": rows, "expires_in_s": expires_in_s}
+        return self._object("POST", f"{pool_path(pool)}/matches", body)
 
     def match(self, pool: str, match_id: str) -> dict[str, Any]:
         """Show a registered match, and what came of it.
@@ -167,7 +176,7 @@ class Client:
         Returns:
             The match: its id, entrants, state and expiry, and the event that is its result.
         """
-        return self._told("GET", f"{at(pool)}/matches/{quoted(match_id)}")
+        return self._object("GET", f"{pool_path(pool)}/matches/{quote_name(match_id)}")
 
     def leaderboard(self, pool: str, *, top: int = 100, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """Show a page of the leaderboard.
@@ -180,9 +189,9 @@ class Client:
         Returns:
             `players`, a row each, and `next`, the cursor of the page after it; None on the last.
         """
-        asked = {"top": top, "cursor": cursor} | filters
-        params = {name: value for name, value in asked.items() if value is not None}
-        return self._told("GET", f"{at(pool)}/leaderboard", None, params)
+        options = {"top": top, "cursor": cursor} | filters
+        params = {name: value for name, value in options.items() if value is not None}
+        return self._object("GET", f"{pool_path(pool)}/leaderboard", None, params)
 
     def player(self, pool: str, player: str) -> dict[str, Any]:
         """Show a player's rank and history.
@@ -190,7 +199,7 @@ class Client:
         Returns:
             `rank, player, rating` and the like, and `history`, newest change first.
         """
-        return self._told("GET", f"{at(pool)}/players/{quoted(player)}")
+        return self._object("GET", f"{pool_path(pool)}/players/{quote_name(player)}")
 
     def neighbours(self, pool: str, player: str, *, each: int = 5) -> list[dict[str, Any]]:
         """Show a player among those ranked next.
@@ -201,18 +210,18 @@ class Client:
         Returns:
             A row a player, best first.
         """
-        told: list[dict[str, Any]] = self._ask(
-            "GET", f"{at(pool)}/players/{quoted(player)}/neighbours", None, {"each": each}
+        rows: list[dict[str, Any]] = self._request(
+            "GET", f"{pool_path(pool)}/players/{quote_name(player)}/neighbours", None, {"each": each}
         )
-        return told
+        return rows
 
     def explain(self, pool: str, event_id: str, player: str) -> dict[str, Any]:
-        """Say why a player's rating moved in an event.
+        """Explain why a player's rating moved in an event.
 
         Returns:
             The change in points, its reasons as rows, and the reasons in a sentence.
         """
-        return self._told("GET", f"{at(pool)}/events/{quoted(event_id)}/players/{quoted(player)}")
+        return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}/players/{quote_name(player)}")
 
     def compare(self, pool: str, player: str, other: str) -> dict[str, Any]:
         """Compare two players: where they stand, what is expected, and every event in which they met.
@@ -220,10 +229,10 @@ class Client:
         Returns:
             Both as they stand, the expected score of the first, and their common events.
         """
-        return self._told("GET", f"{at(pool)}/compare", None, {"player": player, "other": other})
+        return self._object("GET", f"{pool_path(pool)}/compare", None, {"player": player, "other": other})
 
     def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> dict[str, Any]:
-        """Tell the chances of a field.
+        """Predict the chances of a field.
 
         Args:
             entrants: names; whoever has not played is a newcomer.
@@ -232,10 +241,10 @@ class Client:
         Returns:
             `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
         """
-        return self._told("POST", f"{at(pool)}/predict", {"entrants": list(entrants), "top": top})
+        return self._object("POST", f"{pool_path(pool)}/predict", {"entrants": list(entrants), "top": top})
 
     def matchmaking(self, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> list[dict[str, Any]]:
-        """Say which matches to start now, of tickets with a `player` and `waited_s` each.
+        """Propose the matches to start now, of tickets with a `player` and `waited_s` each.
 
         Args:
             policy: `size`, `teams`, `least`, `target_s`, `scale`.
@@ -243,10 +252,10 @@ class Client:
         Returns:
             A row a match; empty where nobody should start yet.
         """
-        told: list[dict[str, Any]] = self._ask(
-            "POST", f"{at(pool)}/matchmaking", {"tickets": [dict(each) for each in tickets]} | policy
+        rows: list[dict[str, Any]] = self._request(
+            "POST", f"{pool_path(pool)}/matchmaking", {"tickets": [dict(each) for each in tickets]} | policy
         )
-        return told
+        return rows
 
     def merge(self, pool: str, player: str, into: str) -> int:
         """Let one player's results be another's.
@@ -257,11 +266,11 @@ class Client:
         Raises:
             ClientError: 404 where one has no rating, 422 where they met.
         """
-        return int(self._told("POST", f"{at(pool)}/merge", {"player": player, "into": into})["rerated"])
+        return int(self._object("POST", f"{pool_path(pool)}/merge", {"player": player, "into": into})["rerated"])
 
     def rename(self, pool: str, player: str, name: str) -> None:
-        """Call a player otherwise, everywhere."""
-        self._told("POST", f"{at(pool)}/players/{quoted(player)}/rename", {"name": name})
+        """Give a player another name, everywhere."""
+        self._object("POST", f"{pool_path(pool)}/players/{quote_name(player)}/rename", {"name": name})
 
     def pseudonymise(self, pool: str, player: str) -> str:
         """Forget every name that a player had.
@@ -269,7 +278,7 @@ class Client:
         Returns:
             The pseudonym.
         """
-        return str(self._told("POST", f"{at(pool)}/players/{quoted(player)}/pseudonymise")["name"])
+        return str(self._object("POST", f"{pool_path(pool)}/players/{quote_name(player)}/pseudonymise")["name"])
 
     def begin_season(self, pool: str, name: str, starts_at: str, *, keep: float) -> int:
         """Shrink every lead over a newcomer to a share of itself.
@@ -282,7 +291,7 @@ class Client:
             How many rows of the history changed.
         """
         body = {"name": name, "starts_at": starts_at, "keep": keep}
-        return int(self._told("POST", f"{at(pool)}/seasons", body)["rerated"])
+        return int(self._object("POST", f"{pool_path(pool)}/seasons", body)["rerated"])
 
     def export(self, pool: str, table: str = "history", kind: str = "parquet") -> bytes:
         """Fetch a table as a file.
@@ -294,19 +303,19 @@ class Client:
         Returns:
             The bytes of the file.
         """
-        return bytes(self._answer("GET", f"{at(pool)}/export/{table}.{kind}").content)
+        return bytes(self._send("GET", f"{pool_path(pool)}/export/{table}.{kind}").content)
 
-    def _told(
+    def _object(
         self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        told: dict[str, Any] = self._ask(method, path, body, params)
-        return told
+        answer: dict[str, Any] = self._request(method, path, body, params)
+        return answer
 
-    def _ask(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
-        return self._answer(method, path, body, params).json()
+    def _request(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+        return self._send(method, path, body, params).json()
 
-    def _answer(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
-        """The answer; sent again where the service did not answer, or not for good."""
+    def _send(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+        """Send a request, again where there was no answer or the error may be temporary; return the answer."""
         pause, problem = FIRST_PAUSE_S, ClientError("nothing was sent")
         for attempt in range(self._tries):
             if attempt:
@@ -319,41 +328,41 @@ class Client:
                 continue
             if answer.is_success:
                 return answer
-            problem = refusal(answer)
-            if answer.status_code not in AGAIN:
+            problem = client_error(answer)
+            if answer.status_code not in RETRY_STATUSES:
                 break
-            pause = max(pause, waiting(answer))
+            pause = max(pause, retry_after_s(answer))
         raise problem
 
 
-def waiting(answer: Any) -> float:
-    """How many seconds the service asks to wait."""
-    told = answer.headers.get("retry-after", "")
-    return min(float(told), LONGEST_PAUSE_S) if told.isdecimal() else 0.0
+def retry_after_s(answer: Any) -> float:
+    """Return how many seconds the service requests to wait."""
+    seconds = answer.headers.get("retry-after", "")
+    return min(float(seconds), MAX_PAUSE_S) if seconds.isdecimal() else 0.0
 
 
-def at(pool: str) -> str:
-    """Where a pool is."""
-    return f"/pools/{quoted(pool)}"
+def pool_path(pool: str) -> str:
+    """Return the path of a pool."""
+    return f"/pools/{quote_name(pool)}"
 
 
-def trial(dry_run: bool) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
-    """What asks for a dry run."""
+def dry_run_params(dry_run: bool) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
+    """Return the query of a dry run."""
     return {"dry_run": "true"} if dry_run else None
 
 
-def quoted(part: str) -> str:
-    """A name as a part of an address."""
-    from urllib.parse import quote  # noqa: PLC0415  (small, and only here)
+def quote_name(part: str) -> str:
+    """Return a name as a part of an address."""
+    from urllib.parse import quote  # noqa: PLC0415  (small, and used in this function only)
 
     dots = part in (".", "..")  # which every client takes for a folder
     return part.replace(".", "%2E") if dots else quote(part, safe="")
 
 
-def refusal(answer: Any) -> ClientError:
-    """What the service said is wrong."""
+def client_error(answer: Any) -> ClientError:
+    """Return the problem that the service answered as an error."""
     try:
-        told = answer.json()
-        return ClientError(str(told["detail"]), answer.status_code, told.get("field"))
+        problem = answer.json()
+        return ClientError(str(problem["detail"]), answer.status_code, problem.get("field"))
     except (ValueError, KeyError, TypeError):
         return ClientError(f"the service answered {answer.status_code}", answer.status_code)

@@ -112,4 +112,4 @@ def test_a_service_that_is_away_is_given_up(bridge):
     client, transport, _ = bridge(*["lost"] * 9)
     with pytest.raises(ClientError, match="cannot be reached"):
         client.pools()
-    assert transport.sent == module.TRIES
+    assert transport.sent == module.DEFAULT_TRIES

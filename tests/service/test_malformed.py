@@ -5,7 +5,7 @@ import json
 import pytest
 from races import calling
 
-from podium.service.api.bodies import LARGEST
+from podium.service.api.bodies import MAX_BODY_BYTES
 from podium.store import Store
 from podium.systems import find
 
@@ -55,14 +55,14 @@ def with_value(field, text):
 
 def corpus():
     """What is wrong, the field that an answer must name if there is one, and the body."""
-    yield from odd_values()
-    yield from odd_texts()
-    yield from odd_shapes()
+    yield from bad_values()
+    yield from bad_texts()
+    yield from bad_shapes()
     yield from whole_bodies()
     yield from contradictions()
 
 
-def odd_values():
+def bad_values():
     """Fields that hold what is no number and no truth."""
     for field in (*POSITIVE, *NOT_NEGATIVE, *ANY):
         for text in NO_NUMBERS:
@@ -76,7 +76,7 @@ def odd_values():
             yield f"{field} {text}", field, with_value(field, text)
 
 
-def odd_texts():
+def bad_texts():
     """Fields that hold what is no name, no status and no moment."""
     for field in NAMES:
         for text in (*NO_TEXTS, json.dumps("x" * 201)):
@@ -89,7 +89,7 @@ def odd_texts():
         yield f"started_at {text}", "started_at", with_value("started_at", text)
 
 
-def odd_shapes():
+def bad_shapes():
     """Fields that are missing, unknown or twice."""
     for field in ("event_id", "started_at", "entries"):
         yield f"no {field}", field, json.dumps({key: GOOD[key] for key in GOOD if key != field}).encode()
@@ -117,7 +117,7 @@ def whole_bodies():
         yield f"{depth} arrays deep", None, b"[" * depth + b"]" * depth
         yield f"{depth} objects deep", None, b'{"a":' * depth + b"1" + b"}" * depth
     yield "deep in a field", None, with_value("team", "[" * 60 + "]" * 60)
-    for size in (LARGEST + 1, 2 * LARGEST):
+    for size in (MAX_BODY_BYTES + 1, 2 * MAX_BODY_BYTES):
         yield f"{size} bytes of nothing", None, b" " * size
         yield f"{size} bytes of name", None, with_value("player", json.dumps("x" * size))
     yield "10,001 entries", "entries", json.dumps(EVENT | {"entries": [ENTRIES[0]] * 10_001}).encode()
@@ -127,7 +127,7 @@ def whole_bodies():
 def contradictions():
     """Submissions whose parts are fine alone."""
     first, second = ENTRIES
-    odd = {
+    bodies = {
         "player twice": GOOD | {"entries": [first, first]},
         "positions against times": GOOD | {"entries": [first | {"time_s": 9.0}, second | {"time_s": 8.0}]},
         "nobody": {"events": []},
@@ -138,7 +138,7 @@ def contradictions():
         "scores of a team differ": GOOD
         | {"entries": [{"player": n, "team": "t", "team_score": k} for k, n in enumerate("abc")]},
     }
-    for what, body in odd.items():
+    for what, body in bodies.items():
         yield what, None, json.dumps(body).encode()
 
 
@@ -166,10 +166,10 @@ def test_there_are_five_hundred():
 @pytest.mark.parametrize(("what", "field", "body"), CORPUS, ids=[f"{k}" for k in range(len(CORPUS))])
 def test_it_is_refused_and_leaves_nothing(what, field, body, client, store):
     before = store.version("main")
-    told = client.post(ADDRESS, content=body, headers={"Content-Type": "application/json"})
-    problem = told.json()
-    assert 400 <= told.status_code < 500, (what, told.text)
-    assert problem["status"] == told.status_code
+    answer = client.post(ADDRESS, content=body, headers={"Content-Type": "application/json"})
+    problem = answer.json()
+    assert 400 <= answer.status_code < 500, (what, answer.text)
+    assert problem["status"] == answer.status_code
     assert problem["detail"]
     no_json = any(words in problem["detail"] for words in ("not JSON", "not a JSON number", "digits", "larger than"))
     if field is not None and not no_json:

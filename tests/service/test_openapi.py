@@ -62,10 +62,12 @@ def test_examples_of_the_document_are_taken(service):
     from starlette.testclient import TestClient
 
     headers = {"Authorization": f"Bearer {service.state.key}"}
-    told = service.openapi()["components"]["schemas"]
-    example = told["Event"]["examples"][0]
+    schemas = service.openapi()["components"]["schemas"]
+    example = schemas["Event"]["examples"][0]
     with TestClient(service, headers=headers) as client:
         assert client.post("/api/v1/pools/karts/events", json=example).status_code in (200, 201)
-        assert client.post("/api/v1/pools/karts/predict", json=told["Asked"]["examples"][0]).status_code == 200
-        assert client.post("/api/v1/pools/karts/matchmaking", json=told["Tickets"]["examples"][0]).status_code == 200
-        assert client.post("/api/v1/pools", json=told["NewPool"]["examples"][0] | {"name": "x"}).status_code == 201
+        assert (
+            client.post("/api/v1/pools/karts/predict", json=schemas["PredictRequest"]["examples"][0]).status_code == 200
+        )
+        assert client.post("/api/v1/pools/karts/matchmaking", json=schemas["Tickets"]["examples"][0]).status_code == 200
+        assert client.post("/api/v1/pools", json=schemas["NewPool"]["examples"][0] | {"name": "x"}).status_code == 201

@@ -51,7 +51,7 @@ def in_threads(count, act):
     def run(k):
         try:
             act(k)
-        except Exception as error:  # noqa: BLE001  (told to the test)
+        except Exception as error:  # noqa: BLE001  (the test shows it)
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
@@ -87,10 +87,10 @@ def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
     with serving(tmp_path) as (one, _, first), serving(tmp_path) as (other, _, second):
         for server in (one, other):
             server.terminate()
-        told = first + one.stdout.read() + second + other.stdout.read()
-    assert told.count("pool modern: 2 events rated again, 0 changes of ratings moved\n") == 1
-    assert told.count("pool sixties: 5 events rated again, ") == 1
-    assert told.count("Podium listens on") == 2
+        output = first + one.stdout.read() + second + other.stdout.read()
+    assert output.count("pool modern: 2 events rated again, 0 changes of ratings moved\n") == 1
+    assert output.count("pool sixties: 5 events rated again, ") == 1
+    assert output.count("Podium listens on") == 2
     assert opened.verify() == []
     opened.close()
 
@@ -150,10 +150,10 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed(tmp_
                 with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=10.0) as client:
                     for each in number:
                         try:
-                            told = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
+                            answer = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
                         except httpx2.TransportError:
                             return
-                        if told.is_success:
+                        if answer.is_success:
                             answered.add(f"e{each}")
 
             before = len(answered)

@@ -38,65 +38,65 @@ def client(store):
         yield opened
 
 
-def told(answer, status=200):
+def json_of(answer, status=200):
     assert answer.status_code == status, answer.text
     return answer.json()
 
 
 def test_a_match_from_its_start_to_its_result(client, store):
     match = {"match_id": "m", "entrants": [{"player": "a"}, {"player": "b"}, {"player": "z"}], "expires_in_s": 600}
-    assert told(client.post(f"{POOL}/matches", json=match), 201)["status"] == "open"
-    assert told(client.get(f"{POOL}/matches")) == ["m"]
-    (receipt,) = told(client.post(f"{POOL}/events", json=race(20, "ab", match_id="m")), 201)
+    assert json_of(client.post(f"{POOL}/matches", json=match), 201)["status"] == "open"
+    assert json_of(client.get(f"{POOL}/matches")) == ["m"]
+    (receipt,) = json_of(client.post(f"{POOL}/events", json=race(20, "ab", match_id="m")), 201)
     assert [each["player"] for each in receipt["changes"]] == ["a", "b", "z"]
-    split = told(client.post(f"{POOL}/events", json=race(21, "z", match_id="m")), 201)
+    split = json_of(client.post(f"{POOL}/events", json=race(21, "z", match_id="m")), 201)
     assert (split[0]["status"], split[0]["reason"]) == ("superseded", "superseded")
-    assert told(client.get(f"{POOL}/matches/m"))["results"] == ["e20", "e21"]
-    assert told(client.post(f"{POOL}/events", json=race(22, "ab", match_id="x")), 404)["detail"]
-    assert told(client.put(f"{POOL}/events/e20", json=race(20, "ab", match_id="m")), 422)["field"] == "match_id"
+    assert json_of(client.get(f"{POOL}/matches/m"))["results"] == ["e20", "e21"]
+    assert json_of(client.post(f"{POOL}/events", json=race(22, "ab", match_id="x")), 404)["detail"]
+    assert json_of(client.put(f"{POOL}/events/e20", json=race(20, "ab", match_id="m")), 422)["field"] == "match_id"
     assert store.verify() == []
 
 
 def test_an_event_is_read_as_it_stands(client):
-    event = told(client.get(f"{POOL}/events/e3"))
+    event = json_of(client.get(f"{POOL}/events/e3"))
     assert [(each["player"], each["position"]) for each in event["entries"]] == [("c", 1.0), ("a", 2.0), ("b", 3.0)]
     assert (event["status"], event["corrected"], len(event["changes"])) == ("rated", False, 3)
     client.put(f"{POOL}/events/e3", json=race(3, "bca"))
-    assert told(client.get(f"{POOL}/events/e3"))["corrected"] is True
-    assert told(client.get(f"{POOL}/events/none"), 404)["title"] == "Not found"
+    assert json_of(client.get(f"{POOL}/events/e3"))["corrected"] is True
+    assert json_of(client.get(f"{POOL}/events/none"), 404)["title"] == "Not Found"
 
 
-def test_a_dry_run_tells_and_stores_nothing(client, store):
-    before, version = told(client.get(f"{POOL}/leaderboard")), store.version("main")
-    coming = told(client.post(f"{POOL}/events/e2/void?dry_run=true"))
-    assert len(coming["effects"]) > 10
-    assert told(client.post(f"{POOL}/events?dry_run=true", json=race(40, "xy")))[0]["changes"][0]["player"] == "x"
-    assert told(client.put(f"{POOL}/events/e1?dry_run=true", json=race(1, "ba")))["effects"]
-    assert (told(client.get(f"{POOL}/leaderboard")), store.version("main")) == (before, version)
-    done = told(client.post(f"{POOL}/events/e2/void"))
-    assert done["rerated"] == coming["rerated"]
-    last = {each["player"]: each["rating"] for each in coming["effects"]}
-    assert last == {each["player"]: each["rating"] for each in told(client.get(f"{POOL}/leaderboard"))["players"]}
+def test_a_dry_run_returns_effects_and_stores_nothing(client, store):
+    before, version = json_of(client.get(f"{POOL}/leaderboard")), store.version("main")
+    dry_run = json_of(client.post(f"{POOL}/events/e2/void?dry_run=true"))
+    assert len(dry_run["effects"]) > 10
+    assert json_of(client.post(f"{POOL}/events?dry_run=true", json=race(40, "xy")))[0]["changes"][0]["player"] == "x"
+    assert json_of(client.put(f"{POOL}/events/e1?dry_run=true", json=race(1, "ba")))["effects"]
+    assert (json_of(client.get(f"{POOL}/leaderboard")), store.version("main")) == (before, version)
+    receipt = json_of(client.post(f"{POOL}/events/e2/void"))
+    assert receipt["rerated"] == dry_run["rerated"]
+    last = {each["player"]: each["rating"] for each in dry_run["effects"]}
+    assert last == {each["player"]: each["rating"] for each in json_of(client.get(f"{POOL}/leaderboard"))["players"]}
 
 
 def test_the_board_with_filters_and_of_the_past(client):
     client.post(f"{POOL}/events", json=race(30, "xa"))
-    everyone = told(client.get(f"{POOL}/leaderboard"))["players"]
+    everyone = json_of(client.get(f"{POOL}/leaderboard"))["players"]
     assert [each["rank"] for each in everyone] == [1, 2, 3, 4]
-    regulars = told(client.get(f"{POOL}/leaderboard", params={"min_events": 2}))["players"]
+    regulars = json_of(client.get(f"{POOL}/leaderboard", params={"min_events": 2}))["players"]
     assert {each["player"] for each in regulars} == set("abc")
-    early = told(client.get(f"{POOL}/leaderboard", params={"at": "2025-01-01T00:00:30Z"}))["players"]
+    early = json_of(client.get(f"{POOL}/leaderboard", params={"at": "2025-01-01T00:00:30Z"}))["players"]
     assert [each["events"] for each in early] == [1, 1, 1]
-    assert told(client.get(f"{POOL}/leaderboard", params={"active_within": "1d"}))["players"]
-    assert told(client.get(f"{POOL}/leaderboard", params={"max_deviation": 0.0}))["players"] == []
-    for odd in (
+    assert json_of(client.get(f"{POOL}/leaderboard", params={"active_within": "1d"}))["players"]
+    assert json_of(client.get(f"{POOL}/leaderboard", params={"max_deviation": 0.0}))["players"] == []
+    for params in (
         {"active_within": "soon"},
         {"active_within": "99999999999999y"},
         {"at": "then"},
         {"min_events": -1},
         {"min_events": 1, "cursor": "1.0,1"},
     ):
-        told(client.get(f"{POOL}/leaderboard", params=odd), 422)
+        json_of(client.get(f"{POOL}/leaderboard", params=params), 422)
 
 
 def test_a_page_is_sent_again_only_when_it_changed(client, store):
@@ -113,24 +113,24 @@ def test_a_page_is_sent_again_only_when_it_changed(client, store):
 
 
 def test_players_beside_players(client):
-    assert [each["rank"] for each in told(client.get(f"{POOL}/players/b/neighbours?each=1"))]
-    meeting = told(client.get(f"{POOL}/compare", params={"player": "a", "other": "c"}))
+    assert [each["rank"] for each in json_of(client.get(f"{POOL}/players/b/neighbours?each=1"))]
+    meeting = json_of(client.get(f"{POOL}/compare", params={"player": "a", "other": "c"}))
     assert meeting["wins"] + meeting["losses"] == 9
     assert sum(each["expected"] for each in meeting["players"]) == pytest.approx(1.0)
-    assert sum(each["players"] for each in told(client.get(f"{POOL}/distribution"))) == 3
-    chances = told(client.post(f"{POOL}/predict", json={"entrants": ["a", "b", "stranger"], "top": 2}))
+    assert sum(each["players"] for each in json_of(client.get(f"{POOL}/distribution"))) == 3
+    chances = json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "b", "stranger"], "top": 2}))
     assert sum(each["win"] for each in chances["entrants"]) == pytest.approx(1.0)
     tickets = [{"player": name, "waited_s": 100.0} for name in "abc"] + [{"player": "new", "waited_s": 100.0}]
-    made = told(client.post(f"{POOL}/matchmaking", json={"tickets": tickets, "size": 2}))
-    assert sorted(name for each in made for name in each["players"]) == ["a", "b", "c", "new"]
+    matches = json_of(client.post(f"{POOL}/matchmaking", json={"tickets": tickets, "size": 2}))
+    assert sorted(name for each in matches for name in each["players"]) == ["a", "b", "c", "new"]
     for path, body in (("predict", {"entrants": ["a", "a"]}), ("matchmaking", {"tickets": tickets * 2, "size": 2})):
-        told(client.post(f"{POOL}/{path}", json=body), 422)
+        json_of(client.post(f"{POOL}/{path}", json=body), 422)
 
 
 def test_whoever_has_not_played_is_named_a_newcomer(client):
-    chances = told(client.post(f"{POOL}/predict", json={"entrants": ["a", "stranger", "b", "new"]}))
+    chances = json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "stranger", "b", "new"]}))
     assert sorted(chances["newcomers"]) == ["new", "stranger"]
-    assert told(client.post(f"{POOL}/predict", json={"entrants": ["a", "b"]}))["newcomers"] == []
+    assert json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "b"]}))["newcomers"] == []
 
 
 @pytest.mark.parametrize("name", names())
@@ -143,38 +143,38 @@ def test_the_quality_of_a_pairing_is_that_of_its_prediction(tmp_path, name):
         for event in events:
             for entry, time_s in zip(event["entries"], (100.0, 101.0), strict=True):
                 entry |= {"time_s": time_s, "score": 200.0 - time_s, "played_s": 600.0, "duration_s": 600.0}
-        told(client.post(f"{POOL}/events", json={"events": events}), 201)
+        json_of(client.post(f"{POOL}/events", json={"events": events}), 201)
         for pair in ("ab", ["a", "new"]):
             body = {"tickets": [{"player": player, "waited_s": 100.0} for player in pair], "size": 2}
-            (match,) = told(client.post(f"{POOL}/matchmaking", json=body))
-            chances = told(client.post(f"{POOL}/predict", json={"entrants": list(pair), "top": 1}))
+            (match,) = json_of(client.post(f"{POOL}/matchmaking", json=body))
+            chances = json_of(client.post(f"{POOL}/predict", json={"entrants": list(pair), "top": 1}))
             wins = [each["win"] for each in chances["entrants"]]
             entropy = -sum(win * math.log(win) for win in wins if win > 0.0) / math.log(2.0)
             assert match["quality"] == pytest.approx(entropy, abs=1e-9)
-            (match,) = told(client.post(f"{POOL}/matchmaking", json=body | {"scale": 1e9}))
+            (match,) = json_of(client.post(f"{POOL}/matchmaking", json=body | {"scale": 1e9}))
             assert match["quality"] == pytest.approx(1.0, abs=1e-6)
     store.close()
 
 
 def test_seasons_days_and_names(client, store):
     season = {"name": "2025b", "starts_at": "2025-01-02T00:00:00Z", "keep": 0.5}
-    assert told(client.post(f"{POOL}/seasons", json=season), 201)["rerated"] == 3
-    told(client.post(f"{POOL}/seasons", json=season | {"keep": 0.25}), 409)
-    assert told(client.get(f"{POOL}/seasons"))[0]["keep"] == 0.5
-    assert len(told(client.get(f"{POOL}/seasons/2025b/leaderboard"))) == 3
-    assert told(client.post(f"{POOL}/snapshots", json={"day": "2025-01-02"})) == {"2025-01-02": 3}
-    assert told(client.get(f"{POOL}/snapshots")) == ["2025-01-02"]
-    assert len(told(client.get(f"{POOL}/snapshots/2025-01-02"))) == 3
-    assert told(client.get(f"{POOL}/players/a/ranks"))[0]["day"] == "2025-01-02"
+    assert json_of(client.post(f"{POOL}/seasons", json=season), 201)["rerated"] == 3
+    json_of(client.post(f"{POOL}/seasons", json=season | {"keep": 0.25}), 409)
+    assert json_of(client.get(f"{POOL}/seasons"))[0]["keep"] == 0.5
+    assert len(json_of(client.get(f"{POOL}/seasons/2025b/leaderboard"))) == 3
+    assert json_of(client.post(f"{POOL}/snapshots", json={"day": "2025-01-02"})) == {"2025-01-02": 3}
+    assert json_of(client.get(f"{POOL}/snapshots")) == ["2025-01-02"]
+    assert len(json_of(client.get(f"{POOL}/snapshots/2025-01-02"))) == 3
+    assert json_of(client.get(f"{POOL}/players/a/ranks"))[0]["day"] == "2025-01-02"
     for day in ("2025-02-30", "x"):
-        told(client.get(f"{POOL}/snapshots/{day}"), 422)
-    assert told(client.post(f"{POOL}/players/a/rename", json={"name": "anna"})) == {"name": "anna"}
-    pseudonym = told(client.post(f"{POOL}/players/anna/pseudonymise"))["name"]
-    assert told(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
-    assert told(client.get(f"{POOL}/players/anna"), 404)
-    kinds = [each["kind"] for each in told(client.get(f"{POOL}/log", params={"after": 10}))]
+        json_of(client.get(f"{POOL}/snapshots/{day}"), 422)
+    assert json_of(client.post(f"{POOL}/players/a/rename", json={"name": "anna"})) == {"name": "anna"}
+    pseudonym = json_of(client.post(f"{POOL}/players/anna/pseudonymise"))["name"]
+    assert json_of(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
+    assert json_of(client.get(f"{POOL}/players/anna"), 404)
+    kinds = [each["kind"] for each in json_of(client.get(f"{POOL}/log", params={"after": 10}))]
     assert kinds == ["season", "rename", "pseudonymise"]
-    assert told(client.put(f"{POOL}/system", json={"system": "elo"}))["rerated"] > 0
+    assert json_of(client.put(f"{POOL}/system", json={"system": "elo"}))["rerated"] > 0
     assert store.verify() == []
 
 
@@ -183,10 +183,10 @@ def test_ranks_are_kept_every_day(store):
                           for place, name in enumerate("ab", start=1)])  # fmt: skip
     with calling(store, "read", daily=True) as client:
         for _ in range(200):
-            if told(client.get(f"{POOL}/snapshots")):
+            if json_of(client.get(f"{POOL}/snapshots")):
                 break
             time.sleep(0.01)
-        assert told(client.get(f"{POOL}/snapshots")) == [str(datetime.now(UTC).date())]
+        assert json_of(client.get(f"{POOL}/snapshots")) == [str(datetime.now(UTC).date())]
 
 
 def test_tables_leave_as_files(client, store):
@@ -198,7 +198,7 @@ def test_tables_leave_as_files(client, store):
         assert pl.read_csv(io.BytesIO(text.content)).height == frame.height
     rated = podium.rate(pl.read_csv(io.BytesIO(client.get(f"{POOL}/export/results.csv").content)), "glicko2")
     assert rated.history["rating"].to_list() == store.history("main")["rating"].to_list()
-    told(client.get(f"{POOL}/export/secrets.csv"), 422)
+    json_of(client.get(f"{POOL}/export/secrets.csv"), 422)
 
 
 def test_the_stream_goes_on_where_it_ended(client, store):
@@ -215,7 +215,7 @@ def test_the_stream_goes_on_where_it_ended(client, store):
 
 
 def test_what_happens_reaches_an_open_stream(client, store, monkeypatch):
-    monkeypatch.setattr(streams, "LOOK_S", 0.01)
+    monkeypatch.setattr(streams, "POLL_S", 0.01)
 
     class Staying:
         async def is_disconnected(self):
@@ -223,7 +223,7 @@ def test_what_happens_reaches_an_open_stream(client, store, monkeypatch):
 
     async def listened():
         staying: Any = Staying()
-        news = streams.news(staying, store, "main", store.version("main"), 9.0, client.app.state.metrics)
+        news = streams.server_sent_events(staying, store, "main", store.version("main"), 9.0, client.app.state.metrics)
         assert (await anext(news)).startswith(b":")
         store.submit("main", [{"event_id": "late", "started_at": "2024-01-01", "player": name, "position": place}
                               for place, name in enumerate("ab", start=1)])  # fmt: skip
@@ -241,18 +241,20 @@ def test_counters_are_there_for_prometheus(client):
     assert "podium_request_seconds_bucket" in text
 
 
-def test_a_key_that_asks_too_often_waits(store):
+def test_a_key_over_its_rate_limit_waits(store):
     with calling(store, "read", 1.0) as client:
         answers = [client.get(f"{POOL}/leaderboard") for _ in range(5)]
     assert [each.status_code for each in answers[:2]] == [200, 200]
     assert answers[-1].status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
-    assert answers[-1].json()["title"] == "Too often"
+    problem = answers[-1].json()
+    assert (problem["type"], problem["title"]) == ("about:blank", "Too Many Requests")
+    assert problem["detail"].startswith("rate limit: 1 request a second; ")
 
 
 def test_results_that_come_together_are_stored_together(store):
     """One transaction for all that wait; what is refused among them keeps nobody else's out."""
-    app_intake = batching.Intake(store)
+    intake = batching.Intake(store)
     transactions = []
     store_each = store.submit_each
 
@@ -267,9 +269,9 @@ def test_results_that_come_together_are_stored_together(store):
                 for place, name in enumerate("ab")]  # fmt: skip
 
     async def everyone():
-        sent = [app_intake.submit("main", rows(number), "k", {}) for number in range(20)]
-        sent.append(app_intake.submit("main", rows(3), "k", {}))
-        sent.append(app_intake.submit("main", rows(99, position=-1.0), "k", {}))
+        sent = [intake.submit("main", rows(number), "k", {}) for number in range(20)]
+        sent.append(intake.submit("main", rows(3), "k", {}))
+        sent.append(intake.submit("main", rows(99, position=-1.0), "k", {}))
         return await asyncio.gather(*sent, return_exceptions=True)
 
     answers = asyncio.run(everyone())
@@ -280,16 +282,14 @@ def test_results_that_come_together_are_stored_together(store):
     assert store.verify() == []
 
 
-def test_too_much_at_once_is_told_to_wait(store, monkeypatch):
-    monkeypatch.setattr(batching, "MOST_WAITING", 3)
-    app_intake = batching.Intake(store)
+def test_too_much_at_once_has_to_wait(store, monkeypatch):
+    monkeypatch.setattr(batching, "MAX_WAITING_EVENTS", 3)
+    intake = batching.Intake(store)
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
              for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
 
     async def everyone():
-        return await asyncio.gather(
-            *(app_intake.submit("main", each, "k", {}) for each in rows), return_exceptions=True
-        )
+        return await asyncio.gather(*(intake.submit("main", each, "k", {}) for each in rows), return_exceptions=True)
 
     answers = asyncio.run(everyone())
     assert sum(isinstance(each, podium.PodiumError) for each in answers) == 5

@@ -13,7 +13,7 @@ from races import calling, event, ratings
 
 import podium
 from podium.arithmetic import ARITHMETIC
-from podium.service.api.board_cache import Pages
+from podium.service.api.board_cache import BoardCache
 from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
@@ -209,7 +209,7 @@ def test_a_newer_arithmetic_is_left_alone(store):
 
 
 def test_the_service_refuses_to_write_to_a_pool_that_waits(earlier, monkeypatch):
-    monkeypatch.setattr(Pages, "LOOK_S", 0.0)
+    monkeypatch.setattr(BoardCache, "CHECK_INTERVAL_S", 0.0)
     store = Store(earlier("sqlite"))
     board = "/api/v1/pools/sixties/leaderboard"
     with calling(store) as client:

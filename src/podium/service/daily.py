@@ -1,4 +1,4 @@
-"""The ranks of 00:00 UTC, kept every day while the service runs, and taken again after a correction of the past."""
+"""Daily ranks: stored at 00:00 UTC while the service runs, and again after a correction of the past."""
 
 import asyncio
 import logging
@@ -11,13 +11,13 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import PodiumError
 from podium.store import Store
 
-LOOK_S = 60.0
+CHECK_INTERVAL_S = 60.0
 
 
 @asynccontextmanager
-async def keeping_days(_app: FastAPI, store: Store) -> AsyncIterator[None]:
-    """While the service runs."""
-    task = asyncio.create_task(keep_days(store))
+async def daily_ranks(_app: FastAPI, store: Store) -> AsyncIterator[None]:
+    """Store the daily ranks while the service runs."""
+    task = asyncio.create_task(store_daily_ranks(store))
     try:
         yield
     finally:
@@ -26,14 +26,14 @@ async def keeping_days(_app: FastAPI, store: Store) -> AsyncIterator[None]:
             await task
 
 
-async def keep_days(store: Store) -> None:
-    """Look once a minute for what is due."""
+async def store_daily_ranks(store: Store) -> None:
+    """Store once a minute the ranks that are due."""
     while True:
         with log_refusal():
-            for each in await run_in_threadpool(store.pools):
-                with log_refusal():  # as of a pool that could not be upgraded; the others have their ranks
-                    await run_in_threadpool(store.snapshot, each.name)
-        await asyncio.sleep(LOOK_S)
+            for pool in await run_in_threadpool(store.pools):
+                with log_refusal():  # as of a pool that could not be upgraded; the others get their ranks
+                    await run_in_threadpool(store.snapshot, pool.name)
+        await asyncio.sleep(CHECK_INTERVAL_S)
 
 
 @contextmanager
@@ -42,4 +42,4 @@ def log_refusal() -> Iterator[None]:
     try:
         yield
     except PodiumError as error:
-        logging.getLogger(__name__).warning("the daily ranks could not be kept: %s", error)
+        logging.getLogger(__name__).warning("the daily ranks could not be stored: %s", error)

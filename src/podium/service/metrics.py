@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests by route, results taken, changes made, and how long it all took."""
+"""Metrics for Prometheus: requests by route, events stored, changes rated again, and times to the answer."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ class Metrics:
         self.seconds = Histogram(
             "podium_request_seconds", "Time to the answer", ["method", "route"], buckets=BUCKETS, registry=self.registry
         )
-        self.events = Counter("podium_events", "Events taken", ["pool", "status"], registry=self.registry)
+        self.events = Counter("podium_events", "Events stored", ["pool", "status"], registry=self.registry)
         self.rerated = Counter(
             "podium_changes_rerated", "Changes of other events that a late event or a correction moved", ["pool"],
             registry=self.registry,
@@ -27,31 +27,31 @@ class Metrics:
         self.streams = Gauge("podium_streams", "Live streams that are open", registry=self.registry)
 
     def text(self) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """Return all of them in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
 class MetricsMiddleware:
-    """Middleware that counts and times requests by the route that took them."""
+    """Middleware that counts and times requests by their route."""
 
     def __init__(self, app: Any, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand the request on."""
+        """Pass the request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         started, status = time.perf_counter(), 500
 
-        async def sending(message: Any) -> None:
+        async def send_and_note(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, sending)
+            await self.app(scope, receive, send_and_note)
         finally:
             route = getattr(scope.get("route"), "path", "none")
             self.metrics.requests.labels(scope["method"], route, str(status)).inc()

@@ -1,8 +1,8 @@
-"""Results that arrive together are stored together: whoever comes while a transaction runs shares the next one."""
+"""Batches of results: whatever arrives while a transaction runs shares the next one."""
 
 import asyncio
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
@@ -11,73 +11,85 @@ from podium.service.http.problems import BusyError
 from podium.store import Store
 from podium.store.write.submission import Receipt, Submission
 
-MOST_WAITING = 5_000  # events of a pool
-MOST_TOGETHER = 1_000  # events of a transaction
-Sent = tuple[Submission, frozenset[str], "asyncio.Future[list[Receipt]]"]  # with its events, and who waits for it
+MAX_WAITING_EVENTS = 5_000  # of a pool
+MAX_BATCH_EVENTS = 1_000  # of a transaction
+
+
+class Waiting(NamedTuple):
+    """A submission that waits to be stored, the ids of its events, and where its receipts go."""
+
+    submission: Submission
+    event_ids: frozenset[str]
+    answer: asyncio.Future[list[Receipt]]
 
 
 class Intake:
-    """A queue a pool. Each submission is answered after its own commit; what is refused keeps nobody else's out."""
+    """A queue for each pool.
+
+    Each submission is answered after its own commit; one that is refused does not keep the others of its batch out.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: defaultdict[str, list[Sent]] = defaultdict(list)
-        self._storing: dict[str, asyncio.Task[None]] = {}
+        self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
-        """Take results as `Store.submit` does.
+        """Store results as `Store.submit` does.
 
         Raises:
-            PodiumError: as there; or too much waits already.
+            PodiumError: as there; or too many results are waiting already.
         """
-        events = frozenset(row["event_id"] for row in rows)
-        if sum(len(each[1]) for each in self._waiting[pool]) + len(events) > MOST_WAITING:
-            raise BusyError("too many results wait to be stored; send this again in a second")
+        event_ids = frozenset(row["event_id"] for row in rows)
+        if sum(len(each.event_ids) for each in self._queues[pool]) + len(event_ids) > MAX_WAITING_EVENTS:
+            raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
-        self._waiting[pool].append(((rows, actor, match_ids), events, answer))
-        if pool not in self._storing:
-            self._storing[pool] = asyncio.create_task(self._store_all(pool))
+        self._queues[pool].append(Waiting((rows, actor, match_ids), event_ids, answer))
+        if pool not in self._tasks:
+            self._tasks[pool] = asyncio.create_task(self._store_all(pool))
         return await answer
 
     async def _store_all(self, pool: str) -> None:
-        """Store what waits, group after group, until nothing does."""
-        group: list[Sent] = []
+        """Store the queue of a pool, batch after batch, until it is empty."""
+        batch: list[Waiting] = []
         try:
-            while self._waiting[pool]:
-                group = self._next_group(pool)
-                told = await run_in_threadpool(self._store.submit_each, pool, [each[0] for each in group])
-                for (_, _, answer), one in zip(group, told, strict=True):
-                    if not answer.done():  # its sender may have gone
-                        settle(answer, one)
+            while self._queues[pool]:
+                batch = self._next_batch(pool)
+                outcomes = await run_in_threadpool(self._store.submit_each, pool, [each.submission for each in batch])
+                for each, outcome in zip(batch, outcomes, strict=True):
+                    if not each.answer.done():  # its sender may have gone
+                        settle(each.answer, outcome)
         except BaseException as error:
-            for _, _, answer in [*group, *self._waiting.pop(pool)]:
-                if not answer.done():
-                    answer.set_exception(error)
+            for each in [*batch, *self._queues.pop(pool)]:
+                if not each.answer.done():
+                    each.answer.set_exception(error)
             raise
         finally:
-            del self._storing[pool]
-            if not self._waiting.get(pool):
-                self._waiting.pop(pool, None)
+            del self._tasks[pool]
+            if not self._queues.get(pool):
+                self._queues.pop(pool, None)
 
-    def _next_group(self, pool: str) -> list[Sent]:
-        """Those who go together: first come, no event twice, and not too many."""
-        group: list[Sent] = []
-        rest: list[Sent] = []
-        events: set[str] = set()
-        for each in self._waiting[pool]:
-            fits = not events & each[1] and (not group or len(events) + len(each[1]) <= MOST_TOGETHER)
-            if fits and not rest:
-                group.append(each)
-                events |= each[1]
+    def _next_batch(self, pool: str) -> list[Waiting]:
+        """Take the submissions that are stored together: first come, no event twice, and not too many."""
+        batch: list[Waiting] = []
+        remaining: list[Waiting] = []
+        event_ids: set[str] = set()
+        for each in self._queues[pool]:
+            fits = not event_ids & each.event_ids and (
+                not batch or len(event_ids) + len(each.event_ids) <= MAX_BATCH_EVENTS
+            )
+            if fits and not remaining:
+                batch.append(each)
+                event_ids |= each.event_ids
             else:
-                rest.append(each)
-        self._waiting[pool] = rest
-        return group
+                remaining.append(each)
+        self._queues[pool] = remaining
+        return batch
 
 
-def settle(answer: "asyncio.Future[list[Receipt]]", told: list[Receipt] | PodiumError) -> None:
-    """Give an answer what it waits for."""
-    if isinstance(told, PodiumError):
-        answer.set_exception(told)
+def settle(answer: asyncio.Future[list[Receipt]], outcome: list[Receipt] | PodiumError) -> None:
+    """Answer a submission with its receipts, or with the error that refused it."""
+    if isinstance(outcome, PodiumError):
+        answer.set_exception(outcome)
     else:
-        answer.set_result(told)
+        answer.set_result(outcome)

@@ -1,4 +1,4 @@
-"""Leaderboard pages: the answers that are asked for most, kept as long as nothing can have changed them."""
+"""A cache of leaderboard pages, the answers that are requested most; each is valid until something can change it."""
 
 import json
 import time
@@ -11,75 +11,78 @@ from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.read.boards import Place
 
+MAX_CURSOR_RATING = 1e300  # what a database holds
+MAX_CURSOR_NUMBER = 2**63
 
-class Kept(NamedTuple):
-    """A page, and how long it holds."""
+
+class CachedPage(NamedTuple):
+    """A page, and how long it is valid."""
 
     version: str
     body: bytes
-    writes: int  # of this process, when it was made
-    looked_at: float  # when the log was last asked whether anyone else wrote
+    writes: int  # of this process, when the page was read
+    checked_at: float  # when the log was last checked for the writes of other processes
 
 
-class Pages:
-    """The pages that are asked for most, as long as nothing is logged that could change them.
+class BoardCache:
+    """The pages that are requested most, as long as nothing is logged that could change them.
 
     What this process writes shows at once; what another one does, a command on the same database, after a second.
     """
 
-    MOST = 256
-    LOOK_S = 1.0
+    MAX_PAGES = 256
+    CHECK_INTERVAL_S = 1.0
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._kept: dict[tuple[str, int, str | None], Kept] = {}
+        self.store = store
+        self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
 
     async def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
-        """A page's version, and the page."""
-        asked = pool, top, cursor
-        kept, now = self._kept.get(asked), time.monotonic()
-        if kept is None or kept.writes != self._store.writes[pool] or now - kept.looked_at >= self.LOOK_S:
-            kept = await run_in_threadpool(self._looked_up, asked, kept)
-        return kept.version, kept.body
+        """Return a page's version, and the page."""
+        address = pool, top, cursor
+        page, now = self._pages.get(address), time.monotonic()
+        if page is None or page.writes != self.store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
+            page = await run_in_threadpool(self._load, address, page)
+        return page.version, page.body
 
-    def _looked_up(self, asked: tuple[str, int, str | None], kept: Kept | None) -> Kept:
-        """The page as it stands; it may be newer than it says, and is made anew then."""
-        pool, top, cursor = asked
-        writes, now = self._store.writes[pool], time.monotonic()
-        version = f'"{self._store.version(pool)}"'
-        if kept is not None and kept.version == version:
-            body = kept.body
+    def _load(self, address: tuple[str, int, str | None], cached: CachedPage | None) -> CachedPage:
+        """Read the page as it is now; it may be newer than its version, and is then read again."""
+        pool, top, cursor = address
+        writes, now = self.store.writes[pool], time.monotonic()
+        version = f'"{self.store.version(pool)}"'
+        if cached is not None and cached.version == version:
+            body = cached.body
         else:
-            board = self._store.leaderboard(pool, top=top, after=None if cursor is None else place(cursor))
+            board = self.store.leaderboard(pool, top=top, after=None if cursor is None else parse_cursor(cursor))
             following = board[-1]["cursor"] if len(board) == top else None
-            body = encoded({"players": listed(board), "next": following})
-        if len(self._kept) >= self.MOST:
-            self._kept.clear()
-        told = self._kept[asked] = Kept(version, body, writes, now)
-        return told
+            body = encode_json({"players": without_cursors(board), "next": following})
+        if len(self._pages) >= self.MAX_PAGES:
+            self._pages.clear()
+        page = self._pages[address] = CachedPage(version, body, writes, now)
+        return page
 
 
-def listed(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the board without their cursors."""
+def without_cursors(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of the board without their cursors."""
     return [{key: row[key] for key in row if key != "cursor"} for row in board]
 
 
-def encoded(value: Any) -> bytes:
-    """JSON; moments as ISO 8601."""
+def encode_json(value: Any) -> bytes:
+    """Return a value as JSON; moments as ISO 8601."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat).encode()
 
 
-def place(cursor: str) -> Place:
-    """What a cursor says.
+def parse_cursor(cursor: str) -> Place:
+    """Return the rating and the player's number of a cursor.
 
     Raises:
         RefusedError: it is none.
     """
-    rating, _, number = cursor.partition(",")
+    rating_text, _, number_text = cursor.partition(",")
     try:
-        told = float(rating), int(number)
+        rating, number = float(rating_text), int(number_text)
     except ValueError:
-        raise RefusedError("cursor", "is not one that a page gave") from None
-    if not abs(told[0]) < 1e300 or abs(told[1]) >= 2**63:  # noqa: PLR2004  (what a database holds)
-        raise RefusedError("cursor", "is not one that a page gave")
-    return told
+        raise RefusedError("cursor", "is not the `next` of a page") from None
+    if not abs(rating) < MAX_CURSOR_RATING or abs(number) >= MAX_CURSOR_NUMBER:
+        raise RefusedError("cursor", "is not the `next` of a page")
+    return rating, number

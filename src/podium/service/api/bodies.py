@@ -1,5 +1,7 @@
 """Bodies, read strictly: the value of the JSON, then the model that it must fit."""
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -8,81 +10,80 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from podium.service.http.problems import TooLargeError
-from podium.service.http.strict_json import RefusedError, loads, shown
+from podium.service.http.strict_json import RefusedError, loads, printable
 
-LARGEST = 4_000_000  # bytes
-LONG = 20_000  # bytes that take long enough to read that others should not wait for it
-Body = TypeVar("Body")
+MAX_BODY_BYTES = 4_000_000
+OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
+Body = TypeVar("Body", bound=BaseModel)
 
 
-async def body_of(request: Request, kind: type[Body], **others: type[Body]) -> Body:
-    """The body of a request, as a model.
+async def read_body(request: Request, model: type[Body], **alternatives: type[Body]) -> Body:
+    """Return the body of a request, as a model.
 
     Args:
-        others: models of other bodies, by the field that tells them.
+        alternatives: models of other bodies, by the field that distinguishes them.
 
     Raises:
         TooLargeError: it is too large.
-        RefusedError: it is no JSON, not plain, or does not fit.
+        RefusedError: it is no JSON, not strict, or does not fit.
     """
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST:
-            raise TooLargeError(f"the body is larger than {LARGEST:,} bytes; send less at once")
-        parts.append(part)
-    body = b"".join(parts)
-    return await run_in_threadpool(read, body, kind, others) if size > LONG else read(body, kind, others)
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > MAX_BODY_BYTES:
+            raise TooLargeError(f"the body is larger than {MAX_BODY_BYTES:,} bytes; send less at once")
+        chunks.append(chunk)
+    body = b"".join(chunks)
+    if size > OFFLOAD_BYTES:
+        return await run_in_threadpool(parse_body, body, model, alternatives)
+    return parse_body(body, model, alternatives)
 
 
-def read(body: bytes, kind: type[Body], others: dict[str, type[Body]]) -> Body:
-    """A JSON text as a model."""
+def parse_body(body: bytes, model: type[Body], alternatives: dict[str, type[Body]]) -> Body:
+    """Return a JSON text as a model.
+
+    Raises:
+        RefusedError: it is no JSON, not strict, or does not fit.
+    """
     value = loads(body)
-    told = next((others[name] for name in others if name in value), kind) if isinstance(value, dict) else kind
-    return validate(value, told)
+    fields = value if isinstance(value, dict) else {}
+    return validate(value, next((alternatives[name] for name in alternatives if name in fields), model))
 
 
-def validate(value: Any, kind: type[Body]) -> Body:
-    """The value as the service takes it.
+def validate(value: Any, model: type[Body]) -> Body:
+    """Return a value as a model.
 
     Raises:
         RefusedError: it does not fit; the field is named.
     """
     try:
-        return adapter(kind).validate_python(value)
+        valid: Body = adapter(model).validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        named = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in first["loc"])
-        why = first["msg"].removeprefix("Value error, ")
+        field = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in first["loc"])
+        reason = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden" and first["loc"][-1] == "sequence":
-            why = "is for files only; events of one start are rated in the order in which they are sent"
-        raise RefusedError(named.lstrip("."), why) from None
+            reason = "is for files only; events of one start are rated in the order in which they are sent"
+        raise RefusedError(field.lstrip("."), reason) from None
+    return valid
 
 
-TAKEN: set[type[BaseModel]] = set()
+@cache
+def adapter(model: type[BaseModel]) -> TypeAdapter[Any]:
+    """Return what validates a model; built once."""
+    return TypeAdapter(model)
 
 
-def request_body(*kinds: type[BaseModel]) -> dict[str, Any]:
-    """The OpenAPI words for a body that the route reads itself: any of these models."""
-    TAKEN.update(kinds)
-    several = [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]
-    schema = several[0] if len(several) == 1 else {"anyOf": several}
+def request_body(*models: type[BaseModel]) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that the route reads itself: any of these models."""
+    references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
+    schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def schemas() -> dict[str, Any]:
-    """The OpenAPI schemas of all models that routes read themselves."""
-    kinds: list[Any] = [(kind, "validation") for kind in sorted(TAKEN, key=lambda kind: kind.__name__)]
-    _, found = models_json_schema(kinds, ref_template="#/components/schemas/{model}")
-    told: dict[str, Any] = found["$defs"]
-    return told
-
-
-ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
-
-def adapter(kind: type[Body]) -> TypeAdapter[Body]:
-    """What checks a model; made once."""
-    if kind not in ADAPTERS:
-        ADAPTERS[kind] = TypeAdapter(kind)
-    return ADAPTERS[kind]
+def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
+    """Return the OpenAPI schemas of models that routes read themselves, and of what these contain."""
+    validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
+    _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
+    definitions: dict[str, Any] = document["$defs"]
+    return definitions

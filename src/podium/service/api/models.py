@@ -1,4 +1,4 @@
-"""What the service takes and gives, for its checks and its OpenAPI document."""
+"""Models of the bodies of requests and answers, for validation and the OpenAPI document."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -6,87 +6,87 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from podium.results.columns import MOST_WEIGHT
-from podium.service.http.names import Key, Name, Sent
+from podium.service.http.names import Identifier, Name, SentName
 
-Count = Annotated[float, Field(ge=0.0)]
+NotNegative = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 Weight = Annotated[float, Field(gt=0.0, le=MOST_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
-CLOCKS = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
+MAX_CLOCK_LEAD = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
-def in_utc(told: datetime) -> datetime:
-    """A moment in UTC; one without an offset is.
+def in_utc(sent: datetime) -> datetime:
+    """Return a moment in UTC; one without an offset is in UTC.
 
     Raises:
-        ValueError: it is beyond what any event is.
+        ValueError: it is earlier or later than any event.
     """
-    if not datetime(1800, 1, 1) < told.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
+    if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
         raise ValueError("is not between the years 1900 and 2200")
-    moment = told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+    moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
     if not EARLIEST <= moment < LATEST:
         raise ValueError("is not between the years 1900 and 2200")
     return moment
 
 
-def not_to_come(told: datetime) -> datetime:
-    """Refuse an event that starts long after now: it would stand behind all that comes until then.
+def not_in_the_future(started_at: datetime) -> datetime:
+    """Refuse an event that starts long after now: every event until then would be rated as a late one.
 
     Raises:
-        ValueError: the server's clock is wrong.
+        ValueError: it is more than a day in the future; the sender's clock is wrong.
     """
-    if told > datetime.now(UTC) + CLOCKS:
-        raise ValueError("is more than a day ahead of the service's clock")
-    return told
+    if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
+        raise ValueError("is in the future: more than a day ahead of the service's clock")
+    return started_at
 
 
-def not_a_number(told: Any) -> Any:
-    """Refuse numbers where a date in ISO 8601 is wanted.
+def iso_text(sent: Any) -> Any:
+    """Refuse a number in the place of a date in ISO 8601.
 
     Raises:
         ValueError: it is no text.
     """
-    if not isinstance(told, str) or not told[:4].isdigit() or "-" not in told:
+    if not isinstance(sent, str) or not sent[:4].isdigit() or "-" not in sent:
         raise ValueError("is not a date; write it like 2025-01-31T18:00:00Z")
-    return told
+    return sent
 
 
-Moment = Annotated[datetime, Field(strict=False), BeforeValidator(not_a_number), AfterValidator(in_utc)]
+Moment = Annotated[datetime, Field(strict=False), BeforeValidator(iso_text), AfterValidator(in_utc)]
 
 
 class Strict(BaseModel):
-    """Nothing is converted, and nothing unknown is taken."""
+    """A body of which nothing is converted, and in which no unknown field is allowed."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-def shown(example: dict[str, Any]) -> ConfigDict:
-    """A strict model's configuration, with an example for the OpenAPI document."""
+def with_example(example: dict[str, Any]) -> ConfigDict:
+    """Return a strict model's configuration, with an example for the OpenAPI document."""
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
 
 
 class Entry(Strict):
     """A player's line in one heat."""
 
-    player: Sent
-    heat: Sent | None = None
-    team: Sent | None = None
+    player: SentName
+    heat: SentName | None = None
+    team: SentName | None = None
     position: Positive | None = None
     time_s: Positive | None = None
     score: float | None = None
     team_score: float | None = None
     status: Literal["finished", "quit", "dnf", "disqualified", "did_not_start"] | None = None
-    played_s: Count | None = None
-    duration_s: Count | None = None
+    played_s: NotNegative | None = None
+    duration_s: NotNegative | None = None
     handicap: bool | None = None
 
 
 class Event(Strict):
     """One race or match."""
 
-    model_config = shown(
+    model_config = with_example(
         {
             "event_id": "race-17",
             "started_at": "2025-06-01T19:00:00Z",
@@ -95,9 +95,9 @@ class Event(Strict):
     )
 
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
-    started_at: Annotated[Moment, AfterValidator(not_to_come)]
-    match_id: Key | None = Field(None, description="The registered match whose result this is.")
-    mode: Sent | None = None
+    started_at: Annotated[Moment, AfterValidator(not_in_the_future)]
+    match_id: Identifier | None = Field(None, description="The registered match whose result this is.")
+    mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
     entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000)]
@@ -109,7 +109,7 @@ class Event(Strict):
 
 
 class Batch(Strict):
-    """Several events at once: all are taken, or none."""
+    """Several events at once: all are stored, or none."""
 
     events: Annotated[list[Event], Field(min_length=1, max_length=1000)]
 
@@ -117,7 +117,7 @@ class Batch(Strict):
 class NewPool(Strict):
     """A ladder, and the system that rates it."""
 
-    model_config = shown({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
+    model_config = with_example({"name": "karts", "system": "stk", "parameters": {"scale": 1500}})
 
     name: Name
     system: SystemName
@@ -125,9 +125,9 @@ class NewPool(Strict):
 
 
 class Configuration(Strict):
-    """What a pool is to be rated with, from its first event on."""
+    """The system that rates a pool from its first event on."""
 
-    model_config = shown({"system": "glicko2", "parameters": {}})
+    model_config = with_example({"system": "glicko2", "parameters": {}})
 
     system: SystemName
     parameters: Parameters = {}
@@ -136,33 +136,33 @@ class Configuration(Strict):
 class Merge(Strict):
     """Two accounts of one player."""
 
-    model_config = shown({"player": "ana-old", "into": "ana"})
+    model_config = with_example({"player": "ana-old", "into": "ana"})
 
-    player: Sent
-    into: Sent
+    player: SentName
+    into: SentName
 
 
 class NewName(Strict):
-    """What a player is to be called."""
+    """A player's new name."""
 
-    model_config = shown({"name": "anna"})
+    model_config = with_example({"name": "anna"})
 
     name: Name
 
 
 class Entrant(Strict):
-    """Who starts in a match."""
+    """A player who starts in a match."""
 
-    player: Sent
+    player: SentName
     team: Name | None = None
 
 
 class NewMatch(Strict):
     """A match that starts: its result counts once, and who is missing from it has quit."""
 
-    model_config = shown({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
+    model_config = with_example({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
 
-    match_id: Key
+    match_id: Identifier
     entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000)]
     expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0, description="Seconds to wait for a result.")] = (
         86_400.0
@@ -172,35 +172,35 @@ class NewMatch(Strict):
 class NewSeason(Strict):
     """A season that begins: every lead over a newcomer shrinks to a share of itself."""
 
-    model_config = shown({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
+    model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
     starts_at: Moment
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class Asked(Strict):
-    """A field of players whose chances are asked."""
+class PredictRequest(Strict):
+    """A field of players whose chances are to be predicted."""
 
-    model_config = shown({"entrants": ["ana", "ben", "cleo"], "top": 3})
+    model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[list[Sent], Field(min_length=2, max_length=200)]
+    entrants: Annotated[list[SentName], Field(min_length=2, max_length=200)]
     top: Annotated[int, Field(ge=1, le=200)] = 3
 
 
 class WaitingPlayer(Strict):
     """A player who waits for a match."""
 
-    player: Sent
+    player: SentName
     waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
     party: Name | None = None
     region: Annotated[str, Field(max_length=200)] = ""
 
 
 class Tickets(Strict):
-    """Who waits, and what matches are wanted; ratings are the pool's."""
+    """Players who wait, and the policy of matches; ratings are the pool's."""
 
-    model_config = shown(
+    model_config = with_example(
         {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
     )
 
@@ -215,11 +215,16 @@ class Tickets(Strict):
 
 
 class Day(Strict):
-    """A day whose ranks are to be kept."""
+    """A day whose ranks are to be stored."""
 
-    model_config = shown({"day": "2026-01-31"})
+    model_config = with_example({"day": "2026-01-31"})
 
     day: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+
+
+REQUEST_MODELS = (
+    Batch, Configuration, Day, Event, Merge, NewMatch, NewName, NewPool, NewSeason, PredictRequest, Tickets,
+)  # fmt: skip
 
 
 class Change(BaseModel):
@@ -232,7 +237,7 @@ class Change(BaseModel):
 
 
 class Effect(BaseModel):
-    """What becomes of a change of another event; null where there was, or is to be, none."""
+    """How a change of another event moves; null where there was none before, or is none after."""
 
     event_id: str | None
     player: str
@@ -273,7 +278,7 @@ class Page(BaseModel):
 
 
 class Rerated(BaseModel):
-    """How many changes of ratings are new."""
+    """How many changes of ratings moved."""
 
     rerated: int
 
@@ -288,8 +293,8 @@ class MatchOut(BaseModel):
     results: list[str]
 
 
-class MadeMatch(BaseModel):
-    """Players to play each other."""
+class ProposedMatch(BaseModel):
+    """Players who should play each other now."""
 
     players: list[str]
     teams: list[list[str]]

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.api.batching import Intake
-from podium.service.api.bodies import body_of, request_body
+from podium.service.api.bodies import read_body, request_body
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
@@ -26,196 +26,216 @@ from podium.service.api.models import (
     Receipt,
     Rerated,
 )
-from podium.service.http.access import require_role
-from podium.service.http.paths import EventId, Player, Pool
-from podium.service.http.problems import WRITING, answers
+from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.metrics import Metrics
-from podium.store import Store
 from podium.store.derive import snapshots
-from podium.store.write.submission import Receipt as Taken
+from podium.store.write.submission import Receipt as StoreReceipt
 
-BASE = "/api/v1/pools"
-REFUSALS = answers(*WRITING)
-ONE: type[Event | Batch] = Event
-DryRun = Annotated[bool, Query(description="Tell every change that would come, and store nothing.")]
-
-
-def add_writes(app: FastAPI, store: Store, metrics: Metrics) -> None:
-    """The routes that write."""
-    add_pools(app, store)
-    add_events(app, store, Intake(store), metrics)
-    add_corrections(app, store, metrics)
-    add_matches(app, store)
-    add_players(app, store)
+router = APIRouter(prefix=POOLS_PATH)
+REFUSALS = error_responses(*WRITE_ERRORS)
+EVENT_OR_BATCH: type[Event | Batch] = Event
+DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
 
 
-def add_pools(app: FastAPI, store: Store) -> None:
-    """Pools, their systems and seasons, and daily ranks."""
-
-    @app.post(BASE, status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
-    async def create_pool(request: Request, key: str = require_role("admin")) -> PoolOut:
-        """Open a ladder."""
-        told = await body_of(request, NewPool)
-        made = made_system(told)
-        await run_in_threadpool(store.create_pool, told.name, made, actor=key)
-        return PoolOut(name=told.name, system=made.name, parameters=told.parameters)
-
-    @app.put(f"{BASE}/{{pool}}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
-    async def configure(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
-        """Rate a ladder with another system, or other parameters, from its first event on."""
-        made = made_system(await body_of(request, Configuration))
-        return Rerated(rerated=await run_in_threadpool(store.configure, pool, made, actor=key))
-
-    @app.post(f"{BASE}/{{pool}}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"],
-              openapi_extra=request_body(NewSeason))  # fmt: skip
-    async def begin_season(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
-        """Shrink every lead over a newcomer to a share of itself, from a moment on."""
-        told = await body_of(request, NewSeason)
-        rerated = await run_in_threadpool(
-            store.begin_season, pool, told.name, told.starts_at, keep=told.keep, actor=key
-        )
-        return Rerated(rerated=rerated)
-
-    @app.post(f"{BASE}/{{pool}}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
-    async def take_snapshot(request: Request, pool: Pool, _key: str = require_role("admin")) -> dict[str, int]:
-        """Keep the ranks of a day's 00:00 UTC, today's if not told, and take spoilt days again; players per day."""
-        told = (await body_of(request, Day)).day
-        taken = await run_in_threadpool(store.snapshot, pool, None if told is None else snapshots.day_told(told))
-        return {str(snapshots.date_of(day)): players for day, players in taken.items()}
+@router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
+async def create_pool(request: Request, store: CurrentStore, key: Admin) -> PoolOut:
+    """Open a ladder."""
+    body = await read_body(request, NewPool)
+    system = requested_system(body)
+    await run_in_threadpool(store.create_pool, body.name, system, actor=key)
+    return PoolOut(name=body.name, system=system.name, parameters=body.parameters)
 
 
-def made_system(told: NewPool | Configuration) -> System:
-    """The system that a body describes."""
-    return systems.find(told.system).from_text(told.parameters)
+@router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
+async def configure(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+    """Rate a ladder with another system, or other parameters, from its first event on."""
+    system = requested_system(await read_body(request, Configuration))
+    return Rerated(rerated=await run_in_threadpool(store.configure, pool, system, actor=key))
 
 
-def add_events(app: FastAPI, store: Store, intake: Intake, metrics: Metrics) -> None:
-    """Results."""
+@router.post(
+    "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
+)
+async def begin_season(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+    """Shrink every lead over a newcomer to a share of itself, from a moment on."""
+    body = await read_body(request, NewSeason)
+    rerated = await run_in_threadpool(store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key)
+    return Rerated(rerated=rerated)
 
-    @app.post(f"{BASE}/{{pool}}/events", status_code=201, response_model=list[Receipt], tags=["events"],
-              responses=answers(*WRITING, 503) | {200: {"model": list[Receipt], "description": "Known already."}},
-              openapi_extra=request_body(Event, Batch))  # fmt: skip
-    async def submit(
-        request: Request, pool: Pool, *, dry_run: DryRun = False, key: str = require_role("write")
-    ) -> JSONResponse:
-        """Submit one event, or several that are taken together; the same again is answered with 200."""
-        told = await body_of(request, ONE, events=Batch)
-        events = told.events if isinstance(told, Batch) else [told]
-        refuse_repeated(events)
-        rows = [row for each in events for row in each.rows()]
-        match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
-        if dry_run:
-            found = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
-            return JSONResponse([receipt_json(each) for each in found], 200)
-        found = await intake.submit(pool, rows, key, match_ids)
-        for each in found:
-            metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
-        metrics.rerated.labels(pool).inc(max((each.rerated for each in found), default=0))
-        return JSONResponse(
-            [receipt_json(each) for each in found], 200 if all(each.duplicate for each in found) else 201
-        )
+
+@router.post("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
+async def take_snapshot(request: Request, pool: PoolName, store: CurrentStore, _key: Admin) -> dict[str, int]:
+    """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
+    body = await read_body(request, Day)
+    players_by_day = await run_in_threadpool(
+        store.snapshot, pool, None if body.day is None else snapshots.day_told(body.day)
+    )
+    return {str(snapshots.date_of(day)): players for day, players in players_by_day.items()}
+
+
+def requested_system(body: NewPool | Configuration) -> System:
+    """Return the system that a body describes."""
+    return systems.find(body.system).from_text(body.parameters)
+
+
+@router.post(
+    "/{pool}/events",
+    status_code=201,
+    response_model=list[Receipt],
+    tags=["events"],
+    responses=error_responses(*WRITE_ERRORS, 503)
+    | {200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
+    openapi_extra=request_body(Event, Batch),
+)
+async def submit(
+    request: Request,
+    pool: PoolName,
+    store: CurrentStore,
+    intake: CurrentIntake,
+    metrics: CurrentMetrics,
+    key: Writer,
+    *,
+    dry_run: DryRun = False,
+) -> JSONResponse:
+    """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
+    body = await read_body(request, EVENT_OR_BATCH, events=Batch)
+    events = body.events if isinstance(body, Batch) else [body]
+    refuse_repeated(events)
+    rows = [row for each in events for row in each.rows()]
+    match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
+    if dry_run:
+        receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
+        return JSONResponse([receipt_json(each) for each in receipts], 200)
+    receipts = await intake.submit(pool, rows, key, match_ids)
+    for each in receipts:
+        metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
+    metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
+    return JSONResponse(
+        [receipt_json(each) for each in receipts], 200 if all(each.duplicate for each in receipts) else 201
+    )
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
     """Refuse a batch with two events of one id: their rows would become one event.
 
     Raises:
-        RefusedError: an id stands twice.
+        RefusedError: an id appears twice.
     """
     seen: set[str] = set()
     for k, each in enumerate(events):
         if each.event_id in seen:
-            raise RefusedError(f"events[{k}].event_id", "stands twice in the batch; each event has an id of its own")
+            raise RefusedError(f"events[{k}].event_id", "appears twice in the batch; each event needs an id of its own")
         seen.add(each.event_id)
 
 
-def add_corrections(app: FastAPI, store: Store, metrics: Metrics) -> None:
-    """Corrections of events."""
-
-    @app.put(f"{BASE}/{{pool}}/events/{{event_id}}", response_model=Receipt, responses=REFUSALS, tags=["events"],
-             openapi_extra=request_body(Event))  # fmt: skip
-    async def amend(
-        request: Request, pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
-    ) -> JSONResponse:
-        """Correct an event; every rating becomes what it would have been."""
-        told = await body_of(request, Event)
-        if told.event_id != event_id:
-            raise RefusedError("event_id", "is not the event of the address")
-        if told.match_id is not None:
-            raise RefusedError("match_id", "is kept as it was submitted; leave it out of an amendment")
-        return corrected(pool, await run_in_threadpool(store.amend, pool, told.rows(), actor=key, dry_run=dry_run))
-
-    @app.post(f"{BASE}/{{pool}}/events/{{event_id}}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
-    def void(
-        pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
-    ) -> JSONResponse:
-        """Let an event count for nothing; its content is kept."""
-        return corrected(pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
-
-    @app.post(
-        f"{BASE}/{{pool}}/events/{{event_id}}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"]
-    )
-    def restore(
-        pool: Pool, event_id: EventId, *, dry_run: DryRun = False, key: str = require_role("admin")
-    ) -> JSONResponse:
-        """Let a voided event count again."""
-        return corrected(pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
-
-    def corrected(pool: str, told: Taken) -> JSONResponse:
-        if not told.effects:
-            metrics.rerated.labels(pool).inc(told.rerated)
-        return JSONResponse(receipt_json(told))
+@router.put(
+    "/{pool}/events/{event_id}",
+    response_model=Receipt,
+    responses=REFUSALS,
+    tags=["events"],
+    openapi_extra=request_body(Event),
+)
+async def amend(
+    request: Request,
+    pool: PoolName,
+    event_id: EventId,
+    store: CurrentStore,
+    metrics: CurrentMetrics,
+    key: Admin,
+    *,
+    dry_run: DryRun = False,
+) -> JSONResponse:
+    """Correct an event; every rating becomes what it would have been."""
+    body = await read_body(request, Event)
+    if body.event_id != event_id:
+        raise RefusedError("event_id", "is not the event of the address")
+    if body.match_id is not None:
+        raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
+    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    return correction_response(metrics, pool, receipt)
 
 
-def add_matches(app: FastAPI, store: Store) -> None:
-    """Matches that start."""
-
-    @app.post(f"{BASE}/{{pool}}/matches", status_code=201, responses=REFUSALS, tags=["matches"],
-              openapi_extra=request_body(NewMatch))  # fmt: skip
-    async def register(request: Request, pool: Pool, key: str = require_role("write")) -> MatchOut:
-        """Register a match that starts: its result counts once, and who is missing from it has quit."""
-        told = await body_of(request, NewMatch)
-        entrants = [each.model_dump() for each in told.entrants]
-        kept = await run_in_threadpool(
-            store.register, pool, told.match_id, entrants, held_s=told.expires_in_s, actor=key
-        )
-        return MatchOut.model_validate(kept, from_attributes=True)
-
-
-def add_players(app: FastAPI, store: Store) -> None:
-    """Who players are."""
-
-    @app.post(f"{BASE}/{{pool}}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-    async def merge(request: Request, pool: Pool, key: str = require_role("admin")) -> Rerated:
-        """Let one player's results be another's."""
-        told = await body_of(request, Merge)
-        return Rerated(rerated=await run_in_threadpool(store.merge, pool, told.player, told.into, actor=key))
-
-    @app.post(f"{BASE}/{{pool}}/players/{{player}}/rename", responses=REFUSALS, tags=["players"],
-              openapi_extra=request_body(NewName))  # fmt: skip
-    async def rename(request: Request, pool: Pool, player: Player, key: str = require_role("admin")) -> NewName:
-        """Call a player otherwise, everywhere; no rating moves."""
-        told = await body_of(request, NewName)
-        await run_in_threadpool(store.rename, pool, player, told.name, actor=key)
-        return told
-
-    @app.post(f"{BASE}/{{pool}}/players/{{player}}/pseudonymise", responses=REFUSALS, tags=["players"])
-    def pseudonymise(pool: Pool, player: Player, key: str = require_role("admin")) -> NewName:
-        """Forget every name that a player had, everywhere; no rating moves."""
-        return NewName(name=store.pseudonymise(pool, player, actor=key))
+@router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
+def void(
+    pool: PoolName,
+    event_id: EventId,
+    store: CurrentStore,
+    metrics: CurrentMetrics,
+    key: Admin,
+    *,
+    dry_run: DryRun = False,
+) -> JSONResponse:
+    """Void an event: it counts for nothing, and its content stays."""
+    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
 
 
-def receipt_json(told: Taken) -> dict[str, Any]:
-    """A receipt as the service gives it."""
+@router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
+def restore(
+    pool: PoolName,
+    event_id: EventId,
+    store: CurrentStore,
+    metrics: CurrentMetrics,
+    key: Admin,
+    *,
+    dry_run: DryRun = False,
+) -> JSONResponse:
+    """Restore a voided event: it counts again."""
+    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
+
+
+def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:
+    """Return a correction's receipt, and count what it rated again; a dry run counts nothing."""
+    if not receipt.effects:
+        metrics.rerated.labels(pool).inc(receipt.rerated)
+    return JSONResponse(receipt_json(receipt))
+
+
+@router.post(
+    "/{pool}/matches", status_code=201, responses=REFUSALS, tags=["matches"], openapi_extra=request_body(NewMatch)
+)
+async def register(request: Request, pool: PoolName, store: CurrentStore, key: Writer) -> MatchOut:
+    """Register a match that starts: its result counts once, and who is missing from it has quit."""
+    body = await read_body(request, NewMatch)
+    entrants = [each.model_dump() for each in body.entrants]
+    match = await run_in_threadpool(store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key)
+    return MatchOut.model_validate(match, from_attributes=True)
+
+
+@router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
+async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+    """Let one player's results be another's."""
+    body = await read_body(request, Merge)
+    return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
+
+
+@router.post(
+    "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
+)
+async def rename(request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+    """Give a player another name, everywhere; no rating moves."""
+    body = await read_body(request, NewName)
+    await run_in_threadpool(store.rename, pool, player, body.name, actor=key)
+    return body
+
+
+@router.post("/{pool}/players/{player}/pseudonymise", responses=REFUSALS, tags=["players"])
+def pseudonymise(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+    """Forget every name that a player had, everywhere; no rating moves."""
+    return NewName(name=store.pseudonymise(pool, player, actor=key))
+
+
+def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:
+    """Return a receipt as JSON."""
     return {
-        "event_id": told.event_id,
-        "seq": told.seq,
-        "status": told.status,
-        "reason": told.reason,
-        "duplicate": told.duplicate,
-        "changes": [each._asdict() for each in told.changes],
-        "rerated": told.rerated,
-        "effects": [each._asdict() for each in told.effects],
-        "warnings": list(told.warnings),
+        "event_id": receipt.event_id,
+        "seq": receipt.seq,
+        "status": receipt.status,
+        "reason": receipt.reason,
+        "duplicate": receipt.duplicate,
+        "changes": [each._asdict() for each in receipt.changes],
+        "rerated": receipt.rerated,
+        "effects": [each._asdict() for each in receipt.effects],
+        "warnings": list(receipt.warnings),
     }

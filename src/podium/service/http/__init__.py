@@ -1,1 +1,1 @@
-"""What every route stands on: keys, problems, addresses, strict JSON."""
+"""What every route needs: keys, problems, addresses, strict JSON."""

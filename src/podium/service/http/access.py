@@ -1,90 +1,92 @@
-"""Who may what: each request's key, and how often it may ask."""
+"""Who may do what: the key of each request, and its rate limit."""
 
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Awaitable, Callable
 
-from fastapi import Depends, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.http.paths import name_of
+from podium.service.http.paths import decode_name
 from podium.store import Store
 from podium.store.keys import Key, found_key
 from podium.store.sql.database import only_reading
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
-REMEMBERED_S = 1.0  # how long a key is taken as it was: one that is revoked opens nothing after that
-MOST_REMEMBERED = 10_000
+KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
+MAX_CACHED_KEYS = 10_000
 
 
 class AccessError(PodiumError):
-    """The key does not open this, or asks too often."""
+    """The key does not allow this, or its rate limit is exceeded."""
 
-    def __init__(self, status: int, words: str, retry_after_s: int | None = None) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
         self.status, self.retry_after_s = status, retry_after_s
 
 
 class KeyGuard:
-    """Looks keys up, and counts what each asks for; kept in memory, by process."""
+    """Looks keys up, and counts the requests of each; held in memory, by process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: OrderedDict[str, tuple[float, Key]] = OrderedDict()  # only keys that open something
-        self._left: dict[int, tuple[float, float]] = {}  # when, and how many requests the key had left
+        self._cache: OrderedDict[str, tuple[float, Key]] = OrderedDict()  # only keys that open something
+        self._budgets: dict[int, tuple[float, float]] = {}  # when, and how many requests the key had left
 
-    async def key(self, told: str) -> Key | None:
-        """The key, if it opens anything."""
+    async def key(self, secret: str) -> Key | None:
+        """Return the key, if it opens anything."""
         now = time.monotonic()
-        known = self._known.get(told)
-        if known is not None and now - known[0] < REMEMBERED_S:
-            return known[1]
-        self._known.pop(told, None)
-        key = await run_in_threadpool(self._look_up, told)
+        cached = self._cache.get(secret)
+        if cached is not None and now - cached[0] < KEY_CACHE_S:
+            return cached[1]
+        self._cache.pop(secret, None)
+        key = await run_in_threadpool(self._look_up, secret)
         if key is not None:
-            self._known[told] = now, key
-            if len(self._known) > MOST_REMEMBERED:
-                self._known.popitem(last=False)
+            self._cache[secret] = now, key
+            if len(self._cache) > MAX_CACHED_KEYS:
+                self._cache.popitem(last=False)
         return key
 
-    def _look_up(self, told: str) -> Key | None:
+    def _look_up(self, secret: str) -> Key | None:
         with only_reading(self._store.engine).connect() as connection:
-            return found_key(connection, told)
+            return found_key(connection, secret)
 
     def count(self, key: Key) -> None:
         """Count a request.
 
         Raises:
-            AccessError: the key has asked too often.
+            AccessError: the key's rate limit is exceeded.
         """
         if key.per_second is None:
             return
-        now, most = time.monotonic(), max(1.0, BURST_S * key.per_second)
-        at, left = self._left.get(key.id, (now, most))
-        left = min(most, left + (now - at) * key.per_second)
-        self._left[key.id] = now, left - 1.0 if left >= 1.0 else left
+        now, capacity = time.monotonic(), max(1.0, BURST_S * key.per_second)
+        counted_at, left = self._budgets.get(key.id, (now, capacity))
+        left = min(capacity, left + (now - counted_at) * key.per_second)
+        self._budgets[key.id] = now, left - 1.0 if left >= 1.0 else left
         if left < 1.0:
-            wait = int((1.0 - left) / key.per_second) + 1
-            words = f"the key may ask {key.per_second:g} times a second; ask again in {wait} s"
-            raise AccessError(429, words, wait)
+            wait_s = int((1.0 - left) / key.per_second) + 1
+            unit = "request" if key.per_second == 1.0 else "requests"
+            raise AccessError(
+                429, f"rate limit: {key.per_second:g} {unit} a second; send this again in {wait_s} s", wait_s
+            )
 
 
-def require_role(role: str) -> Any:
-    """A dependency: the name of the key, which opens the pool of the route for a role."""
+def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
+    """Return a dependency: the name of the request's key, which must have a role for the pool of the route."""
 
-    async def opens(request: Request) -> str:
-        doorkeeper: KeyGuard = request.app.state.doorkeeper
+    async def check_key(request: Request) -> str:
+        guard: KeyGuard = request.app.state.key_guard
         words = request.headers.get("authorization", "").split()
         bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
-        pool = name_of(request.path_params["pool"]) if "pool" in request.path_params else None
-        key = await doorkeeper.key(words[1]) if bearer else None
+        pool = decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
+        key = await guard.key(words[1]) if bearer else None
         if key is None:
-            raise AccessError(401, "send a key that is in use, as Authorization: Bearer KEY")
+            raise AccessError(401, "the key is missing, unknown or revoked; send one as Authorization: Bearer KEY")
         if not key.may(role, pool):
-            words_for = f" in pool {pool}" if pool else ""
-            raise AccessError(403, f"the key does not open this: it takes one to {role}{words_for}")
-        doorkeeper.count(key)
+            pools = f"pool {pool}" if pool else "all pools"
+            raise AccessError(403, f"this needs a key with the role {role} for {pools}")
+        guard.count(key)
         return key.name
 
-    return Depends(opens)
+    return check_key

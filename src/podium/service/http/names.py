@@ -1,4 +1,4 @@
-"""Names as bodies have them: the rule is `podium.results.names`, and the store applies it to results."""
+"""Names in bodies: the rule is `podium.results.names`, and the store applies it to results."""
 
 from typing import Annotated
 
@@ -6,12 +6,12 @@ from pydantic import AfterValidator, Field
 
 from podium.results.names import SPACES, normalise, refusal
 
-LONGEST_SENT = 1000  # characters, before a name is normalised
-RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."
+MAX_SENT_CHARACTERS = 1000  # before a name is normalised
+NAME_RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."
 
 
-def readable(name: str) -> str:
-    """The name, normalised.
+def normalised_name(name: str) -> str:
+    """Return the name, normalised.
 
     Raises:
         ValueError: the rule refuses it.
@@ -23,27 +23,29 @@ def readable(name: str) -> str:
     return normal
 
 
-def readable_key(key: str) -> str:
-    """The key, to the letter.
+def verbatim_id(identifier: str) -> str:
+    """Return the id as it was sent, to the letter.
 
     Raises:
         ValueError: the rule for names refuses it.
     """
-    readable(key)
-    return key
+    normalised_name(identifier)
+    return identifier
 
 
 def not_blank(name: str) -> str:
-    """The name as it was sent; the store looks it up, or applies the rule.
+    """Return the name as it was sent; the store looks it up, or applies the rule.
 
     Raises:
-        ValueError: it is of spaces.
+        ValueError: it consists of spaces.
     """
     if not name.strip(SPACES):
         raise ValueError("is blank")
     return name
 
 
-Sent = Annotated[str, Field(min_length=1, max_length=LONGEST_SENT, description=RULE), AfterValidator(not_blank)]
-Name = Annotated[Sent, AfterValidator(readable)]
-Key = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(readable_key)]
+SentName = Annotated[
+    str, Field(min_length=1, max_length=MAX_SENT_CHARACTERS, description=NAME_RULE), AfterValidator(not_blank)
+]
+Name = Annotated[SentName, AfterValidator(normalised_name)]
+Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(verbatim_id)]

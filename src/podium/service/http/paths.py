@@ -6,20 +6,21 @@ from urllib.parse import unquote_to_bytes
 from fastapi import Path
 from pydantic import AfterValidator
 
-from podium.service.http.names import LONGEST_SENT
+from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.strict_json import RefusedError, check_text
 
-STAND_IN = "\x1f"  # for a slash within a name, on its way through the router
+POOLS_PATH = "/api/v1/pools"
+ENCODED_SLASH = "\x1f"  # stands for a slash within a name, on its way through the router
 
 
 class PathMiddleware:
-    """Middleware that tells a slash in a name from one between names, and refuses addresses that are no text."""
+    """Middleware that keeps a slash in a name apart from one between names, and refuses addresses that are no text."""
 
     def __init__(self, app: Any, refusal: Any) -> None:
         self.app, self.refusal = app, refusal
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand the request on, its address taken apart before it is decoded."""
+        """Pass the request on, its address taken apart before it is decoded."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -30,26 +31,28 @@ class PathMiddleware:
             for text in (*names, query):
                 check_text(text, "address")
         except RefusedError as error:
-            await self.refusal(422, f"the address {error.why}", "address")(scope, receive, send)
+            await self.refusal(422, f"the address {error.reason}", "address")(scope, receive, send)
             return
-        scope["path"] = "/".join(name.replace("/", STAND_IN) for name in names)
+        scope["path"] = "/".join(name.replace("/", ENCODED_SLASH) for name in names)
         await self.app(scope, receive, send)
 
 
-def name_of(part: str) -> str:
-    """The name that a part of an address stands for."""
-    return part.replace(STAND_IN, "/")
+def decode_name(part: str) -> str:
+    """Return the name that a part of an address stands for."""
+    return part.replace(ENCODED_SLASH, "/")
 
 
-def part(what: str, example: str) -> Any:
-    """A name in an address."""
+def path_name(description: str, example: str) -> Any:
+    """Return the type of a name in an address."""
     return Annotated[
-        str, Path(min_length=1, max_length=LONGEST_SENT, description=what, examples=[example]), AfterValidator(name_of)
+        str,
+        Path(min_length=1, max_length=MAX_SENT_CHARACTERS, description=description, examples=[example]),
+        AfterValidator(decode_name),
     ]
 
 
-Pool = part("The ladder.", "karts")
-EventId = part("The event's id.", "race-17")
-Player = part("The player's name.", "ana")
-MatchId = part("The registered match.", "lobby-9")
-Season = part("The season's name.", "2025")
+PoolName = path_name("The ladder.", "karts")
+EventId = path_name("The event's id.", "race-17")
+PlayerName = path_name("The player's name.", "ana")
+MatchId = path_name("The registered match.", "lobby-9")
+SeasonName = path_name("The season's name.", "2025")

@@ -1,8 +1,10 @@
-"""Every error as RFC 9457 has it; none repeats what was sent."""
+"""Every error as a problem of RFC 9457; none repeats what was sent."""
 
+from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -13,23 +15,19 @@ from podium.service.http.access import AccessError
 from podium.service.http.strict_json import RefusedError
 from podium.store.sql.database import StoreError
 
-MEDIA = "application/problem+json"
-TITLES = {
-    400: "Bad request", 401: "No key", 403: "Not with this key", 404: "Not found", 405: "Not this way",
-    409: "Conflict", 413: "Too large", 422: "Does not fit", 429: "Too often", 503: "Too busy",
-}  # fmt: skip
-WORDS = {
-    401: "There is no key, or it opens nothing.",
-    403: "The key does not open this.",
+MEDIA_TYPE = "application/problem+json"
+DESCRIPTIONS = {
+    401: "The key is missing, unknown or revoked.",
+    403: "The key does not allow this.",
     404: "There is no such thing.",
-    409: "It is known with other content, or cannot be done as things are.",
+    409: "It conflicts with what is stored.",
     413: "The body is too large.",
-    422: "The request does not fit; the field is named.",
-    429: "The key asks too often.",
-    503: "Too much waits to be stored; nothing of this was.",
+    422: "The request is not valid; the field is named.",
+    429: "The key's rate limit is exceeded.",
+    503: "Too many results are waiting to be stored; none of these were stored.",
 }
-READING = (401, 403, 404, 422, 429)
-WRITING = (*READING, 409, 413)
+READ_ERRORS = (401, 403, 404, 422, 429)
+WRITE_ERRORS = (*READ_ERRORS, 409, 413)
 
 
 class Problem(BaseModel):
@@ -47,10 +45,10 @@ class TooLargeError(PodiumError):
 
 
 class BusyError(PodiumError):
-    """Too much waits to be stored."""
+    """Too many results are waiting to be stored."""
 
 
-STATUSES: tuple[tuple[type[PodiumError], int], ...] = (
+STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
     (TooLargeError, 413),
     (BusyError, 503),
     (UnknownError, 404),
@@ -61,44 +59,54 @@ STATUSES: tuple[tuple[type[PodiumError], int], ...] = (
 )
 
 
-def answers(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI words for these errors."""
-    return {code: {"model": Problem, "content": {MEDIA: {}}, "description": WORDS[code]} for code in codes}
+def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI descriptions of these errors."""
+    return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}
 
 
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> JSONResponse:
-    """An answer that names what is wrong."""
-    told = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, field=field)
+    """Return an answer that names what is wrong; its title is the phrase of its status, as for `about:blank`."""
+    content = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, field=field)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
     if retry_after_s is not None:
         headers["Retry-After"] = str(retry_after_s)
-    return JSONResponse(told.model_dump(exclude_none=True), status, headers, MEDIA)
+    return JSONResponse(content.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
 
 
-def add_errors(app: FastAPI) -> None:
-    """Answer every error as a problem."""
+async def refused_body(_request: Request, error: RefusedError) -> JSONResponse:
+    """Answer a body or parameter that is refused."""
+    return problem(422, str(error), error.field or None)
 
-    @app.exception_handler(RefusedError)
-    async def refused(_request: Request, error: RefusedError) -> JSONResponse:
-        return problem(422, str(error), error.field or None)
 
-    @app.exception_handler(AccessError)
-    async def not_open(_request: Request, error: AccessError) -> JSONResponse:
-        return problem(error.status, str(error), retry_after_s=error.retry_after_s)
+async def refused_key(_request: Request, error: AccessError) -> JSONResponse:
+    """Answer a key that does not allow the request."""
+    return problem(error.status, str(error), retry_after_s=error.retry_after_s)
 
-    @app.exception_handler(PodiumError)
-    async def podium_error(_request: Request, error: PodiumError) -> JSONResponse:
-        field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
-        status = next((code for kind, code in STATUSES if isinstance(error, kind)), 400)
-        return problem(status, str(error), field, 1 if isinstance(error, BusyError) else None)
 
-    @app.exception_handler(HTTPException)
-    async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
-        answer = problem(error.status_code, str(error.detail))
-        answer.headers.update(error.headers or {})
-        return answer
+async def podium_error(_request: Request, error: PodiumError) -> JSONResponse:
+    """Answer what the store refuses."""
+    field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
+    status = next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
+    return problem(status, str(error), field, 1 if isinstance(error, BusyError) else None)
 
-    @app.exception_handler(RequestValidationError)
-    async def address_error(_request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        return problem(422, str(first["msg"]), ".".join(str(part) for part in first["loc"][1:]))
+
+async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
+    """Answer what the router refuses."""
+    answer = problem(error.status_code, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def invalid_parameter(_request: Request, error: RequestValidationError) -> JSONResponse:
+    """Answer a part of the address or a header that is not valid."""
+    first = error.errors()[0]
+    return problem(422, str(first["msg"]), ".".join(str(part) for part in first["loc"][1:]))
+
+
+ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = {
+    RefusedError: refused_body,
+    AccessError: refused_key,
+    PodiumError: podium_error,
+    HTTPException: http_error,
+    RequestValidationError: invalid_parameter,
+}

@@ -1,4 +1,4 @@
-"""JSON as the service takes it: nothing that two readers could understand differently."""
+"""Strict JSON: nothing that two readers could understand differently."""
 
 import json
 import math
@@ -7,25 +7,23 @@ from typing import Any
 
 from podium.results.objects import repeated_key
 
-DEEPEST = 32
-LARGEST = 2**63 - 1
-# What makes it worth a look at each value: escapes of no text, long numbers, and depth.
-SUSPICIOUS = re.compile(
-    r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
-)  # worth a look at each value
-NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+MAX_DEPTH = 32
+MAX_INTEGER = 2**63 - 1
+# What makes it worth checking each value: escapes that are no text, long numbers, and depth.
+SUSPICIOUS = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}")
+NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 class RefusedError(ValueError):
-    """A body that is refused: where, and why."""
+    """A body or parameter that is refused: in which field, and for what reason."""
 
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(f"{field}: {why}" if field else why)
-        self.field, self.why = field, why
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}" if field else reason)
+        self.field, self.reason = field, reason
 
 
 def loads(body: bytes) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
 
     Raises:
         RefusedError: it is no JSON, or has a key twice, NaN, an infinity, a whole number beyond 64 bits, a lone
@@ -36,7 +34,7 @@ def loads(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
     try:
-        value = json.loads(text, parse_constant=refused_constant, object_pairs_hook=once)
+        value = json.loads(text, parse_constant=reject_constant, object_pairs_hook=reject_duplicate_keys)
     except RecursionError:
         raise RefusedError("", "the body is nested too deep") from None
     except json.JSONDecodeError as error:
@@ -46,49 +44,49 @@ def loads(body: bytes) -> Any:
     except ValueError:
         raise RefusedError("", "a number has too many digits") from None
     if SUSPICIOUS.search(text):
-        check(value, "", 0)
+        check_value(value, "", 0)
     return value
 
 
-def refused_constant(word: str) -> float:
+def reject_constant(word: str) -> float:
     """Refuse NaN and Infinity."""
     raise RefusedError("", f"{word} is not a JSON number")
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, each of whose keys stands once."""
-    told = dict(pairs)
-    if len(told) < len(pairs):
-        raise RefusedError(shown(repeated_key(pairs) or ""), "stands twice in one object")
-    return told
+def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, each of whose keys appears once."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise RefusedError(printable(repeated_key(pairs) or ""), "appears twice in one object")
+    return value
 
 
-def shown(key: str) -> str:
-    """A key as an error may repeat it."""
+def printable(key: str) -> str:
+    """Return a key as an error may repeat it."""
     return key.encode("ascii", "backslashreplace").decode()[:100]
 
 
-def check(value: Any, field: str, depth: int) -> None:
-    """Refuse what no column can hold."""
-    if depth > DEEPEST:
+def check_value(value: Any, field: str, depth: int) -> None:
+    """Refuse a value that no column can hold."""
+    if depth > MAX_DEPTH:
         raise RefusedError("", "the body is nested too deep")
     if isinstance(value, dict):
         for key, each in value.items():
-            check_text(key, shown(key))
-            check(each, f"{field}.{shown(key)}".lstrip("."), depth + 1)
+            check_text(key, printable(key))
+            check_value(each, f"{field}.{printable(key)}".lstrip("."), depth + 1)
     elif isinstance(value, list):
         for k, each in enumerate(value):
-            check(each, f"{field}[{k}]", depth + 1)
+            check_value(each, f"{field}[{k}]", depth + 1)
     elif isinstance(value, str):
         check_text(value, field)
     elif isinstance(value, float) and not math.isfinite(value):
         raise RefusedError(field, "is beyond the largest number")
-    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INTEGER:
         raise RefusedError(field, "is a whole number beyond 64 bits")
 
 
 def check_text(text: str, field: str) -> None:
-    """Refuse what is no text."""
-    found = NO_TEXT.search(text)
-    if found is not None:
-        raise RefusedError(field, "has a NUL character" if found[0] == "\x00" else "has half of a surrogate pair")
+    """Refuse text with a NUL or half of a surrogate pair."""
+    match = NOT_TEXT.search(text)
+    if match is not None:
+        raise RefusedError(field, "has a NUL character" if match[0] == "\x00" else "has half of a surrogate pair")

@@ -1,0 +1,44 @@
+"""What routes depend on: the roles of keys, and the parts of the service, which stand in the app's state."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from podium.service.api.batching import Intake
+from podium.service.api.board_cache import BoardCache
+from podium.service.http.access import require_role
+from podium.service.metrics import Metrics
+from podium.store import Store
+
+
+async def get_store(request: Request) -> Store:
+    """Return the store of the service; this and the others are coroutines, so that no thread is needed for them."""
+    store: Store = request.app.state.store
+    return store
+
+
+async def get_intake(request: Request) -> Intake:
+    """Return the queues of results."""
+    intake: Intake = request.app.state.intake
+    return intake
+
+
+async def get_board_cache(request: Request) -> BoardCache:
+    """Return the cache of leaderboard pages."""
+    board_cache: BoardCache = request.app.state.board_cache
+    return board_cache
+
+
+async def get_metrics(request: Request) -> Metrics:
+    """Return the counters of the service."""
+    metrics: Metrics = request.app.state.metrics
+    return metrics
+
+
+CurrentStore = Annotated[Store, Depends(get_store)]
+CurrentIntake = Annotated[Intake, Depends(get_intake)]
+CurrentBoardCache = Annotated[BoardCache, Depends(get_board_cache)]
+CurrentMetrics = Annotated[Metrics, Depends(get_metrics)]
+Reader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
+Writer = Annotated[str, Depends(require_role("write"))]
+Admin = Annotated[str, Depends(require_role("admin"))]

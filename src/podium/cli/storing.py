@@ -11,7 +11,7 @@ from podium.errors import PodiumError, needs_extra
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.write.submission import Receipt
+    from podium.store.write.receipts import Receipt
 
 Database = Annotated[
     str, typer.Option("--db", metavar="URL", envvar="PODIUM_DB", help="An SQLite file, or a URL of a database.")

@@ -9,7 +9,8 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import PodiumError
 from podium.service.http.problems import BusyError
 from podium.store import Store
-from podium.store.write.submission import Receipt, Submission
+from podium.store.write.receipts import Receipt
+from podium.store.write.submission import Submission
 
 MAX_WAITING_EVENTS = 5_000  # of a pool
 MAX_BATCH_EVENTS = 1_000  # of a transaction

@@ -31,7 +31,7 @@ from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.metrics import Metrics
 from podium.store.derive import snapshots
-from podium.store.write.submission import Receipt as StoreReceipt
+from podium.store.write.receipts import Receipt as StoreReceipt
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)

@@ -30,8 +30,7 @@ from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log
 from podium.store.write import registrations
-from podium.store.write.receipts import Receipt as Receipt  # noqa: PLC0414  (other rooms import it from here)
-from podium.store.write.receipts import receipts
+from podium.store.write.receipts import Receipt, receipts
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)

@@ -143,4 +143,5 @@ def run_shared_kernels():
 if __name__ == "__main__":
     np.seterr(all="ignore")
     run_kernels(sys.argv[1:], whole=bool(os.environ.get("PODIUM_SOAK")))
-    run_shared_kernels()
+    if PAIRWISE in sys.argv:  # once, in one of the processes
+        run_shared_kernels()

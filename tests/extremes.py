@@ -92,7 +92,7 @@ def rate_all(system, events):
 def run_kernels(names):
     """Everything of these systems that is compiled, over extreme events, refused or not."""
     from podium.analysis.batched import can_share, log_losses
-    from podium.analysis.evaluation import Window, asked_heats, evaluate
+    from podium.analysis.evaluation import Window, evaluate, judged_heats
     from podium.engine.encoding import encode
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
@@ -114,7 +114,7 @@ def run_kernels(names):
                 pass
             if can_share(system):
                 events = encode(results, system)
-                log_losses([system] * 3, events, asked_heats(events, Window()))
+                log_losses([system] * 3, events, judged_heats(events, Window()))
 
 
 def run_shared_kernels():

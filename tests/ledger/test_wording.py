@@ -35,7 +35,7 @@ def test_the_last_digit_is_worth_no_more_than_elos(name):
 def test_nothing_that_is_shown_is_called_kept(name):
     rated = podium.rate(duels(range(0, 60, 7)), name)
     for event_id, player, delta in rated.history.select("event_id", "player", "delta").tail(20).iter_rows():
-        words = rated.explain(event_id, player).words
+        words = rated.explain(event_id, player).summary
         assert ("kept your rating" in words) == (round(delta, rated.system.digits) == 0.0), words
         found = re.search(r"(gained|lost) ([0-9.]+) points", words)
         if found:
@@ -49,7 +49,7 @@ def test_a_change_of_a_small_scale_is_not_called_kept():
     small = rated.history.filter(pl.col("delta").abs().is_between(0.001, 0.05))
     assert small.height > 0
     for event_id, player in small.select("event_id", "player").iter_rows():
-        assert "kept" not in rated.explain(event_id, player).words
+        assert "kept" not in rated.explain(event_id, player).summary
 
 
 @pytest.mark.parametrize(

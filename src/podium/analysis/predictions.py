@@ -18,7 +18,7 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import finite, plus, read, write
 
 BINS = 10  # of the reliability table
-SURE = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
+MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
 
 
 class Judged(NamedTuple):
@@ -57,7 +57,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HeatSelection:
     """Which predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
@@ -78,7 +78,7 @@ def _judge(
     first: int,
     last: int,
     played: int,
-    asked: Any,
+    selection: Any,
     least: tuple[float, float],
     scratch: Any,
     lean: Any,
@@ -98,12 +98,12 @@ def _judge(
         first_heat = events.heats[settlement] if events.heats.size else settlement
         last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
         for heat in range(first_heat, last_heat):
-            if not asked[heat]:
+            if not selection[heat]:
                 continue
             begin = events.entries[heat] if events.entries.size else start
             end = events.entries[heat + 1] if events.entries.size else stop
             size = float(end - begin)
-            told = NOTHING
+            sums = NOTHING
             for i in range(begin, end):
                 lean[i - begin] = 0.0
             for i in range(begin, end):
@@ -118,7 +118,7 @@ def _judge(
                     chance = expect(params, a, read(entering_states, slot, entering))
                     if not 0.0 <= chance <= 1.0:
                         return settlement, start + slot_at(events, i, start)
-                    p = min(max(chance, SURE), 1.0 - SURE)
+                    p = min(max(chance, MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
                     odds = math.log(p) - math.log(1.0 - p)
                     lean[i - begin] += odds
                     lean[j - begin] -= odds
@@ -133,7 +133,7 @@ def _judge(
                     settled = 1.0 if record >= least[1] else 0.0
                     tied_p, tied_s = 1.0 if p == 0.5 else 0.0, 1.0 if s == 0.5 else 0.0
                     both = 1.0 if tied_p + tied_s == 0.0 else 0.0
-                    clipped = 1.0 if p <= SURE or p >= 1.0 - SURE else 0.0
+                    clipped = 1.0 if p <= MIN_PROBABILITY or p >= 1.0 - MIN_PROBABILITY else 0.0
                     comparison = Judged(
                         1.0,
                         loss,
@@ -153,7 +153,7 @@ def _judge(
                         clipped,
                         clipped * loss,
                     )
-                    told = plus(told, comparison)
+                    sums = plus(sums, comparison)
                     near, far = tenth(p), tenth(1.0 - p)
                     bins[near, 0] += 1.0
                     bins[near, 1] += p
@@ -161,7 +161,7 @@ def _judge(
                     bins[far, 0] += 1.0
                     bins[far, 1] += 1.0 - p
                     bins[far, 2] += 1.0 - s
-            if told.pairs > 0.0:
+            if sums.pairs > 0.0:
                 # The mean log-odds over the field is each one's strength where strengths explain all pairs
                 # (Bradley-Terry), and the chance to win is then Luce's: its share of the strengths.
                 best, total = -math.inf, 0.0
@@ -179,13 +179,13 @@ def _judge(
                     favourites += favourite
                     hits += favourite * winner
                 if won > 0.0:
-                    loss = -math.log(max(min(won, 1.0), SURE))
+                    loss = -math.log(max(min(won, 1.0), MIN_PROBABILITY))
                     right = hits / favourites
-                    told = plus(
-                        told,
+                    sums = plus(
+                        sums,
                         Judged(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, loss, right, 0.0, 0.0),
                     )
-            write(judged, heat, told)
+            write(judged, heat, sums)
         rate_event(params, prototypes, events, settlement, states, scratch, after, 0)
         for i in range(stop - start):
             state = read(after, i, newcomer)
@@ -199,8 +199,8 @@ _judge_cached = compile_kernel(_judge)
 _judge_uncached = compile_kernel(_judge, cached=False)
 
 
-def predict(system: System, events: Events, asked: Asked) -> Predictions:
-    """Predict every event that is asked for from the ratings before it, and learn every event.
+def predict(system: System, events: Events, selection: HeatSelection) -> Predictions:
+    """Predict every selected event from the ratings before it, and learn every event.
 
     Raises:
         NotFiniteError: a chance, or a player's new state, is not a finite number.
@@ -222,8 +222,8 @@ def predict(system: System, events: Events, asked: Asked) -> Predictions:
         0,
         settlements,
         system.state_type._fields.index("events"),
-        asked.heats,
-        (float(asked.min_events), float(asked.settled_events)),
+        selection.heats,
+        (float(selection.min_events), float(selection.settled_events)),
         scratch,
         np.empty(scratch.lines.shape[0]),
         states,

@@ -68,7 +68,7 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
         raise PodiumError("the season has no winner who lost points")
     typer.echo(f"Why did the winner lose points? {told.player} in {told.event_id}:")
     show.show_table(told.rows.filter(~told.rows["contribution"].is_between(-0.005, 0.005)))
-    typer.echo(told.words + "\n")
+    typer.echo(told.summary + "\n")
 
 
 def surprise(rated: "Rated") -> Any:
@@ -76,6 +76,6 @@ def surprise(rated: "Rated") -> Any:
     falls = rated.history.sort("delta").head(200)
     for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
         told = rated.explain(event_id, player)
-        if delta < 0 and "you won" in told.words:
+        if delta < 0 and "you won" in told.summary:
             return told
     return None

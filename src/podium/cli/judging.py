@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from podium.engine.system import System
 
 SHOWN_FINDINGS = 40
-AUDIT_TITLES = {
-    "months": "Points by month",
-    "broken": "Events whose points do not sum to zero",
-    "farmed": "Points mostly from few opponents",
-    "groups": "Groups who only meet each other",
-    "newcomers": "Newcomers who rise far faster than others",
-    "quitters": "Players who quit often",
+AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each
+    "months": ("months", "Points by month"),
+    "broken": ("unbalanced", "Events whose points do not sum to zero"),
+    "farmed": ("farming", "Points mostly from few opponents"),
+    "groups": ("isolated_groups", "Groups who only meet each other"),
+    "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
+    "quitters": ("quitters", "Players who quit often"),
 }
 
 
@@ -79,13 +79,13 @@ def audit(
         found = audit(rated_file(file, made, period, steps))
         if chart is not None:
             charts.save(charts.circulation(found.months, f"{file}, {made.name}"), chart)
-    tables = {field.name: getattr(found, field.name) for field in fields(found)}
+    tables = {name: getattr(found, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
         show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})
     elif form is Format.csv:
         show.show(found.months, form)
     else:
-        for name, title in AUDIT_TITLES.items():
+        for name, (_, title) in AUDIT_TABLES.items():
             if name == "months" or tables[name].height:
                 show.show(tables[name], form, title, most=SHOWN_FINDINGS)
     if found.unbalanced.height:

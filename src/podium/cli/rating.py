@@ -111,7 +111,7 @@ def explain(
     with show.progress("reading", "rating", "explaining") as steps:
         told = rated_file(file, made, period, steps, start).explain(event, player)
     if form is Format.json:
-        summary = {"event_id": told.event_id, "player": told.player, "system": made.name, "words": told.words}
+        summary = {"event_id": told.event_id, "player": told.player, "system": made.name, "words": told.summary}
         numbers = {"rating_before": told.rating_before, "delta": told.delta}
         show.show_json(summary | numbers | {"rows": told.rows.to_dicts()})
         return
@@ -119,7 +119,7 @@ def explain(
     if form is Format.table:
         before, change, digits = told.rating_before, told.delta, made.digits
         typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
-        typer.echo(told.words)
+        typer.echo(told.summary)
 
 
 def check(file: File) -> None:

@@ -80,10 +80,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     )
     if start is None:
         return players, replayed.states[rated]
-    found = start.rows(events)[rated]
-    before = pl.Series(start.seen_of(found)).replace(NEVER, None).cast(INSTANT)
+    known = start.rows(events)[rated]
+    before = pl.Series(start.seen_of(known)).replace(NEVER, None).cast(INSTANT)
     players = players.with_columns(pl.coalesce("last_played_at", before))
-    others = np.setdiff1d(np.arange(start.players.height), found)
+    others = np.setdiff1d(np.arange(start.players.height), known)
     states = np.concatenate([replayed.states[rated], start.states[others]])
     return pl.concat([players, start.players[others]]), states
 
@@ -116,13 +116,13 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
         `pool, rank, player, rating, peak`, the other fields of the state, `events, last_event_id,
         last_played_at, provisional`; ranks are among those who are eligible.
     """
-    told = history if at is None else as_of(history, at)
+    rows = history if at is None else as_of(history, at)
     if rules.pool is not None:
-        told = told.filter(pl.col("pool") == rules.pool)
-    if "peak" not in told.columns:
+        rows = rows.filter(pl.col("pool") == rules.pool)
+    if "peak" not in rows.columns:
         brought = pl.col("rating_before").first().over("pool", "player")
-        told = told.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
-    last = told.unique(["pool", "player"], keep="last", maintain_order=True)
+        rows = rows.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
+    last = rows.unique(["pool", "player"], keep="last", maintain_order=True)
     board = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
     provisional = pl.col("events") < system.min_events
     if system.settled_deviation is not None:
@@ -163,10 +163,10 @@ def span(text: str | float | timedelta) -> timedelta:
     """
     if isinstance(text, timedelta):
         return text
-    found = SPAN.fullmatch(str(text))
-    if found is None:
+    match = SPAN.fullmatch(str(text))
+    if match is None:
         raise ParameterError(f"{text!r} is not a span of time; it must be like 90d, 12w, 6mo or 1y")
-    days = int(found[1]) * SPAN_DAYS[found[2]]
+    days = int(match[1]) * SPAN_DAYS[match[2]]
     if days > LONGEST_DAYS:
         raise ParameterError(f"{text!r} is longer than any history; it must be like 90d, 12w, 6mo or 1y")
     return timedelta(days=days)

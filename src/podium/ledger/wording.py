@@ -25,8 +25,8 @@ def explain_in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[s
     won = outcome(met)
     link = "but" if (won.startswith("won") and shown < 0) or (won.startswith("lost") and shown > 0) else "and"
     start = f"{player}: you {won} {link} {moved}" if won else f"{player}: you {moved}"
-    told = [*reasons(met, delta, gaps, digits), *other_causes(rows, digits)]
-    return f"{start}: {'; '.join(told)}." if told else f"{start}."
+    clauses = [*reasons(met, delta, gaps, digits), *other_causes(rows, digits)]
+    return f"{start}: {'; '.join(clauses)}." if clauses else f"{start}."
 
 
 def outcome(met: pl.DataFrame) -> str:

@@ -202,7 +202,7 @@ def add_events(app: FastAPI, store: Store) -> None:
     def explanation(pool: Pool, event_id: EventId, player: Player, _key: str = require_role("read")) -> dict[str, Any]:
         """Why a player's rating moved in an event."""
         told = store.explain(pool, event_id, player)
-        figures = {"rating_before": told.rating_before, "delta": told.delta, "words": told.words}
+        figures = {"rating_before": told.rating_before, "delta": told.delta, "words": told.summary}
         return {"event_id": event_id, "player": told.player} | figures | {"reasons": told.rows.to_dicts()}
 
     @app.get(f"{BASE}/{{pool}}/matches", responses=REFUSALS, tags=["matches"])

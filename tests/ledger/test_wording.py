@@ -72,3 +72,13 @@ def test_words_for_changes_of_all_sizes(digits, delta, gap, words):
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):
     monkeypatch.setattr("podium.engine.system.expect", lambda *_: 0.5)
     assert find("elo")().digits == 1
+
+
+def test_an_explanation_has_the_outcome_whatever_the_player_is_called():
+    field = [{"event_id": "e", "player": name, "position": k} for k, name in enumerate("abcd", start=1)]
+    duel = [{"event_id": "f", "player": name, "position": k} for k, name in enumerate(("a", "you won"), start=1)]
+    draw = [{"event_id": "g", "player": name, "position": 1} for name in "ab"]
+    rated = podium.rate(field + duel + draw, "elo")
+    entries = [("e", "a"), ("e", "b"), ("e", "d"), ("f", "you won"), ("g", "a")]
+    outcomes = [rated.explain(event_id, player).outcome for event_id, player in entries]
+    assert outcomes == ["won", "beat 2 of 3", "came last", "lost", "drew"]

@@ -76,6 +76,6 @@ def surprise(rated: "Rated") -> Any:
     falls = rated.history.sort("delta").head(200)
     for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
         told = rated.explain(event_id, player)
-        if delta < 0 and "you won" in told.summary:
+        if delta < 0 and told.outcome == "won":
             return told
     return None

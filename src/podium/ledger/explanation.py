@@ -14,7 +14,7 @@ from podium.engine.system import System, blank
 from podium.errors import UnknownError
 from podium.kernels.records import read, times
 from podium.ledger.leave_one_out import contributions
-from podium.ledger.wording import explain_in_words
+from podium.ledger.wording import explain_in_words, outcome
 from podium.results.names import normalise
 
 SCHEMA = {
@@ -40,7 +40,8 @@ class Explanation:
     rating_before: float
     delta: float
     rows: pl.DataFrame  # player, opponent, heat, result, expected, weight, contribution, cause
-    summary: str
+    outcome: str  # "won", "drew", "lost", "came last" or "beat 2 of 5"; empty where nobody was compared
+    summary: str  # a sentence or two to the player
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     before = float(replayed.before[entrant])
     if not settles:
         summary = f"{player}'s change is settled at the end of the rating period, with the last event in it."
-        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), summary)
+        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), "", summary)
     settlement = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
     states = states_before(system, events, settlement, replayed.start)
     account = Account(system, events, settlement, entrant, states)
@@ -76,7 +77,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     delta = float(after.rating - before)
     rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
     summary = explain_in_words(player, delta, rows, account.gaps(), system.digits)
-    return Explanation(event_id, player, before, delta, rows, summary)
+    return Explanation(event_id, player, before, delta, rows, outcome(rows), summary)
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]:

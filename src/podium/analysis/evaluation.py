@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.predictions import BINS, HeatSelection, Judged, Predictions, predict
+from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
 from podium.engine.system import System
@@ -106,10 +106,10 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
     selection = HeatSelection(judged_heats(events, window), window.min_events)
     predictions = predict(system, events, selection)
     rows = events.results.frame["event_id"][predictions.event_row]
-    table = pl.DataFrame(predictions.heats, schema=list(Judged._fields)).with_columns(
-        tau=kendall(predictions.heats), event_id=rows
-    )
-    sums = [pl.col(name).sum() for name in Judged._fields]
+    pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))
+    winners = pl.DataFrame(predictions.winners, schema=list(WinnerScores._fields))
+    table = pl.concat([pairs, winners], how="horizontal").with_columns(tau=kendall(predictions.pairs), event_id=rows)
+    sums = [pl.col(name).sum() for name in (*PairScores._fields, *WinnerScores._fields)]
     with_pairs = table.filter(pl.col("pairs") > 0)
     return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), predictions
 
@@ -134,12 +134,11 @@ def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
     return selected
 
 
-def kendall(heats: Floats) -> Floats:
+def kendall(scores: Floats) -> Floats:
     """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
-    of = {name: heats[:, k] for k, name in enumerate(Judged._fields)}
-    pairs = of["pairs"]
-    scale = np.sqrt((pairs - of["tied_predicted"]) * (pairs - of["tied_actual"]))
-    surplus = of["concordant"] - of["discordant"]
+    columns = PairScores(*scores.T)
+    scale = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
+    surplus = columns.concordant - columns.discordant
     return np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
 
 

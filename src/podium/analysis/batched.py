@@ -15,6 +15,7 @@ from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
 from podium.engine.encoding import Events
 from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
+from podium.engine.replay import newcomers
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
@@ -66,9 +67,10 @@ def _losses_in_one_pass(
     columns = events.columns
     params, (newcomer, entering, zero_evidence) = lanes[0].arguments()
     settings = np.array([each.params() for each in lanes], np.float64).T[None]
-    starts = np.array([each.newcomer() for each in lanes], np.float64).T
     widest = int(np.diff(columns.entrants).max(initial=0))
-    states = np.tile(starts, (events.player_names.len(), 1, 1))
+    states = np.empty((events.player_names.len(), len(newcomer), LANES))
+    for lane, each in enumerate(lanes):
+        states[:, :, lane] = newcomers(each, len(states))
     tables = Tables(
         settings=np.ascontiguousarray(settings),
         states=states,

@@ -137,9 +137,10 @@ def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
 def kendall(scores: Floats) -> Floats:
     """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
     columns = PairScores(*scores.T)
-    scale = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
-    surplus = columns.concordant - columns.discordant
-    return np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+    scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
+    surplus: Floats = columns.concordant - columns.discordant
+    tau: Floats = np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+    return tau
 
 
 def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:

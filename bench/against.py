@@ -121,7 +121,7 @@ class Side:
 
 
 @contextmanager
-def checked_out(revision: str) -> Iterator[Path]:
+def check_out(revision: str) -> Iterator[Path]:
     """The files of a revision, in a folder that is removed afterwards."""
     git = ["git", "-C", str(ROOT), "archive", "--format=tar", revision]
     archive = subprocess.run(git, check=False, capture_output=True)
@@ -160,7 +160,7 @@ def line(name: str, row: Spread) -> str:
 def compare_trees(revision: str, pattern: str, rounds: int) -> bool:
     """Print every row's ratio, and return whether every row that both have was measured and none is slower."""
     with ExitStack() as stack:
-        tree = stack.enter_context(checked_out(revision))
+        tree = stack.enter_context(check_out(revision))
         before, now = Side(revision, tree), Side("this tree", ROOT)
         for side in (before, now):
             stack.callback(side.stop)

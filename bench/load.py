@@ -42,7 +42,7 @@ def event():
 
 
 class Connection:
-    """One kept-alive HTTP connection, as little as a load generator needs."""
+    """One persistent HTTP connection, as little as a load generator needs."""
 
     def __init__(self, port, key):
         """To the loopback address."""
@@ -101,7 +101,7 @@ async def steady(connections, seconds, rate, ask):
     return took
 
 
-def told(took, seconds, per=1):
+def latencies(took, seconds, per=1):
     took = sorted(took)
     figures = {name: round(1000 * took[int(share * (len(took) - 1))], 1) for name, share in
                (("p50_ms", 0.5), ("p95_ms", 0.95), ("p99_ms", 0.99), ("most_ms", 1.0))}  # fmt: skip
@@ -138,12 +138,12 @@ async def measure(port, key, args):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    results["batches"] = told(*await closed_loop(connections[: args.senders], args.seconds, batch), per=args.batch)
+    results["batches"] = latencies(*await closed_loop(connections[: args.senders], args.seconds, batch), per=args.batch)
     await closed_loop(connections, 1.0, post)
-    results["single posts"] = told(*await closed_loop(connections, args.seconds, post))
-    results["posts at 100 a second"] = told(await steady(connections, args.seconds, 100, post), args.seconds)
-    results["top-100 pages"] = told(*await closed_loop(connections, args.seconds, page))
-    results["my rank and neighbours"] = told(*await closed_loop(connections, args.seconds, mine))
+    results["single posts"] = latencies(*await closed_loop(connections, args.seconds, post))
+    results["posts at 100 a second"] = latencies(await steady(connections, args.seconds, 100, post), args.seconds)
+    results["top-100 pages"] = latencies(*await closed_loop(connections, args.seconds, page))
+    results["my rank and neighbours"] = latencies(*await closed_loop(connections, args.seconds, mine))
     for connection in connections:
         connection.writer.close()
     return results
@@ -174,13 +174,13 @@ def main():
                         break
                     except OSError:
                         time.sleep(0.05)
-                found = asyncio.run(measure(port, key, args))
+                figures = asyncio.run(measure(port, key, args))
             finally:
                 server.terminate()
                 server.wait(20)
-        done = subprocess.run([*PODIUM, "verify"], cwd=folder, capture_output=True, text=True, check=False)
-        found["verify"] = done.stdout.strip() or done.stderr.strip()
-    sys.stdout.write(json.dumps(found, indent=1) + "\n")
+        verified = subprocess.run([*PODIUM, "verify"], cwd=folder, capture_output=True, text=True, check=False)
+        figures["verify"] = verified.stdout.strip() or verified.stderr.strip()
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

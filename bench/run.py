@@ -25,8 +25,8 @@ from events import PLAYERS, Fields, fields
 
 import podium
 from podium.analysis.batched import log_losses
-from podium.analysis.evaluation import Window, asked_heats
-from podium.analysis.predictions import Asked, predict
+from podium.analysis.evaluation import Window, judged_heats
+from podium.analysis.predictions import HeatSelection, predict
 from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, states_after
 from podium.engine.system import System
@@ -51,10 +51,10 @@ def podium_kernel(system: str) -> Callable[[Fields], peers.Timed]:
     """The replay of a system alone: table read and encoded before."""
 
     def ready(races: Fields) -> peers.Timed:
-        made = find(system)()
-        columns = encode(podium.read_results(races.table()), made).columns
+        instance = find(system)()
+        columns = encode(podium.read_results(races.table()), instance).columns
         events = races.player.shape[0]
-        return lambda: states_after(made, columns, 0, events, newcomers(made, PLAYERS))
+        return lambda: states_after(instance, columns, 0, events, newcomers(instance, PLAYERS))
 
     return ready
 
@@ -103,9 +103,9 @@ def best_seconds(run: Callable[[], object], *, tries: int, limit_s: float = 5.0)
     """The best of so many runs, or of as many as the time allows."""
     best, started = float("inf"), time.perf_counter()
     for _ in range(tries):
-        begun = time.perf_counter()
+        run_started = time.perf_counter()
         run()
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.perf_counter() - run_started)
         if time.perf_counter() - started > limit_s:
             break
     return best
@@ -117,13 +117,13 @@ def measured(
     """A row for each contender; the first is what the others are a multiple of."""
     rows = []
     for name, (ready, events) in contenders.items():
-        begun = time.perf_counter()
+        started = time.perf_counter()
         warm = ready(races.first(10))
         loaded = time.perf_counter()
         warm()
         first = time.perf_counter() - loaded
         seconds = best_seconds(ready(races.first(events)), tries=7 if name.startswith("Podium") else 2)
-        rows.append(Row(shape, name, events, loaded - begun, first, events / seconds))
+        rows.append(Row(shape, name, events, loaded - started, first, events / seconds))
         rows[-1].ratio = rows[-1].events_per_s / rows[0].events_per_s
     return rows
 
@@ -134,19 +134,19 @@ def end_to_end(duels: Fields) -> dict[str, float]:
         path = Path(folder) / "matches.parquet"
         table = duels.table().drop("time_s")
         table.write_parquet(path)
-        told = {}
+        figures = {}
         for _ in range(2):
             out = subprocess.run([sys.executable, __file__, "--child", str(path)], check=True, capture_output=True)
-            told = json.loads(out.stdout)
-        return {"table_mb": table.estimated_size() / 1e6} | told
+            figures = json.loads(out.stdout)
+        return {"table_mb": table.estimated_size() / 1e6} | figures
 
 
 def child(path: str) -> None:
     """Rate one file and tell how long it took, and how much memory."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     rated = podium.rate(path, "elo")
     height = rated.ratings.height + rated.history.height
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(json.dumps({"seconds": seconds, "peak_mb": peak, "rows": height}))
 
@@ -159,31 +159,31 @@ def one_huge_race(entrants: int = 10_000) -> float:
 
 def one_crowd(entrants: int = 100_000) -> float:
     """Seconds for the kernel over one race of so many entrants with Plackett-Luce."""
-    made = find("openskill-pl")()
+    system = find("openskill-pl")()
     table = {
         "event_id": ["e"] * entrants,
         "player": [str(k) for k in range(entrants)],
         "position": range(1, entrants + 1),
     }
-    columns = encode(podium.read_results(pl.DataFrame(table)), made).columns
-    return best_seconds(lambda: states_after(made, columns, 0, 1, newcomers(made, entrants)), tries=5)
+    columns = encode(podium.read_results(pl.DataFrame(table)), system).columns
+    return best_seconds(lambda: states_after(system, columns, 0, 1, newcomers(system, entrants)), tries=5)
 
 
 def many_candidates(duels: Fields) -> dict[str, float]:
     """How many times faster sixteen parameter sets go together than one replay with predictions each."""
     results = podium.read_results(duels.first(200_000).table())
-    told = {}
+    figures = {}
     for name in ("elo", "xonstat", "folyami", "glicko2"):
-        made = find(name)()
-        setting = fields_of(made)[0]
-        candidates = [replace(made, **{setting: getattr(made, setting) * (1.0 + 0.05 * k)}) for k in range(LANES)]
-        events = encode(results, made)
-        asked = asked_heats(events, Window())
+        system = find(name)()
+        setting = fields_of(system)[0]
+        candidates = [replace(system, **{setting: getattr(system, setting) * (1.0 + 0.05 * k)}) for k in range(LANES)]
+        events = encode(results, system)
+        selected = judged_heats(events, Window())
         apart = best_seconds(
-            lambda e=events, a=asked, c=candidates: [predict(each, e, Asked(a)) for each in c], tries=2
+            lambda e=events, a=selected, c=candidates: [predict(each, e, HeatSelection(a)) for each in c], tries=2
         )
-        told[name] = apart / best_seconds(lambda e=events, a=asked, c=candidates: log_losses(c, e, a), tries=3)
-    return told
+        figures[name] = apart / best_seconds(lambda e=events, a=selected, c=candidates: log_losses(c, e, a), tries=3)
+    return figures
 
 
 def fields_of(system: System) -> list[str]:

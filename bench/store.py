@@ -58,33 +58,33 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = args.db or Path(folder) / "podium.db"
         store = Store(str(path))
-        found = {"events": args.events, "players": args.players}
+        figures = {"events": args.events, "players": args.players}
         if not store.pools():
             store.create_pool("main", find(args.system)())
             filling = 0.0
             for first in range(0, args.events, BATCH):
                 rows = events(first, min(first + BATCH, args.events), args.players, rng)
                 filling += timed(lambda rows=rows: store.submit("main", rows))[1]
-            found["events a second, filling"] = round(args.events / filling)
+            figures["events a second, filling"] = round(args.events / filling)
         back = f"e{args.events - 10_000}"
         for what, act in (("void", store.void), ("restore", store.restore)):
-            told, seconds = timed(lambda act=act: act("main", back))
-            found[f"{what} 10,000 events back"] = {"s": round(seconds, 2), "changes": told.rerated}
+            receipt, seconds = timed(lambda act=act: act("main", back))
+            figures[f"{what} 10,000 events back"] = {"s": round(seconds, 2), "changes": receipt.rerated}
         names = [f"player {rng.randrange(args.players)}" for _ in range(500)]
-        found["rank of a player"] = p99_ms(lambda name: store.rank("main", name), names)
-        found["top 100"] = p99_ms(lambda _: store.leaderboard("main", top=100), names)
+        figures["rank of a player"] = p99_ms(lambda name: store.rank("main", name), names)
+        figures["top 100"] = p99_ms(lambda _: store.leaderboard("main", top=100), names)
         _, seconds = timed(lambda: store.submit("main", events(10**7, 10**7 + 1, args.players, rng)))
-        found["one more event, ms"] = round(1000 * seconds, 1)
+        figures["one more event, ms"] = round(1000 * seconds, 1)
         store.close()
         copy = Path(folder) / "copy.db"
         run = lambda *words: subprocess.run([*PODIUM, *map(str, words)], check=True, capture_output=True, text=True)  # noqa: E731
-        found["backup, s"] = round(timed(lambda: run("db", "backup", copy, "--db", path))[1], 1)
-        found["size, MB"] = round(path.stat().st_size / 1e6)
+        figures["backup, s"] = round(timed(lambda: run("db", "backup", copy, "--db", path))[1], 1)
+        figures["size, MB"] = round(path.stat().st_size / 1e6)
         there = Path(folder) / "restored.db"
         restored, seconds = timed(lambda: run("db", "restore", copy, "--db", there))
-        found["restore and verify, s"] = round(seconds, 1)
-        found["verify"] = restored.stdout.strip().rsplit(": ", 1)[-1]
-    sys.stdout.write(json.dumps(found, indent=1) + "\n")
+        figures["restore and verify, s"] = round(seconds, 1)
+        figures["verify"] = restored.stdout.strip().rsplit(": ", 1)[-1]
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -131,9 +131,9 @@ def command_page() -> str:
     parts = ["# Commands\n"]
     for words in commands():
         run = [sys.executable, "-c", "from podium.cli import main; main()", *words, "--help"]
-        told = subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout
-        told = told.replace("-c", "podium", 1) if "Usage: -c" in told else told
-        body = "\n".join(f"    {line}".rstrip() for line in told.strip().splitlines())
+        text = subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout
+        text = text.replace("-c", "podium", 1) if "Usage: -c" in text else text
+        body = "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
         parts.append(f"## podium {' '.join(words)}".rstrip() + f"\n\n{body}\n")
     return "\n".join(parts)
 
@@ -147,7 +147,7 @@ def results_page() -> str:
         "statuses": [f"| `{each.name}` | {each.meaning} | {each.cost} |" for each in STATUSES],
         "systems": [cost_row(system) for system in every],
         "worked": worked,
-        "in_file_order": [listed(each.name for each in every if each.ties_in_file_order or each is Xonstat2015)],
+        "in_file_order": [in_a_sentence(each.name for each in every if each.ties_in_file_order or each is Xonstat2015)],
     }
     text = (DOCS / "results.md.in").read_text(encoding="utf-8")
     for name, lines in facts.items():
@@ -192,7 +192,7 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
     ]
 
 
-def listed(words: Iterable[str]) -> str:
+def in_a_sentence(words: Iterable[str]) -> str:
     """Names in a sentence: a, b and c."""
     *first, last = (f"`{word}`" for word in words)
     return f"{', '.join(first)} and {last}" if first else last
@@ -200,10 +200,10 @@ def listed(words: Iterable[str]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every page by its path."""
-    told = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
-    told[DOCS / "reference" / "commands.md"] = command_page()
-    told[DOCS / "results.md"] = results_page()
-    return told
+    page_of = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
+    page_of[DOCS / "reference" / "commands.md"] = command_page()
+    page_of[DOCS / "results.md"] = results_page()
+    return page_of
 
 
 def histories() -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import podium
 from podium.analysis.evaluation import Window, evaluate
-from podium.analysis.predictions import SURE
+from podium.analysis.predictions import MIN_PROBABILITY
 from podium.analysis.tuning import tune
 from podium.systems import find, names
 
@@ -39,6 +39,7 @@ class Row(NamedTuple):
 
 def comparison(folder: Path) -> str:
     """The page."""
+    clip, loss = MIN_PROBABILITY, cost(MIN_PROBABILITY)
     lines = [
         "# How well each system predicts",
         "",
@@ -47,13 +48,13 @@ def comparison(folder: Path) -> str:
         "with predictions on one core, compiled code loaded. The results are the public histories named; they are not",
         "part of this repository. `make comparison DATA=folder` wrote this page.",
         "",
-        f"No prediction counts as surer than 1 - {SURE:g}: one that is, and goes wrong, costs {cost(SURE):.1f}, where",
+        f"No prediction counts as surer than 1 - {clip:g}: one that is, and goes wrong, costs {loss:.1f}, where",
         "without this clip it would cost infinitely much. `clipped` is the share of predictions beyond it. Where it is",
         "not small, the log loss is a matter of the clip as much as of the system: look at the other scores instead.",
     ]
     for key, (title, file, since, until) in DATA.items():
         results = podium.read_results(folder / file)
-        rows, left_out = judged(results, since)
+        rows, left_out = judge_systems(results, since)
         lines += ["", f"## {title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows), *tuned(results, until)]
         lines += ["", f"These results have not what {', '.join(left_out)} need: times or scores of every entry."]
         if key in HEATS_AS_EVENTS:
@@ -61,7 +62,7 @@ def comparison(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def judged(results: podium.Results, since: str | None) -> tuple[list[Row], list[str]]:
+def judge_systems(results: podium.Results, since: str | None) -> tuple[list[Row], list[str]]:
     """Every system by its log loss, and those that cannot rate these results."""
     rows, left_out = [], []
     window = Window(since=since)
@@ -72,9 +73,9 @@ def judged(results: podium.Results, since: str | None) -> tuple[list[Row], list[
         except podium.ResultsError:
             left_out.append(name)
             continue
-        begun = time.perf_counter()
+        started = time.perf_counter()
         evaluate(results, systems[1:], window=window)
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         both = evaluate(results, systems, labels=["elo", name], window=window)
         rows.append(Row(name, both.scores.row(1, named=True), both.differences.row(0, named=True), seconds))
     return sorted(rows, key=lambda row: row.score["log_loss"]), left_out
@@ -109,9 +110,10 @@ def clip_effects(rows: list[Row]) -> list[str]:
     for name, score, *_ in rows:
         if score["clipped"] >= MANY_CLIPPED:
             loss = score["clipped_log_loss"]
+            milder = loss * cost(MILDER) / cost(MIN_PROBABILITY)
             lines.append(
                 f"Of {name}'s predictions {percent(score['clipped'])} are beyond the clip. Their part of its log loss "
-                f"is {loss:.2f} of {score['log_loss']:.2f}; it would be {loss * cost(MILDER) / cost(SURE):.2f} with a "
+                f"is {loss:.2f} of {score['log_loss']:.2f}; it would be {milder:.2f} with a "
                 f"clip of {MILDER:g}, and infinite without one."
             )
     return lines
@@ -121,7 +123,7 @@ def heats_apart(results: podium.Results, since: str | None, together: list[Row])
     """The same results with every heat an event, and whom that changes most."""
     named = results.frame["event_id"] + "/" + results.frame["heat"]
     apart = podium.read_results(results.frame.with_columns(event_id=named).drop("heat"))
-    rows, _ = judged(apart, since)
+    rows, _ = judge_systems(apart, since)
     losses = {row.name: row.score["log_loss"] for row in together}
     moved = max(rows, key=lambda row: abs(row.score["log_loss"] - losses[row.name]))
     change = f"{moved.score['log_loss']:.2f} instead of {losses[moved.name]:.2f}"
@@ -138,30 +140,30 @@ def heats_apart(results: podium.Results, since: str | None, together: list[Row])
 
 def tuned(results: podium.Results, until: str) -> list[str]:
     """What tuning brings on the part that no search saw."""
-    told = []
+    sentences = []
     past = f"the first {until} of the events" if until.endswith("%") else f"the events until {until}"
     for name in TUNED:
-        found = tune(results, find(name)(), until, trials=TRIALS)
-        gap = found.test.differences.row(0, named=True)
-        told.append(
+        tuning = tune(results, find(name)(), until, trials=TRIALS)
+        gap = tuning.test.differences.row(0, named=True)
+        sentences.append(
             f"Tuning {name} on {past} ({TRIALS} trials) changes its log loss on the later ones by "
             f"{gap['log_loss']:+.4f} ({gap['low']:+.4f} to {gap['high']:+.4f})."
         )
-    return told
+    return sentences
 
 
 def verdict(rows: list[Row]) -> list[str]:
     """What the table says of the systems that communities published, in a sentence each."""
-    told = []
+    sentences = []
     for word, worse in (("worse", True), ("better", False)):
-        found = [
+        systems = [
             row.name
             for row in rows
             if find(row.name).game and (row.gap["low"] > 0.0 if worse else row.gap["high"] < 0.0)
         ]
-        if found:
-            told.append(f"Of the communities' systems, {' and '.join(found)} predict {word} than plain Elo.")
-    return told
+        if systems:
+            sentences.append(f"Of the communities' systems, {' and '.join(systems)} predict {word} than plain Elo.")
+    return sentences
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ In the library:
 """
 
 
-def said(command: str, folder: Path) -> str:
+def output_of(command: str, folder: Path) -> str:
     """What a command prints as CSV or text."""
     words = shlex.split(command.removeprefix("podium "))
     return subprocess.run([*PODIUM, *words], check=True, capture_output=True, text=True, cwd=folder).stdout
@@ -75,19 +75,19 @@ def as_markdown(table: pl.DataFrame) -> list[str]:
 
 def recovery(folder: Path) -> str:
     """The page about how soon systems find skills."""
-    said(SEASON, folder)
-    told = pl.read_csv(said(RECOVER + " --format csv", folder).encode())
+    output_of(SEASON, folder)
+    table = pl.read_csv(output_of(RECOVER + " --format csv", folder).encode())
     first = {
-        word: ", ".join(told.drop_nulls(order).sort(order)["system"].head(3))
+        word: ", ".join(table.drop_nulls(order).sort(order)["system"].head(3))
         for word, order in (("soonest", ["events_to_50", "rmse"]), ("nearest", ["rmse"]), ("quickest", ["lag"]))
     }
-    return RECOVERY.format(season=SEASON, recover=RECOVER, table="\n".join(as_markdown(told)), **first)
+    return RECOVERY.format(season=SEASON, recover=RECOVER, table="\n".join(as_markdown(table)), **first)
 
 
 def matchmaking(folder: Path) -> str:
     """The page about waits and spreads."""
-    told = pl.read_csv(said(LAB + " --format csv", folder).encode())
-    return MATCHMAKING.format(lab=LAB, table="\n".join(as_markdown(told)))
+    table = pl.read_csv(output_of(LAB + " --format csv", folder).encode())
+    return MATCHMAKING.format(lab=LAB, table="\n".join(as_markdown(table)))
 
 
 if __name__ == "__main__":

@@ -39,11 +39,12 @@ COLUMNS = [
 def ladder(pool: str, seed: int) -> pl.DataFrame:
     """The results of one ladder."""
     scenario, measures = POOLS[pool]
-    told = simulate(Scenario(**{name: getattr(scenario, name) for name in Scenario.__slots__} | {"seed": seed})).results
+    settings = {name: getattr(scenario, name) for name in Scenario.__slots__} | {"seed": seed}
+    results = simulate(Scenario(**settings)).results
     number = pl.col("number")
-    told = told.with_columns(number=pl.col("event_id").str.slice(1).str.to_integer())
+    results = results.with_columns(number=pl.col("event_id").str.slice(1).str.to_integer())
     mode = pl.when(number % 3 == 1).then(pl.lit("time-trial")).otherwise(pl.lit("normal"))
-    shared = told.with_columns(
+    shared = results.with_columns(
         event_id=pl.format(pool + "-{}", number.cast(pl.String).str.zfill(3)),
         pool=pl.lit(pool),
         mode=mode if pool == "karts" else pl.lit(pool) if pool in ("duel", "dm", "ctf") else pl.lit(None, pl.String),
@@ -61,8 +62,8 @@ def ladder(pool: str, seed: int) -> pl.DataFrame:
     if pool == "stunts":
         shared = with_stewards(shared, seed)
     own = [name for name in ("heat", "team", "team_score", *measures) if name in shared.columns]
-    kept = ["event_id", "started_at", "pool", "mode", "player", "status", "handicap", *own]
-    return shared.select(kept)
+    columns = ["event_id", "started_at", "pool", "mode", "player", "status", "handicap", *own]
+    return shared.select(columns)
 
 
 def with_stewards(results: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -71,9 +72,10 @@ def with_stewards(results: pl.DataFrame, seed: int) -> pl.DataFrame:
     behind = pl.col("position") > 3
     status = pl.when(behind & (drawn < 0.04)).then(pl.lit("disqualified"))
     status = status.when(behind & (drawn < 0.07)).then(pl.lit("did_not_start")).otherwise("status")
-    told = results.with_columns(status=status)
     finished = pl.col("status") == "finished"
-    return told.with_columns(pl.when(finished).then(pl.col(name)).alias(name) for name in ("position", "time_s"))
+    return results.with_columns(status=status).with_columns(
+        pl.when(finished).then(pl.col(name)).alias(name) for name in ("position", "time_s")
+    )
 
 
 def make_season(seed: int = 2025) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def run_kernels(names, *, whole):
         whole: judge the predictions of every system, and not only of those with loops of their own and one pairwise.
     """
     from podium.analysis.batched import can_share, log_losses
-    from podium.analysis.evaluation import Window, asked_heats, evaluate
+    from podium.analysis.evaluation import Window, evaluate, judged_heats
     from podium.engine.encoding import encode
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
@@ -124,7 +124,7 @@ def run_kernels(names, *, whole):
                 pass
             if judged and can_share(system):
                 events = encode(results, system)
-                log_losses([system] * 3, events, asked_heats(events, Window()))
+                log_losses([system] * 3, events, judged_heats(events, Window()))
 
 
 def run_shared_kernels():

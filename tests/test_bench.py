@@ -41,5 +41,5 @@ def test_slower_is_more_than_three_percent_beyond_the_spread(against, ratios, sl
 
 
 def test_a_revision_that_is_none_is_refused(against):
-    with pytest.raises(SystemExit, match="no-such-revision is not a revision"), against.checked_out("no-such-revision"):
+    with pytest.raises(SystemExit, match="no-such-revision is not a revision"), against.check_out("no-such-revision"):
         pass

@@ -27,7 +27,7 @@ from podium.results.reading import Results, read_results
 FIRST = -math.inf  # the sequence of an event that has none
 PlayerKey = tuple[str, str]  # pool and player
 Moment = tuple[int, float]  # microseconds and sequence
-Seats = npt.NDArray[np.int64]
+SeatNumbers = npt.NDArray[np.int64]
 
 
 def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
@@ -67,7 +67,7 @@ class Live:
             self._begin(read_start(start.states if isinstance(start, Rated) else start, self.system))
 
     def _begin(self, start: Start) -> None:
-        self._seats = {seat: at for at, seat in enumerate(start.players.select("pool", "player").iter_rows())}
+        self._seats = {seat: row for row, seat in enumerate(start.players.select("pool", "player").iter_rows())}
         self._states, self._seen = start.states.copy(), start.seen.copy()
         for (pool, _), seen in zip(self._seats, self._seen.tolist(), strict=True):
             self._last[pool] = max(self._last.get(pool, (NEVER, FIRST)), (seen, FIRST))
@@ -91,7 +91,7 @@ class Live:
                 since 1970.
         """
         with self._lock:
-            self._seats = {seat: at for at, seat in enumerate(known)}
+            self._seats = {seat: row for row, seat in enumerate(known)}
             states = b"".join(state for state, _ in known.values())
             self._states = np.frombuffer(states, "<f8").astype(np.float64).reshape(len(known), self._states.shape[1])
             self._seen = np.array([seen for _, seen in known.values()], np.int64)
@@ -117,20 +117,20 @@ class Live:
         return history(self.system, events, replayed)
 
     def advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that are known to be timely, and return what the ledger is made of.
+        """Rate events that are known to be timely, and return what the ledger holds.
 
         Args:
             results: checked, and of events that were not rated before.
 
         Returns:
-            The encoded events, and what the replay made of them.
+            The encoded events, and what the replay gave.
 
         Raises:
             NotFiniteError: a rating would be no finite number; nothing has changed.
         """
         with self._lock:
             seated = len(self._seats)
-            events, seats = self._encoded(results)
+            events, seats = self._encode(results)
             try:
                 replayed = replay(self.system, events, self._states[seats])
             except NotFiniteError:
@@ -140,8 +140,8 @@ class Live:
             self._remember(results.frame, events, seats)
             return events, replayed
 
-    def _encoded(self, results: Results) -> tuple[Events, Seats]:
-        """The events, and the row of each of their players here."""
+    def _encode(self, results: Results) -> tuple[Events, SeatNumbers]:
+        """Encode the events, and seat their players: the row of each."""
         events = encode(results, self.system)
         seats = self._take_seats(events)
         return with_idle_before(events, self.system, EVENT, self._seen[seats]), seats
@@ -181,7 +181,7 @@ class Live:
         """
         results = read_results(rows)
         with self._lock:
-            events, seats = self._encoded(results)
+            events, seats = self._encode(results)
             start = self._states[seats]
         return explain(self.system, events, replay(self.system, events, start), event_id, player)
 
@@ -189,7 +189,7 @@ class Live:
     def ratings(self) -> dict[PlayerKey, Any]:
         """The state of every player, by (pool, player)."""
         with self._lock:
-            return {seat: self.system.state_type(*self._states[at].tolist()) for seat, at in self._seats.items()}
+            return {seat: self.system.state_type(*self._states[row].tolist()) for seat, row in self._seats.items()}
 
     def _refuse_untimely(self, frame: pl.DataFrame, source: str) -> None:
         faults = []
@@ -206,8 +206,8 @@ class Live:
         if faults:
             raise ResultsError(source, faults)
 
-    def _take_seats(self, events: Events) -> Seats:
-        """The row of each of the events' players here; newcomers get one."""
+    def _take_seats(self, events: Events) -> SeatNumbers:
+        """Seat the events' players: the row of each; newcomers get one."""
         seats = np.empty(events.player_names.len(), np.int64)
         for pool in events.pools:
             for player in range(pool.first_player, pool.last_player):
@@ -225,7 +225,7 @@ class Live:
             self._seats.popitem()
         self._states, self._seen = self._states[:count], self._seen[:count]
 
-    def _remember(self, frame: pl.DataFrame, events: Events, seats: Seats) -> None:
+    def _remember(self, frame: pl.DataFrame, events: Events, seats: SeatNumbers) -> None:
         self._events.update(frame["event_id"].to_list())
         for pool, moment in moments(frame):
             self._last[pool] = max(self._last.get(pool, (NEVER, FIRST)), moment)

@@ -28,7 +28,7 @@ from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
 
-MANY = 100_000  # entrants below which threads cost more than they save
+PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
 
 
 def make_system(system: str | System, parameters: dict[str, Any]) -> System:
@@ -42,7 +42,7 @@ def make_system(system: str | System, parameters: dict[str, Any]) -> System:
         return systems.find(system).from_text(parameters)
     check_rules(system)
     if parameters:
-        raise ParameterError(f"{system.name} is made already; give parameters with a name, not with a system")
+        raise ParameterError(f"{system.name} is an instance already; give parameters with a name, not with a system")
     return system
 
 
@@ -74,14 +74,14 @@ def rate(
     chosen = make_system(system, settings)
     checked = results if isinstance(results, Results) else read_results(results)
     events = encode(checked, chosen, period)
-    large = int(events.columns.entrants[-1]) > MANY
+    large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
     workers = (os.cpu_count() or 1) if large else 1
     if start is None:
         return Rated(chosen, period, events, replay(chosen, events, workers=workers))
-    begun = begin(start, chosen, period, checked)
-    rows = begun.rows(events)
-    events = with_idle_before(events, chosen, period, begun.seen_of(rows))
-    return Rated(chosen, period, events, replay(chosen, events, begun.states_of(chosen, rows), workers=workers), begun)
+    saved = begin(start, chosen, period, checked)
+    rows = saved.rows(events)
+    events = with_idle_before(events, chosen, period, saved.seen_of(rows))
+    return Rated(chosen, period, events, replay(chosen, events, saved.states_of(chosen, rows), workers=workers), saved)
 
 
 def begin(start: Any, system: System, period: str, results: Results) -> Start:
@@ -94,9 +94,9 @@ def begin(start: Any, system: System, period: str, results: Results) -> Start:
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states
-    begun = read_start(start, system, period, results.frame["pool"].unique().to_list())
-    refuse_earlier(begun, results, period)
-    return begun
+    saved = read_start(start, system, period, results.frame["pool"].unique().to_list())
+    refuse_earlier(saved, results, period)
+    return saved
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Rated:
             undated = self.start.players["last_played_at"].null_count()
             if undated and (at is not None or active_within is not None):
                 raise ParameterError("a date or activity needs the column last_played_at in the ratings to start from")
-            rows = pl.concat([history.standing(self.system, self.start), rows])
+            rows = pl.concat([history.starting_rows(self.system, self.start), rows])
         return boards.leaderboard(self.system, rows, rule, None if at is None else boards.instant(at))
 
     def pool(self, name: str | None = None) -> str:
@@ -308,8 +308,8 @@ class Rated:
         if len(pools) > 1:
             raise ParameterError(f"name the pool: there are {', '.join(pools)}")
         players, states = self._everyone
-        wanted = players["player"] == player
+        rows = players["player"] == player
         if pools:
-            wanted &= players["pool"] == pools[0]
-        found = wanted.arg_true()
-        return read(states, found[0], self.system.newcomer()) if found.len() else self.system.newcomer()
+            rows &= players["pool"] == pools[0]
+        numbers = rows.arg_true()
+        return read(states, numbers[0], self.system.newcomer()) if numbers.len() else self.system.newcomer()

@@ -67,7 +67,7 @@ def test_farming_and_groups_apart_are_found():
     found = audit(podium.rate(rows, "elo"))
     assert found.farming["player"].to_list() == ["shark"]
     assert found.farming["opponents"][0].to_list() == ["fish"]
-    assert [sorted(players) for players in found.groups["players"]] == [["fish", "shark"]]
+    assert [sorted(players) for players in found.isolated_groups["players"]] == [["fish", "shark"]]
 
 
 def test_steep_newcomers_and_quitters_are_found():
@@ -88,7 +88,18 @@ def test_the_command_prints_json(tmp_path, capsys):
     command_line.app(["audit", str(path), "--system", "elo", "--format", "json"], standalone_mode=False)
     told = json.loads(capsys.readouterr().out)
     assert told["months"][0]["newcomers"] == 2
-    assert told["unbalanced"] == []
+    assert list(told) == ["months", "broken", "farmed", "groups", "newcomers", "quitters"]
+    assert told["broken"] == []
+    assert told["groups"] == []
+
+
+def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
+    path = tmp_path / "duels.json"
+    path.write_text(json.dumps(duels(*[("shark", "fish")] * 40, ("ann", "bob"), ("bob", "cay"), ("cay", "ann"))))
+    command_line.app(["audit", str(path), "--system", "elo"], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "Points mostly from few opponents" in printed
+    assert "Groups who only meet each other" in printed
 
 
 def equals(matches=600):

@@ -10,7 +10,7 @@ from strategies import histories
 
 import podium
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Window, asked_heats, judge_events, mean
+from podium.analysis.evaluation import Window, judge_events, judged_heats, mean
 from podium.engine.encoding import encode
 from podium.kernels.records import LANES
 from podium.systems import find, names
@@ -26,7 +26,7 @@ def test_each_lane_is_a_replay_of_its_own(name, rows):
     first = {"tau": 0.4} if hasattr(start, "tau") else {"initial": start.initial + 40.0}
     systems = [start, replace(start, **first)] * (LANES // 2 + 1)
     events = encode(podium.read_results(rows), start)
-    asked = asked_heats(events, Window())
+    asked = judged_heats(events, Window())
     told = log_losses(systems, events, asked)
     assert told.size == len(systems)
     for system, loss in zip(systems[:2], told[:2], strict=True):

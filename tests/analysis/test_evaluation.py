@@ -7,7 +7,7 @@ import pytest
 
 import podium
 from podium.analysis.evaluation import Window, evaluate
-from podium.analysis.predictions import SURE
+from podium.analysis.predictions import MIN_PROBABILITY
 from podium.cli import app as command_line
 from podium.systems import find
 
@@ -36,8 +36,8 @@ def test_the_share_that_the_clip_holds_back():
     """Two matches: equals first, then a prediction as sure as a double can be, and wrong."""
     told = scores(races("ab", "ba"), find("elo")(scale=1e-3))
     assert told["clipped"] == 0.5
-    assert told["clipped_log_loss"] == pytest.approx(-math.log(SURE) / 2.0, rel=1e-12)
-    assert told["log_loss"] == pytest.approx((math.log(2.0) - math.log(SURE)) / 2.0, rel=1e-12)
+    assert told["clipped_log_loss"] == pytest.approx(-math.log(MIN_PROBABILITY) / 2.0, rel=1e-12)
+    assert told["log_loss"] == pytest.approx((math.log(2.0) - math.log(MIN_PROBABILITY)) / 2.0, rel=1e-12)
     assert scores(races("ab", "ba"))["clipped"] == 0.0
 
 

@@ -50,7 +50,7 @@ def test_a_share_parts_results_without_dates():
         told = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
         assert told.test.scores["events"].to_list() == [48, 48]
     for wrong in ("0%", "100%"):
-        with pytest.raises(podium.ParameterError, match="parts nothing of 120 events"):
+        with pytest.raises(podium.ParameterError, match="leaves no events on one side of 120"):
             tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
 
 
@@ -92,7 +92,7 @@ def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
 
 def test_what_cannot_be_tuned_says_why(tmp_path):
     results = podium.read_results(RACES)
-    with pytest.raises(podium.ParameterError, match="parts nothing"):
+    with pytest.raises(podium.ParameterError, match="leaves no events on one side"):
         tune(results, find("elo")(), "2026-01-01", trials=1)
     study = tmp_path / "not-a-study.db"
     study.write_text("no database")

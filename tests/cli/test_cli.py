@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from commands import run
 
-from podium.cli.judging import AUDIT_TITLES
+from podium.cli.judging import AUDIT_TABLES
 
 SEASON = Path(__file__).parents[2] / "examples" / "season.csv"
 
@@ -107,4 +107,4 @@ def test_audit_shows_every_table_under_its_title(karts, tmp_path):
     path.write_text(json.dumps(rows))
     assert "Points by month" in run("audit", path, "--system", "elo")
     fields_of_audit = json.loads(run("audit", path, "--system", "elo", "--format", "json"))
-    assert set(fields_of_audit) == set(AUDIT_TITLES)
+    assert set(fields_of_audit) == set(AUDIT_TABLES)

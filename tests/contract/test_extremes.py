@@ -14,7 +14,7 @@ from extremes import at_bound, extreme_events, rate_all
 
 import podium
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Window, asked_heats, evaluate
+from podium.analysis.evaluation import Window, evaluate, judged_heats
 from podium.engine.encoding import encode
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
@@ -140,7 +140,7 @@ def test_tuning_takes_a_candidate_that_is_not_finite_for_infinitely_bad():
     assert can_share(system)
     for bad, finite in ((BAD, False), ("none", True)):
         events = encode(podium.read_results(dividing_by_nothing(bad)), system)
-        losses = log_losses([system, system], events, asked_heats(events, Window()))
+        losses = log_losses([system, system], events, judged_heats(events, Window()))
         assert np.isfinite(losses).tolist() == [finite, finite]
         assert not np.isnan(losses).any()
 

@@ -35,7 +35,7 @@ def test_the_last_digit_is_worth_no_more_than_elos(name):
 def test_nothing_that_is_shown_is_called_kept(name):
     rated = podium.rate(duels(range(0, 60, 7)), name)
     for event_id, player, delta in rated.history.select("event_id", "player", "delta").tail(20).iter_rows():
-        words = rated.explain(event_id, player).words
+        words = rated.explain(event_id, player).summary
         assert ("kept your rating" in words) == (round(delta, rated.system.digits) == 0.0), words
         found = re.search(r"(gained|lost) ([0-9.]+) points", words)
         if found:
@@ -49,7 +49,7 @@ def test_a_change_of_a_small_scale_is_not_called_kept():
     small = rated.history.filter(pl.col("delta").abs().is_between(0.001, 0.05))
     assert small.height > 0
     for event_id, player in small.select("event_id", "player").iter_rows():
-        assert "kept" not in rated.explain(event_id, player).words
+        assert "kept" not in rated.explain(event_id, player).summary
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,13 @@ def test_words_for_changes_of_all_sizes(digits, delta, gap, words):
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):
     monkeypatch.setattr("podium.engine.system.expect", lambda *_: 0.5)
     assert find("elo")().digits == 1
+
+
+def test_an_explanation_has_the_outcome_whatever_the_player_is_called():
+    field = [{"event_id": "e", "player": name, "position": k} for k, name in enumerate("abcd", start=1)]
+    duel = [{"event_id": "f", "player": name, "position": k} for k, name in enumerate(("a", "you won"), start=1)]
+    draw = [{"event_id": "g", "player": name, "position": 1} for name in "ab"]
+    rated = podium.rate(field + duel + draw, "elo")
+    entries = [("e", "a"), ("e", "b"), ("e", "d"), ("f", "you won"), ("g", "a")]
+    outcomes = [rated.explain(event_id, player).outcome for event_id, player in entries]
+    assert outcomes == ["won", "beat 2 of 3", "came last", "lost", "drew"]

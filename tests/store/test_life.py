@@ -261,7 +261,7 @@ def test_the_library_and_the_store_tell_the_same(filled):
     assert filled.history("main").equals(rated.history)
     for event_id, name in (("e0", "a"), ("e3", "c"), ("e5", "d")):
         one, other = filled.explain("main", event_id, name), rated.explain(event_id, name)
-        assert (one.rating_before, one.delta, one.words) == (other.rating_before, other.delta, other.words)
+        assert (one.rating_before, one.delta, one.summary) == (other.rating_before, other.delta, other.summary)
         assert one.rows.equals(other.rows)
     for rules in (Eligibility(min_events=3), Eligibility(max_deviation=250.0), Eligibility(active_within=timedelta(1))):
         get_standing = filled.board("main", rules)

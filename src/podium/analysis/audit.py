@@ -15,20 +15,20 @@ from podium.ledger.history import states_brought
 from podium.rated import Rated
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
-TOP = 10
-FEW_OPPONENTS, FARMED_SHARE, FARMED_POINTS = 2, 0.8, 50.0
-NEW_EVENTS, STEEP = 10, 3.0  # a newcomer's first events, and robust deviations above other newcomers
-QUITS, QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
+TOP_PLAYERS = 10
+FEW_OPPONENTS, MIN_FARMED_SHARE, MIN_FARMED_POINTS = 2, 0.8, 50.0
+NEW_EVENTS, STEEP_DEVIATIONS = 10, 3.0  # a newcomer's first events, and robust deviations above other newcomers
+MIN_QUITS, MIN_QUIT_SHARE, QUIT_FACTOR = 5, 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was found. Every table may be empty; none accuses anyone."""
+    """What the audit shows. Every table may be empty; none accuses anyone."""
 
     months: pl.DataFrame  # points by month (or one row, where results have no dates)
     unbalanced: pl.DataFrame  # events of a conserving system whose exchange does not sum to zero
     farming: pl.DataFrame  # players whose points from duels come mostly from few opponents
-    groups: pl.DataFrame  # players who only meet each other
+    isolated_groups: pl.DataFrame  # players who only meet each other
     newcomers: pl.DataFrame  # newcomers who rise far faster than others
     quitters: pl.DataFrame  # players who quit often
 
@@ -53,27 +53,27 @@ def audit(rated: Rated) -> Audit:
         months=months(rated, changes, nets),
         unbalanced=unbalanced(rated, nets),
         farming=farming(rated, changes),
-        groups=groups(rated),
+        isolated_groups=isolated_groups(rated),
         newcomers=steep_newcomers(changes),
         quitters=quitters(rated),
     )
 
 
 def with_causes(rated: Rated) -> pl.DataFrame:
-    """The history, each row with its group, whether it is the player's first, and the points for taking part."""
+    """The history, each row with its settlement, whether it is the player's first, and the points for taking part."""
     rows = rated.events.ledger
-    group = np.searchsorted(rated.events.columns.entrants, rows.entrant, side="right") - 1
+    settlement = np.searchsorted(rated.events.columns.entrants, rows.entrant, side="right") - 1
     seat = rated.events.columns.player[rows.entrant]
     first = np.zeros(seat.size, np.bool_)
     first[np.unique(seat, return_index=True)[1]] = True
     settles = np.ones(seat.size, np.bool_) if rows.settles is None else rows.settles
-    base = np.where(settles, taking_part(rated)[rows.entrant], 0.0)
+    base = np.where(settles, participation_points(rated)[rows.entrant], 0.0)
     return rated.history.with_columns(
-        group=pl.Series(group), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
+        settlement=pl.Series(settlement), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
     )
 
 
-def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
+def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
     """The points that each entrant's form has above its state: base points, where a system has them."""
     params, columns = rated.system.params(), rated.events.columns
     gained = np.zeros(columns.player.size)
@@ -87,9 +87,9 @@ def taking_part(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
-    """What each event (or rating period) made or lost, beside the points for taking part."""
+    """What each event (or rating period) created or lost, beside the points for taking part."""
     moved = pl.col("delta") - pl.col("base_points")
-    return changes.group_by("group", maintain_order=True).agg(
+    return changes.group_by("settlement", maintain_order=True).agg(
         pl.col("event_id").last(),
         pl.col("started_at").last(),
         net=moved.sum(),
@@ -98,11 +98,11 @@ def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Events that a conserving system should have kept level."""
-    told = nets.select("event_id", "net", "moved")
+    """Events that a conserving system should have left level."""
+    totals = nets.select("event_id", "net", "moved")
     if not rated.system.conserves:
-        return told.clear()
-    return told.filter(pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved")))
+        return totals.clear()
+    return totals.filter(pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved")))
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFrame:
@@ -116,7 +116,7 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFr
         introduced_base_points=pl.col("base_points").sum(),
         exchanged=0.5 * (pl.col("delta") - pl.col("base_points")).abs().sum(),
     )
-    made = nets.group_by(month, maintain_order=True).agg(
+    balance = nets.group_by(month, maintain_order=True).agg(
         created=pl.col("net").clip(lower_bound=0.0).sum(), leaked=-pl.col("net").clip(upper_bound=0.0).sum()
     )
     latest = changes.group_by(month, "seat", maintain_order=True).agg(pl.col("rating").last())
@@ -124,33 +124,33 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFr
         active=pl.len(),
         mean=pl.col("rating").mean(),
         median=pl.col("rating").median(),
-        top_10=pl.col("rating").top_k(TOP).mean(),
+        top_10=pl.col("rating").top_k(TOP_PLAYERS).mean(),
     )
-    told = flows.join(made, on="month", maintain_order="left").join(active, on="month", maintain_order="left")
+    table = flows.join(balance, on="month", maintain_order="left").join(active, on="month", maintain_order="left")
     gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
     drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # an event's, by factors that differ by side
-    return told.with_columns(drift=drift, circulation=gain.cum_sum())
+    return table.with_columns(drift=drift, circulation=gain.cum_sum())
 
 
 def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
     """Players most of whose points won in events of two come from one or two opponents."""
-    duels = changes.filter(pl.len().over("group") == 2)  # noqa: PLR2004  (a duel has two)
+    duels = changes.filter(pl.len().over("settlement") == 2)  # noqa: PLR2004  (a duel has two)
     if duels.is_empty() or rated.period != "event":
         return pl.DataFrame(schema={"player": pl.String, "opponents": pl.List(pl.String), "points": pl.Float64})
-    other = pl.col("player").reverse().over("group").alias("opponent")
+    other = pl.col("player").reverse().over("settlement").alias("opponent")
     won = duels.with_columns(other).group_by("pool", "player", "opponent").agg(points=pl.col("delta").sum())
     gains = won.filter(pl.col("points") > 0.0).sort("points", descending=True)
-    told = gains.group_by("pool", "player", maintain_order=True).agg(
+    by_player = gains.group_by("pool", "player", maintain_order=True).agg(
         opponents=pl.col("opponent").head(FEW_OPPONENTS),
         points=pl.col("points").head(FEW_OPPONENTS).sum(),
         share=pl.col("points").head(FEW_OPPONENTS).sum() / pl.col("points").sum(),
         others=pl.len() - FEW_OPPONENTS,
     )
-    much = (pl.col("share") >= FARMED_SHARE) & (pl.col("points") >= FARMED_POINTS)
-    return told.filter(much).sort("points", descending=True)
+    much = (pl.col("share") >= MIN_FARMED_SHARE) & (pl.col("points") >= MIN_FARMED_POINTS)
+    return by_player.filter(much).sort("points", descending=True)
 
 
-def groups(rated: Rated) -> pl.DataFrame:
+def isolated_groups(rated: Rated) -> pl.DataFrame:
     """Players who only meet each other, beside each pool's largest group: their ratings compare with nobody's."""
     columns, names = rated.events.columns, rated.events.player_names
     sizes = np.diff(columns.entrants)
@@ -159,10 +159,10 @@ def groups(rated: Rated) -> pl.DataFrame:
     _, label = connected_components(links, directed=False)
     rows = []
     for pool in rated.events.pools:
-        here = label[pool.first_player : pool.last_player]
-        found, count = np.unique(here, return_counts=True)
-        for group in found[np.argsort(-count, kind="stable")][1:]:
-            members = names[pool.first_player : pool.last_player].filter(pl.Series(here == group)).to_list()
+        labels = label[pool.first_player : pool.last_player]
+        cliques, count = np.unique(labels, return_counts=True)
+        for clique in cliques[np.argsort(-count, kind="stable")][1:]:
+            members = names[pool.first_player : pool.last_player].filter(pl.Series(labels == clique)).to_list()
             rows.append({"pool": pool.name, "size": len(members), "players": members})
     return pl.DataFrame(rows, schema={"pool": pl.String, "size": pl.Int64, "players": pl.List(pl.String)})
 
@@ -176,8 +176,10 @@ def steep_newcomers(changes: pl.DataFrame) -> pl.DataFrame:
     whole = risen.filter(pl.col("events") == NEW_EVENTS)
     middle = pl.col("rise").median().over("pool")
     spread = (pl.col("rise") - middle).abs().median().over("pool") * 1.4826  # a normal deviation from the median one
-    told = whole.with_columns(deviations=(pl.col("rise") - middle) / spread)
-    return told.filter((pl.col("deviations") > STEEP) & pl.col("deviations").is_finite()).sort("rise", descending=True)
+    compared = whole.with_columns(deviations=(pl.col("rise") - middle) / spread)
+    return compared.filter((pl.col("deviations") > STEEP_DEVIATIONS) & pl.col("deviations").is_finite()).sort(
+        "rise", descending=True
+    )
 
 
 def quitters(rated: Rated) -> pl.DataFrame:
@@ -185,15 +187,15 @@ def quitters(rated: Rated) -> pl.DataFrame:
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})
-    told = rated.history.with_columns(quit=pl.Series(quits[rows.entrant])).with_columns(
+    changes = rated.history.with_columns(quit=pl.Series(quits[rows.entrant])).with_columns(
         usual=pl.col("quit").mean().over("pool")
     )
-    by_player = told.group_by("pool", "player", maintain_order=True).agg(
+    by_player = changes.group_by("pool", "player", maintain_order=True).agg(
         quits=pl.col("quit").sum().cast(pl.Int64),
         events=pl.len(),
         share=pl.col("quit").mean(),
         usual=pl.col("usual").first(),
         points=pl.col("delta").filter(pl.col("quit") > 0.0).sum(),
     )
-    often = (pl.col("share") >= QUIT_SHARE) & (pl.col("share") >= QUIT_FACTOR * pl.col("usual"))
-    return by_player.filter((pl.col("quits") >= QUITS) & often).sort("quits", descending=True)
+    often = (pl.col("share") >= MIN_QUIT_SHARE) & (pl.col("share") >= QUIT_FACTOR * pl.col("usual"))
+    return by_player.filter((pl.col("quits") >= MIN_QUITS) & often).sort("quits", descending=True)

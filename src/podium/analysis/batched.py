@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.analysis.predictions import SURE
+from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
 from podium.engine.encoding import Events
 from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
+from podium.engine.replay import newcomers
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import LANES, finite, plus, read_lane, times, write_lane
 
-TOGETHER = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
+CHANCES_MULTIPLIED = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
 
 
 class Tables(NamedTuple):
@@ -41,32 +42,35 @@ def can_share(system: System) -> bool:
     return not rules.overrides(rules.rate_event, system)
 
 
-def log_losses(systems: Sequence[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The mean log loss of each candidate over the pairs of the heats asked for, all of which are learnt.
+def log_losses(systems: Sequence[System], events: Events, selected: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """The mean log loss of each candidate over the pairs of the selected heats; all heats are learnt.
 
     Args:
         systems: candidates of one system, for all of which the events are encoded alike.
-        asked: (heats) which heats to judge.
+        selected: (heats) which heats to judge.
 
     Returns:
         (candidates) float64; NaN where there is no pair to judge, infinite where a state or chance is not finite.
     """
     losses = np.empty(len(systems))
     for first in range(0, len(systems), LANES):
-        some = list(systems[first : first + LANES])
-        losses[first : first + len(some)] = _together(some, events, asked)[: len(some)]
+        batch = list(systems[first : first + LANES])
+        losses[first : first + len(batch)] = _losses_in_one_pass(batch, events, selected)[: len(batch)]
     return losses
 
 
-def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+def _losses_in_one_pass(
+    systems: list[System], events: Events, selected: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
     """The losses of up to `LANES` candidates, replayed in one pass; the lanes that are left over repeat the last."""
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
     params, (newcomer, entering, zero_evidence) = lanes[0].arguments()
     settings = np.array([each.params() for each in lanes], np.float64).T[None]
-    starts = np.array([each.newcomer() for each in lanes], np.float64).T
     widest = int(np.diff(columns.entrants).max(initial=0))
-    states = np.tile(starts, (events.player_names.len(), 1, 1))
+    states = np.empty((events.player_names.len(), len(newcomer), LANES))
+    for lane, each in enumerate(lanes):
+        states[:, :, lane] = newcomers(each, len(states))
     tables = Tables(
         settings=np.ascontiguousarray(settings),
         states=states,
@@ -78,7 +82,7 @@ def _together(systems: list[System], events: Events, asked: npt.NDArray[np.bool_
     )
     run = _judge_cached if lanes[0].shipped else _judge_uncached
     prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
-    pairs = run_kernel(lanes[0], run, *prototypes, columns, asked, tables)
+    pairs = run_kernel(lanes[0], run, *prototypes, columns, selected, tables)
     if not pairs:
         return np.full(LANES, np.nan)
     losses = tables.losses / pairs
@@ -91,7 +95,7 @@ def _judge(
     entering: Any,
     zero_evidence: Any,
     events: Any,
-    asked: Any,
+    selected: Any,
     tables: Any,
 ) -> float:
     prototypes = params, newcomer, entering, zero_evidence
@@ -107,10 +111,10 @@ def _judge(
             for i in range(start, stop):
                 for j in range(i + 1, stop):
                     if comparable(events, i, j):
-                        compare_pair(prototypes, events, heat, i, j, first, float(stop - start), asked[heat], tables)
-                        pairs += 1.0 if asked[heat] else 0.0
+                        compare_pair(prototypes, events, heat, i, j, first, float(stop - start), selected[heat], tables)
+                        pairs += 1.0 if selected[heat] else 0.0
                         waiting += 1
-                        if waiting == TOGETHER:
+                        if waiting == CHANCES_MULTIPLIED:
                             waiting = 0
                             take_logarithms(tables)
         settle_all(prototypes, events, first, last, tables)
@@ -153,7 +157,7 @@ def compare_pair(
         for_a, for_b = compare(own, a, b, mine, theirs, course)
         write_lane(tables.comparison, 0, lane, times(evidence(own, for_a), weight))
         write_lane(tables.comparison, 1, lane, times(evidence(own, for_b), weight))
-        p = min(max(expect(own, a, b), SURE), 1.0 - SURE)
+        p = min(max(expect(own, a, b), MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
         # A draw is half a win and half a loss: the square root of both chances.
         seen = math.sqrt(p * (1.0 - p)) if drawn else won * p + (1.0 - won) * (1.0 - p)
         tables.chances[lane] *= seen if judged else 1.0

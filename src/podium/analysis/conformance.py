@@ -36,7 +36,7 @@ GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 @dataclass(frozen=True, slots=True)
 class SystemCheck:
-    """What a system was found to keep."""
+    """What a system keeps."""
 
     system: str
     histories: int
@@ -74,9 +74,9 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
             faults[check.__name__] = faults.get(check.__name__) or check(system, rows)
     rows = random_rows(rng, MANY_EVENTS, system, heats=2, quits=True)
     faults["many events"] = states_are_finite(system, rows)
-    found = [f"{system.name}: {fault}" for fault in faults.values() if fault]
-    if found:
-        raise RuleError("\n".join(found))
+    failures = [f"{system.name}: {fault}" for fault in faults.values() if fault]
+    if failures:
+        raise RuleError("\n".join(failures))
     promises: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
     kept = [promise_of(check) for check in promises]
     return SystemCheck(system.name, histories + 1, entries + len(rows), tuple(kept))
@@ -183,7 +183,7 @@ def explanations_add_up(system: System, rows: list[Row]) -> str | None:
                 f"{player}'s change in {event} is {delta!r} and its reasons add up to {total!r}; "
                 "register credit, and causes for what no opponent gives"
             )
-        if player not in explanation.words:
+        if player not in explanation.summary:
             return f"the explanation of {player}'s change in {event} does not name {player}"
     return None
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.predictions import BINS, Asked, Judged, Predictions, predict
+from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
 from podium.engine.system import System
@@ -92,8 +92,8 @@ def evaluate(
     ]
     tables = [reliability(name, each.bins) for name, (_, each) in zip(names, judged, strict=True)]
     empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    told = pl.DataFrame(differences, schema=None if differences else empty)
-    return Evaluation(pl.DataFrame(scores), told, pl.concat(tables), tuple(filter(None, notices)))
+    gaps = pl.DataFrame(differences, schema=None if differences else empty)
+    return Evaluation(pl.DataFrame(scores), gaps, pl.concat(tables), tuple(filter(None, notices)))
 
 
 def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Predictions]:
@@ -103,42 +103,44 @@ def judge(results: Results, system: System, window: Window, period: str) -> tupl
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
-    asked = Asked(asked_heats(events, window), window.min_events)
-    made = predict(system, events, asked)
-    rows = events.results.frame["event_id"][made.event_row]
-    table = pl.DataFrame(made.heats, schema=list(Judged._fields)).with_columns(tau=kendall(made.heats), event_id=rows)
-    sums = [pl.col(name).sum() for name in Judged._fields]
+    selection = HeatSelection(judged_heats(events, window), window.min_events)
+    predictions = predict(system, events, selection)
+    rows = events.results.frame["event_id"][predictions.event_row]
+    pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))
+    winners = pl.DataFrame(predictions.winners, schema=list(WinnerScores._fields))
+    table = pl.concat([pairs, winners], how="horizontal").with_columns(tau=kendall(predictions.pairs), event_id=rows)
+    sums = [pl.col(name).sum() for name in (*PairScores._fields, *WinnerScores._fields)]
     with_pairs = table.filter(pl.col("pairs") > 0)
-    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), made
+    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), predictions
 
 
-def asked_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
+def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
     """The heats that the window holds; an overall result only where it is all there is of an event."""
     columns = events.columns
     starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
-    asked = np.ones(starts.size, np.bool_)
+    selected = np.ones(starts.size, np.bool_)
     if columns.heats.size and events.entry_heat is not None:
         several = np.repeat(np.diff(columns.heats) > 1, np.diff(columns.heats))
-        asked &= ~((events.entry_heat[starts] == OVERALL).to_numpy() & several)
+        selected &= ~((events.entry_heat[starts] == OVERALL).to_numpy() & several)
     if window.since is None and window.until is None:
-        return asked
+        return selected
     if "started_at" not in events.results.frame.columns:
         raise ParameterError("--since and --until need started_at in the results")
     when = events.results.frame["started_at"][events.entry_row[starts]]
     if window.since is not None:
-        asked &= (when >= instant(window.since, whole_day=False)).to_numpy()
+        selected &= (when >= instant(window.since, whole_day=False)).to_numpy()
     if window.until is not None:
-        asked &= (when <= instant(window.until)).to_numpy()
-    return asked
+        selected &= (when <= instant(window.until)).to_numpy()
+    return selected
 
 
-def kendall(heats: Floats) -> Floats:
+def kendall(scores: Floats) -> Floats:
     """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
-    of = {name: heats[:, k] for k, name in enumerate(Judged._fields)}
-    pairs = of["pairs"]
-    scale = np.sqrt((pairs - of["tied_predicted"]) * (pairs - of["tied_actual"]))
-    surplus = of["concordant"] - of["discordant"]
-    return np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+    columns: Any = PairScores(*scores.T)  # a column each
+    scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
+    surplus: Floats = columns.concordant - columns.discordant
+    tau: Floats = np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+    return tau
 
 
 def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
@@ -168,12 +170,12 @@ def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
 
 def mean(table: pl.DataFrame, sums: str, count: str, weight: str) -> float | None:
     """The mean over pairs, or over events of their own means."""
-    some = table.filter(pl.col(count) > 0)
-    if some.is_empty():
+    with_any = table.filter(pl.col(count) > 0)
+    if with_any.is_empty():
         return None
     if weight == "event":
-        return float((some[sums] / some[count]).to_numpy().mean())
-    return float(some[sums].to_numpy().sum() / some[count].to_numpy().sum())
+        return float((with_any[sums] / with_any[count]).to_numpy().mean())
+    return float(with_any[sums].to_numpy().sum() / with_any[count].to_numpy().sum())
 
 
 def ratio(total: float, count: float) -> float | None:
@@ -220,5 +222,5 @@ def difference(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> dict[st
         rows = rng.integers(0, losses.size, losses.size)
         drawn[k] = losses[rows].sum() / pairs[rows].sum() - losses_first[rows].sum() / pairs_first[rows].sum()
     low, high = np.quantile(drawn, INTERVAL)
-    told = losses.sum() / pairs.sum() - losses_first.sum() / pairs_first.sum()
-    return {"log_loss": float(told), "low": float(low), "high": float(high)}
+    gap = losses.sum() / pairs.sum() - losses_first.sum() / pairs_first.sum()
+    return {"log_loss": float(gap), "low": float(low), "high": float(high)}

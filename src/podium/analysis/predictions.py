@@ -18,11 +18,11 @@ from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import finite, plus, read, write
 
 BINS = 10  # of the reliability table
-SURE = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
+MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
 
 
-class Judged(NamedTuple):
-    """Sums over the pairs of a heat; `settled_` over those of two players with a record."""
+class PairScores(NamedTuple):
+    """A pair's scores, or their sums over the pairs of a heat; `settled_` is of two players with a record."""
 
     pairs: float
     log_loss: float
@@ -36,33 +36,171 @@ class Judged(NamedTuple):
     discordant: float
     tied_predicted: float
     tied_actual: float
-    fields: float  # 1 where there is a winner to name
-    winner_log_loss: float
-    winner_correct: float
     clipped: float  # predictions as sure as may count
     clipped_log_loss: float
 
 
-NOTHING = Judged(*(0.0,) * len(Judged._fields))
+class WinnerScores(NamedTuple):
+    """How well a heat's winner was predicted."""
+
+    fields: float  # 1 where there is a winner to name
+    winner_log_loss: float
+    winner_correct: float
+
+
+NO_PAIRS = PairScores(*(0.0,) * len(PairScores._fields))
+NO_WINNER = WinnerScores(*(0.0,) * len(WinnerScores._fields))
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """What became of a system's predictions."""
 
-    heats: npt.NDArray[np.float64]  # (heats, fields of Judged)
+    pairs: npt.NDArray[np.float64]  # (heats, fields of PairScores)
+    winners: npt.NDArray[np.float64]  # (heats, fields of WinnerScores)
     event_row: npt.NDArray[np.int64]  # (heats): a row of the results table that belongs to the heat's event
     states: npt.NDArray[np.float64]  # (players, fields): after the last event
     bins: npt.NDArray[np.float64]  # (BINS, 3): pairs seen from both sides, sum of expected, sum of results
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class HeatSelection(NamedTuple):
     """Which predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
-    min_events: int = 0  # both players' rated events before, for a pair to be judged
-    settled_events: int = 10  # both players' rated events before, for a pair to be one of settled players
+    min_events: float = 0.0  # both players' rated events before, for a pair to be judged
+    settled_events: float = 10.0  # both players' rated events before, for a pair to be one of settled players
+
+
+class Tables(NamedTuple):
+    """What the kernel reads and writes."""
+
+    states: Any  # float64 (players, fields of the state)
+    after: Any  # float64 (entrants of the widest settlement, fields of the state)
+    lean: Any  # float64 (entries of the widest heat): sum of each one's log-odds against the others
+    pairs: Any  # float64 (heats, fields of PairScores)
+    winners: Any  # float64 (heats, fields of WinnerScores)
+    bins: Any  # float64 (BINS, 3)
+
+
+def _judge(
+    params: Any, prototypes: Any, events: Any, selection: Any, events_field: int, scratch: Any, tables: Any
+) -> tuple[int, int]:
+    """Judge and rate all; the settlement and entrant whose chance or state is not finite, or how many and -1."""
+    newcomer, entering, _ = prototypes
+    settlements = events.entrants.size - 1
+    for settlement in range(settlements):
+        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
+        enter_all(params, newcomer, events, start, stop, tables.states, scratch.entering_states)
+        first_heat = events.heats[settlement] if events.heats.size else settlement
+        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
+        for heat in range(first_heat, last_heat):
+            if selection.heats[heat]:
+                begin = events.entries[heat] if events.entries.size else start
+                end = events.entries[heat + 1] if events.entries.size else stop
+                scores, fault = judge_heat(
+                    params, entering, events, begin, end, start, selection, events_field, scratch, tables
+                )
+                if fault >= 0:
+                    return settlement, fault
+                write(tables.pairs, heat, scores)
+                if scores.pairs > 0.0:
+                    write(tables.winners, heat, judge_winner(tables.lean, events, begin, end))
+        rate_event(params, prototypes, events, settlement, tables.states, scratch, tables.after, 0)
+        for i in range(stop - start):
+            state = read(tables.after, i, newcomer)
+            if not finite(state):
+                return settlement, start + i
+            write(tables.states, events.player[start + i], state)
+    return settlements, -1
+
+
+@kernel
+def enter_all(
+    params: Any, newcomer: Any, events: Any, start: int, stop: int, states: Any, entering_states: Any
+) -> None:
+    """Write what each entrant `start` to `stop` brings to its row."""
+    for i in range(start, stop):
+        me = read(states, events.player[i], newcomer)
+        write(entering_states, i - start, enter(params, me, entrant_at(events, i)))
+
+
+@kernel
+def judge_heat(
+    params: Any,
+    entering: Any,
+    events: Any,
+    begin: int,
+    end: int,
+    start: int,
+    selection: Any,
+    events_field: int,
+    scratch: Any,
+    tables: Any,
+) -> tuple[PairScores, int]:
+    """Judge the pairs of entries `begin` to `end`, and sum up their log-odds; -1, or the entrant without a chance."""
+    scores, size = NO_PAIRS, float(end - begin)
+    for i in range(begin, end):
+        tables.lean[i - begin] = 0.0
+    for i in range(begin, end):
+        me = slot_at(events, i, start)
+        a, place = read(scratch.entering_states, me, entering), entry_at(events, i, size).place
+        known = tables.states[events.player[start + me], events_field]
+        for j in range(i + 1, end):
+            if not comparable(events, i, j):
+                continue
+            you = slot_at(events, j, start)
+            chance = expect(params, a, read(scratch.entering_states, you, entering))
+            if not 0.0 <= chance <= 1.0:
+                return scores, start + me
+            p = min(max(chance, MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
+            log_odds = math.log(p) - math.log(1.0 - p)
+            tables.lean[i - begin] += log_odds
+            tables.lean[j - begin] -= log_odds
+            record = min(known, tables.states[events.player[start + you], events_field])
+            if record >= selection.min_events:
+                theirs = entry_at(events, j, size).place
+                s = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
+                settled = 1.0 if record >= selection.settled_events else 0.0
+                scores = plus(scores, judge_pair(p, s, settled))
+                count_in_bin(tables.bins, p, s)
+                count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
+    return scores, -1
+
+
+@kernel
+def judge_pair(p: float, s: float, settled: float) -> PairScores:
+    """Score one prediction: the chance of a pair's first, `p`, against the result, `s`: 1, 0 or 0.5."""
+    loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
+    miss = (s - p) * (s - p)
+    right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
+    tied_p, tied_s = 1.0 if p == 0.5 else 0.0, 1.0 if s == 0.5 else 0.0
+    both = 1.0 if tied_p + tied_s == 0.0 else 0.0
+    clipped = 1.0 if p <= MIN_PROBABILITY or p >= 1.0 - MIN_PROBABILITY else 0.0
+    return PairScores(
+        1.0,
+        loss,
+        miss,
+        right,
+        settled,
+        settled * loss,
+        settled * miss,
+        settled * right,
+        both * right,
+        both * (1.0 - right),
+        tied_p,
+        tied_s,
+        clipped,
+        clipped * loss,
+    )
+
+
+@kernel
+def count_in_bin(bins: Any, expected: float, result: float) -> None:
+    """Count one side of a pair in the reliability table."""
+    row = tenth(expected)
+    bins[row, 0] += 1.0
+    bins[row, 1] += expected
+    bins[row, 2] += result
 
 
 @kernel
@@ -71,166 +209,65 @@ def tenth(chance: float) -> int:
     return min(int(chance * BINS), BINS - 1) if 0.0 < chance <= 1.0 else 0
 
 
-def _judge(
-    params: Any,
-    prototypes: Any,
-    events: Any,
-    first: int,
-    last: int,
-    played: int,
-    asked: Any,
-    least: tuple[float, float],
-    scratch: Any,
-    lean: Any,
-    states: Any,
-    after: Any,
-    judged: Any,
-    bins: Any,
-) -> tuple[int, int]:
-    """Judge and rate groups; the group and entrant with a chance or state that is not finite, or `last` and -1."""
-    newcomer, entering, _ = prototypes
-    for settlement in range(first, last):
-        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
-        entering_states = scratch.entering_states
-        for i in range(start, stop):
-            me = read(states, events.player[i], newcomer)
-            write(entering_states, i - start, enter(params, me, entrant_at(events, i)))
-        first_heat = events.heats[settlement] if events.heats.size else settlement
-        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
-        for heat in range(first_heat, last_heat):
-            if not asked[heat]:
-                continue
-            begin = events.entries[heat] if events.entries.size else start
-            end = events.entries[heat + 1] if events.entries.size else stop
-            size = float(end - begin)
-            told = NOTHING
-            for i in range(begin, end):
-                lean[i - begin] = 0.0
-            for i in range(begin, end):
-                slot = slot_at(events, i, start)
-                a = read(entering_states, slot, entering)
-                place = entry_at(events, i, size).place
-                known = states[events.player[start + slot], played]
-                for j in range(i + 1, end):
-                    if not comparable(events, i, j):
-                        continue
-                    slot = slot_at(events, j, start)
-                    chance = expect(params, a, read(entering_states, slot, entering))
-                    if not 0.0 <= chance <= 1.0:
-                        return settlement, start + slot_at(events, i, start)
-                    p = min(max(chance, SURE), 1.0 - SURE)
-                    odds = math.log(p) - math.log(1.0 - p)
-                    lean[i - begin] += odds
-                    lean[j - begin] -= odds
-                    record = min(known, states[events.player[start + slot], played])
-                    if record < least[0]:
-                        continue
-                    theirs = entry_at(events, j, size).place
-                    s = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
-                    loss = -(s * math.log(p) + (1.0 - s) * math.log(1.0 - p))
-                    miss = (s - p) * (s - p)
-                    right = 0.5 if p == 0.5 or s == 0.5 else 1.0 if (p > 0.5) == (s > 0.5) else 0.0
-                    settled = 1.0 if record >= least[1] else 0.0
-                    tied_p, tied_s = 1.0 if p == 0.5 else 0.0, 1.0 if s == 0.5 else 0.0
-                    both = 1.0 if tied_p + tied_s == 0.0 else 0.0
-                    clipped = 1.0 if p <= SURE or p >= 1.0 - SURE else 0.0
-                    comparison = Judged(
-                        1.0,
-                        loss,
-                        miss,
-                        right,
-                        settled,
-                        settled * loss,
-                        settled * miss,
-                        settled * right,
-                        both * right,
-                        both * (1.0 - right),
-                        tied_p,
-                        tied_s,
-                        0.0,
-                        0.0,
-                        0.0,
-                        clipped,
-                        clipped * loss,
-                    )
-                    told = plus(told, comparison)
-                    near, far = tenth(p), tenth(1.0 - p)
-                    bins[near, 0] += 1.0
-                    bins[near, 1] += p
-                    bins[near, 2] += s
-                    bins[far, 0] += 1.0
-                    bins[far, 1] += 1.0 - p
-                    bins[far, 2] += 1.0 - s
-            if told.pairs > 0.0:
-                # The mean log-odds over the field is each one's strength where strengths explain all pairs
-                # (Bradley-Terry), and the chance to win is then Luce's: its share of the strengths.
-                best, total = -math.inf, 0.0
-                for i in range(begin, end):
-                    lean[i - begin] /= size
-                    best = max(best, lean[i - begin])
-                for i in range(begin, end):
-                    total += math.exp(lean[i - begin] - best)
-                won, favourites, hits = 0.0, 0.0, 0.0
-                for i in range(begin, end):
-                    entry = entry_at(events, i, size)
-                    winner = 1.0 if entry.rank == 1.0 and entry.finished else 0.0
-                    favourite = 1.0 if lean[i - begin] == best else 0.0
-                    won += winner * math.exp(lean[i - begin] - best) / total
-                    favourites += favourite
-                    hits += favourite * winner
-                if won > 0.0:
-                    loss = -math.log(max(min(won, 1.0), SURE))
-                    right = hits / favourites
-                    told = plus(
-                        told,
-                        Judged(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, loss, right, 0.0, 0.0),
-                    )
-            write(judged, heat, told)
-        rate_event(params, prototypes, events, settlement, states, scratch, after, 0)
-        for i in range(stop - start):
-            state = read(after, i, newcomer)
-            if not finite(state):
-                return settlement, start + i
-            write(states, events.player[start + i], state)
-    return last, -1
+@kernel
+def judge_winner(lean: Any, events: Any, begin: int, end: int) -> WinnerScores:
+    """Score the prediction of a heat's winner, from the sums of log-odds of entries `begin` to `end`.
+
+    The mean log-odds over the field is each one's strength where strengths explain all pairs (Bradley-Terry), and the
+    chance to win is then Luce's: its share of the strengths.
+    """
+    size, best, total = float(end - begin), -math.inf, 0.0
+    for i in range(begin, end):
+        lean[i - begin] /= size
+        best = max(best, lean[i - begin])
+    for i in range(begin, end):
+        total += math.exp(lean[i - begin] - best)
+    won, favourites, hits = 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        entry = entry_at(events, i, size)
+        winner = 1.0 if entry.rank == 1.0 and entry.finished else 0.0
+        favourite = 1.0 if lean[i - begin] == best else 0.0
+        won += winner * math.exp(lean[i - begin] - best) / total
+        favourites += favourite
+        hits += favourite * winner
+    return (
+        WinnerScores(1.0, -math.log(max(min(won, 1.0), MIN_PROBABILITY)), hits / favourites) if won > 0.0 else NO_WINNER
+    )
 
 
 _judge_cached = compile_kernel(_judge)
 _judge_uncached = compile_kernel(_judge, cached=False)
 
 
-def predict(system: System, events: Events, asked: Asked) -> Predictions:
-    """Predict every event that is asked for from the ratings before it, and learn every event.
+def predict(system: System, events: Events, selection: HeatSelection) -> Predictions:
+    """Predict every selected event from the ratings before it, and learn every event.
 
     Raises:
         NotFiniteError: a chance, or a player's new state, is not a finite number.
     """
     columns = events.columns
     entries = columns.entries if columns.entries.size else columns.entrants
-    states = newcomers(system, events.player_names.len())
-    settlements = columns.entrants.size - 1
+    settlements, heats = columns.entrants.size - 1, entries.size - 1
     scratch = scratch_for(system, columns, 0, settlements)
-    after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
-    judged = np.zeros((entries.size - 1, len(Judged._fields)))
-    bins = np.zeros((BINS, 3))
-    judge = _judge_cached if system.shipped else _judge_uncached
+    states = newcomers(system, events.player_names.len())
+    tables = Tables(
+        states=states,
+        after=np.empty((scratch.entering_states.shape[0], states.shape[1])),
+        lean=np.empty(scratch.lines.shape[0]),
+        pairs=np.zeros((heats, len(PairScores._fields))),
+        winners=np.zeros((heats, len(WinnerScores._fields))),
+        bins=np.zeros((BINS, 3)),
+    )
     stopped, entrant = run_kernel(
         system,
-        judge,
+        _judge_cached if system.shipped else _judge_uncached,
         *system.arguments(),
         columns,
-        0,
-        settlements,
+        HeatSelection(selection.heats, float(selection.min_events), float(selection.settled_events)),
         system.state_type._fields.index("events"),
-        asked.heats,
-        (float(asked.min_events), float(asked.settled_events)),
         scratch,
-        np.empty(scratch.lines.shape[0]),
-        states,
-        after,
-        judged,
-        bins,
+        tables,
     )
     if stopped < settlements:
         raise with_names(NotFiniteError(system.name, stopped, entrant), events)
-    return Predictions(judged, events.entry_row[entries[:-1]], states, bins)
+    return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], states, tables.bins)

@@ -18,10 +18,10 @@ from podium.rated import rate
 from podium.results.reading import Results, read_results
 
 SETTLED_EVENTS = 10
-CLOSE = 50.0  # points of skill
-PARTS = 10  # of the season
-AT_ONCE = 100.0  # a change of skill from one event to the next that is no drift
-CAUGHT_UP = 0.5  # of such a change
+CLOSE_POINTS = 50.0  # points of skill
+SEASON_PARTS = 10  # of the season
+LEAP_POINTS = 100.0  # a change of skill from one event to the next that is no drift
+CAUGHT_UP_SHARE = 0.5  # of such a change
 SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
 Floats = npt.NDArray[np.float64]
 
@@ -55,32 +55,32 @@ def recover(
     """
     checked = results if isinstance(results, Results) else read_results(results)
     names = list(labels or [system.name for system in systems])
-    truth = checked_skills(skills)
+    truth = check_skills(skills)
     summaries, tables = [], []
     for name, system in zip(names, systems, strict=True):
-        followed = followed_players(checked, truth, system)
+        followed = history_with_truth(checked, truth, system)
         line = fitted_line(followed)
-        told = followed.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill"))
-        summaries.append({"system": name} | summary(told, line))
-        tables.append(progress(told).select(pl.lit(name).alias("system"), pl.all()))
+        comparison = followed.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill"))
+        summaries.append({"system": name} | summary(comparison, line))
+        tables.append(progress(comparison).select(pl.lit(name).alias("system"), pl.all()))
     return Recovery(pl.DataFrame(summaries), pl.concat(tables))
 
 
-def checked_skills(skills: pl.DataFrame) -> pl.DataFrame:
-    """The skills, if they are a table of them."""
+def check_skills(skills: pl.DataFrame) -> pl.DataFrame:
+    """Check that the skills are a table of them, and return it."""
     missing = [name for name in SCHEMA if name not in skills.columns]
     if missing:
         raise ParameterError(f"the skills have no column {missing[0]} (they need {', '.join(SCHEMA)})")
     try:
-        told = skills.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+        table = skills.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
     except pl.exceptions.PolarsError as error:
         raise ParameterError(f"the skills are no numbers ({str(error).splitlines()[0]})") from None
-    if told.select("event_id", "player").is_duplicated().any():
+    if table.select("event_id", "player").is_duplicated().any():
         raise ParameterError("the skills name a player twice in one event")
-    return told
+    return table
 
 
-def followed_players(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
+def history_with_truth(results: Results, truth: pl.DataFrame, system: System) -> pl.DataFrame:
     """The history beside the truth: rating before each event, skill at it, which of the player's events it is."""
     history = rate(results, system).history
     followed = history.join(truth, on=["event_id", "player"], how="left", maintain_order="left")
@@ -91,7 +91,7 @@ def followed_players(results: Results, truth: pl.DataFrame, system: System) -> p
     who = ["pool", "player"]
     return followed.with_columns(
         number=pl.int_range(1, pl.len() + 1).over(who),
-        part=(pl.int_range(pl.len()) * PARTS // pl.len()) + 1,
+        part=(pl.int_range(pl.len()) * SEASON_PARTS // pl.len()) + 1,
         leap=(pl.col("skill") - pl.col("skill").shift().over(who)).fill_null(0.0),
     )
 
@@ -107,27 +107,29 @@ def fitted_line(followed: pl.DataFrame) -> tuple[float, float]:
     return float(skill.mean() - slope * rating.mean()), slope
 
 
-def summary(told: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
+def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, Any]:
     """One system in a row."""
-    settled = told.filter(pl.col("number") > SETTLED_EVENTS)
-    events, found = events_until_close(told)
-    lag, leaps = lag_after_leaps(told, line)
+    settled = comparison.filter(pl.col("number") > SETTLED_EVENTS)
+    events, share_close = events_until_close(comparison)
+    lag, leaps = lag_after_leaps(comparison, line)
     return {
         "events_to_50": events,
-        "found": found,
+        "found": share_close,
         "rmse": root_mean_square(settled["error"]),
         "rank_correlation": rank_correlation(settled),
-        "rmse_first_10": root_mean_square(told.filter(pl.col("number") <= SETTLED_EVENTS)["error"]),
+        "rmse_first_10": root_mean_square(comparison.filter(pl.col("number") <= SETTLED_EVENTS)["error"]),
         "lag": lag,
         "leaps": leaps,
         "inflation": inflation(settled),
     }
 
 
-def events_until_close(told: pl.DataFrame) -> tuple[float | None, float]:
+def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
     """The median of the events until a rating is first within 50 points, and the share of players it ever is."""
-    close = told.filter(pl.col("error").abs() <= CLOSE).group_by("pool", "player").agg(pl.col("number").min())
-    players = told.group_by("pool", "player").agg(played=pl.len()).join(close, on=["pool", "player"], how="left")
+    close = (
+        comparison.filter(pl.col("error").abs() <= CLOSE_POINTS).group_by("pool", "player").agg(pl.col("number").min())
+    )
+    players = comparison.group_by("pool", "player").agg(played=pl.len()).join(close, on=["pool", "player"], how="left")
     events = players.select(pl.col("number").sub(1).cast(pl.Float64).fill_null(np.inf)).to_series()
     middle = events.median()
     share = 1.0 - players["number"].null_count() / players.height
@@ -139,45 +141,45 @@ def root_mean_square(error: pl.Series) -> float | None:
     return float(np.sqrt(np.mean(error.to_numpy() ** 2))) if error.len() else None
 
 
-def rank_correlation(told: pl.DataFrame) -> float | None:
+def rank_correlation(comparison: pl.DataFrame) -> float | None:
     """Spearman's rank correlation of rating and skill."""
-    if told.height < 2:  # noqa: PLR2004  (it takes two to compare)
+    if comparison.height < 2:  # noqa: PLR2004  (it takes two to compare)
         return None
-    found = told.select(pl.corr("rating_before", "skill", method="spearman")).item()
-    return None if found is None or np.isnan(found) else float(found)
+    correlation = comparison.select(pl.corr("rating_before", "skill", method="spearman")).item()
+    return None if correlation is None or np.isnan(correlation) else float(correlation)
 
 
-def lag_after_leaps(told: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
+def lag_after_leaps(comparison: pl.DataFrame, line: tuple[float, float]) -> tuple[float | None, int]:
     """The median of the events it takes a rating to follow half of a sudden change of skill ("level locking").
 
     Of leaps after a player's tenth event. One that is never followed counts as infinitely long.
     """
     lags: list[float] = []
-    for (_, _), career in told.group_by("pool", "player", maintain_order=True):
+    for (_, _), career in comparison.group_by("pool", "player", maintain_order=True):
         leap, number = career["leap"].to_numpy(), career["number"].to_numpy()
-        for at in np.flatnonzero((np.abs(leap) >= AT_ONCE) & (number > SETTLED_EVENTS)):
-            after = career["rating_before"].to_numpy()[at:]
-            moved = line[1] * (after - after[0]) / leap[at]
-            caught = np.flatnonzero(moved >= CAUGHT_UP)
+        for index in np.flatnonzero((np.abs(leap) >= LEAP_POINTS) & (number > SETTLED_EVENTS)):
+            after = career["rating_before"].to_numpy()[index:]
+            moved = line[1] * (after - after[0]) / leap[index]
+            caught = np.flatnonzero(moved >= CAUGHT_UP_SHARE)
             lags.append(float(caught[0]) if caught.size else np.inf)
     middle = float(np.median(lags)) if lags else np.inf
     return (middle if np.isfinite(middle) else None), len(lags)
 
 
-def inflation(told: pl.DataFrame) -> float | None:
+def inflation(comparison: pl.DataFrame) -> float | None:
     """By how many points of skill ratings rise over the season beside the skills they stand for."""
-    if told.height < 2:  # noqa: PLR2004  (a line needs two points)
+    if comparison.height < 2:  # noqa: PLR2004  (a line needs two points)
         return None
-    part, error = told["part"].to_numpy().astype(np.float64), told["error"].to_numpy()
+    part, error = comparison["part"].to_numpy().astype(np.float64), comparison["error"].to_numpy()
     spread = part - part.mean()
     if not spread.any():
         return None
-    return float((spread * error).sum() / (spread * spread).sum() * (PARTS - 1))
+    return float((spread * error).sum() / (spread * spread).sum() * (SEASON_PARTS - 1))
 
 
-def progress(told: pl.DataFrame) -> pl.DataFrame:
+def progress(comparison: pl.DataFrame) -> pl.DataFrame:
     """Tenth by tenth of the season: the error's root mean square and mean, and the rank correlation."""
-    return told.group_by("part", maintain_order=True).agg(
+    return comparison.group_by("part", maintain_order=True).agg(
         players=pl.struct("pool", "player").n_unique(),
         rmse=(pl.col("error") ** 2).mean().sqrt(),
         bias=pl.col("error").mean(),

@@ -24,9 +24,9 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 DAY_S = 86_400
 CENTRE = 1500.0
 SCHEDULES = ("random", "grid", "matched")
-SPARE = 3  # candidates drawn for every seat
-POPULAR = 0.5  # the k-th most active player turns up as k^-POPULAR
-SCORED = 10_000.0  # the score of a perfect performance
+SPARE_CANDIDATES = 3  # candidates drawn for every seat
+POPULARITY_EXPONENT = 0.5  # the k-th most active player turns up as k^-POPULAR
+PERFECT_SCORE = 10_000.0  # the score of a perfect performance
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class Careers:
     def skill(self, player: Integers, when: Floats) -> Floats:
         """The skill of players at instants."""
         jumped = self.jump * (when >= self.jump_at[player])
-        told: Floats = self.start[player] + self.gain[player] * when + jumped
-        return told
+        skill: Floats = self.start[player] + self.gain[player] * when + jumped
+        return skill
 
 
 def simulate(scenario: Scenario) -> Simulated:
@@ -113,9 +113,9 @@ def simulate(scenario: Scenario) -> Simulated:
         `laps` in seconds, where the scenario has them.
     """
     random = np.random.default_rng(scenario.seed)
-    careers = drawn_careers(scenario, random)
+    careers = draw_careers(scenario, random)
     when = np.sort(random.random(scenario.events))
-    event, player = drawn_fields(scenario, careers, when, random)
+    event, player = draw_fields(scenario, careers, when, random)
     skill = careers.skill(player, when[event])
     shared = shared_columns(scenario, event, player, when)
     rows = [heat_rows(scenario, event, skill, random) for _ in range(scenario.heats)]
@@ -123,14 +123,14 @@ def simulate(scenario: Scenario) -> Simulated:
     for number, columns in enumerate(rows, start=1):
         named = {"heat": pl.repeat(str(number), event.size, eager=True)} if scenario.heats > 1 else {}
         team = team_columns(scenario, event, columns["score"]) if scenario.teams else {}
-        told = {name: value for name, value in columns.items() if name != "laps"}
-        tables.append(shared.with_columns(**named, **team, **told))
+        measures = {name: value for name, value in columns.items() if name != "laps"}
+        tables.append(shared.with_columns(**named, **team, **measures))
     skills = shared.select("event_id", "player", skill=pl.Series(skill))
     return Simulated(pl.concat(tables), skills, lap_table(scenario, shared, rows))
 
 
-def drawn_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
-    """Who the players are."""
+def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
+    """Draw who the players are."""
     n = scenario.players
     start = random.normal(CENTRE, scenario.skill_deviation, n)
     gain = random.normal(0.0, scenario.drift, n) if scenario.drift > 0.0 else np.zeros(n)
@@ -141,13 +141,13 @@ def drawn_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
     return Careers(start, gain, arrives, leaves, jump_at, scenario.jump)
 
 
-def drawn_fields(
+def draw_fields(
     scenario: Scenario, careers: Careers, when: Floats, random: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Who enters what: (entries) the event, and the player; events that two cannot be found for are left out."""
+    """Draw who enters what: (entries) the event, and the player; events that two cannot be found for are left out."""
     n, size = scenario.players, min(scenario.entrants, scenario.players)
-    shape = (when.size, SPARE * size)
-    popular = np.cumsum(np.arange(1, n + 1) ** -POPULAR)
+    shape = (when.size, SPARE_CANDIDATES * size)
+    popular = np.cumsum(np.arange(1, n + 1) ** -POPULARITY_EXPONENT)
     drawn = np.searchsorted(popular, random.random(shape) * popular[-1])
     if scenario.schedule == "grid":
         groups = max(1, math.ceil(n / size))
@@ -224,16 +224,16 @@ def heat_rows(scenario: Scenario, event: Integers, skill: Floats, random: np.ran
     )
     finished = pl.Series(~left)
     ranked = pl.DataFrame({"event": event, "ticks": ticks, "left": left})
-    # Those who left come after all others, and their positions are not told.
+    # Those who left come after all others, and their positions are left empty.
     position = ranked.select(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)).to_series()
     duration = pl.DataFrame({"event": event, "time_s": np.where(left, 0.0, time_s)}).select(
         pl.col("time_s").max().over("event")
     )
     duration_s = duration.to_series().to_numpy()
     return {
-        "position": masked(position, finished),
-        "time_s": masked(pl.Series(time_s), finished),
-        "score": masked(pl.Series(np.rint(SCORED / (1.0 + performance))).cast(pl.Int64), finished),
+        "position": values_where(position, finished),
+        "time_s": values_where(pl.Series(time_s), finished),
+        "score": values_where(pl.Series(np.rint(PERFECT_SCORE / (1.0 + performance))).cast(pl.Int64), finished),
         "status": pl.DataFrame({"finished": finished})
         .select(pl.when("finished").then(pl.lit("finished")).otherwise(pl.lit("quit")))
         .to_series(),
@@ -243,9 +243,9 @@ def heat_rows(scenario: Scenario, event: Integers, skill: Floats, random: np.ran
     }
 
 
-def masked(values: pl.Series, kept: pl.Series) -> pl.Series:
-    """The values, empty where they are not kept."""
-    return pl.DataFrame({"value": values, "kept": kept}).select(pl.when("kept").then("value")).to_series()
+def values_where(values: pl.Series, mask: pl.Series) -> pl.Series:
+    """The values, empty where the mask is false."""
+    return pl.DataFrame({"value": values, "mask": mask}).select(pl.when("mask").then("value")).to_series()
 
 
 def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> dict[str, Any]:

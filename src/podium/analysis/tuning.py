@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Evaluation, Window, asked_heats, evaluate, judge_events, mean
+from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.rule_checks import check_rules
@@ -31,10 +31,10 @@ from podium.results.reading import Results
 SEED = 1
 SECOND_US = 1_000_000
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
-WIDTH = 8.0  # a parameter without a range of its own is searched from an eighth to eight times its default
+SEARCH_FACTOR = 8.0  # a parameter without a range of its own is searched from an eighth to eight times its default
 NOT_SEARCHED = ("initial",)  # moves every rating alike
-ROUNDS = 8  # batches at least, so that later candidates learn from earlier ones
-FIT_FROM = 0.5  # the share of the training events that is only learnt, not judged
+MIN_BATCHES = 8  # batches at least, so that later candidates learn from earlier ones
+LEARNT_SHARE = 0.5  # the share of the training events that is only learnt, not judged
 
 
 class TuningError(PodiumError):
@@ -57,7 +57,7 @@ class Encoded:
     """The training events as some candidates read them, and which heats are judged."""
 
     events: Events
-    asked: npt.NDArray[np.bool_]
+    judged: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ def tune(
 
     Args:
         results: a checked table; undated events are taken a second apart, in the order of the file.
-        system: where the search starts; what is not searched stays as it is here.
+        system: where the search starts; what is not searched stays as it is.
         train_until: the last training instant, a plain date counting the whole day; or the share of the events,
             such as 60%. Later events are only tested.
         trials: how many candidates in all, those of a resumed study among them.
         study: an SQLite file to keep the trials in, and to go on from.
-        progress: called with the number of trials done.
+        progress: called with the number of trials judged.
 
     Returns:
         The best system, its log loss on the later part of the training events and the defaults', and both
@@ -101,17 +101,17 @@ def tune(
         TuningError: the study is of another search.
     """
     check_rules(system)
-    told = with_dates(results)
-    split = split_at(told, until_of(told, train_until))
+    dated = with_dates(results)
+    split = split_at(dated, end_of_training(dated, train_until))
     losses = Losses(split)
-    (begun,) = losses.of([system])
+    (default_loss,) = losses.judge([system])
     best = run_search(system, losses, trials, study, progress or (lambda _: None))
-    (fitted,) = losses.of([best])
-    if fitted >= begun:
-        best, fitted = system, begun
+    (fitted,) = losses.judge([best])
+    if fitted >= default_loss:
+        best, fitted = system, default_loss
     after = Window(since=split.train_until + timedelta(microseconds=1))
-    test = evaluate(told, [system, best], labels=["defaults", "tuned"], window=after)
-    return Tuned(best, trials, fitted, begun, test)
+    test = evaluate(dated, [system, best], labels=["defaults", "tuned"], window=after)
+    return Tuned(best, trials, fitted, default_loss, test)
 
 
 def with_dates(results: Results) -> Results:
@@ -124,15 +124,15 @@ def with_dates(results: Results) -> Results:
     return Results(results.frame.with_columns(instants), results.source)
 
 
-def until_of(results: Results, told: str | date | datetime) -> datetime:
+def end_of_training(results: Results, train_until: str | date | datetime) -> datetime:
     """The last training instant: a date, or a share of the events such as 60%."""
-    share = SHARE.fullmatch(told.strip()) if isinstance(told, str) else None
+    share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
-        return instant(told)
+        return instant(train_until)
     starts = starts_of(results.frame)
     count = math.floor(starts.len() * float(share[1]) / 100.0)
     if not 0 < count < starts.len():
-        raise ParameterError(f"--train-until {told} parts nothing of {starts.len()} events")
+        raise ParameterError(f"--train-until {train_until} leaves no events on one side of {starts.len()}")
     last: datetime = starts[count - 1]
     return last
 
@@ -143,14 +143,14 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 
 
 def split_at(results: Results, until: datetime) -> Split:
-    """The training part of the results, and its middle."""
+    """Split the results: the training part, and its middle."""
     train = results.frame.filter(pl.col("started_at") <= until)
     if train.is_empty() or train.height == results.frame.height:
         ends: Any = results.frame.select(first=pl.col("started_at").min(), last=pl.col("started_at").max()).row(0)
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"--train-until {until:%Y-%m-%d} parts nothing; the results go from {span}")
+        raise ParameterError(f"--train-until {until:%Y-%m-%d} leaves no events on one side; the results go from {span}")
     starts = starts_of(train)
-    middle = starts[int(starts.len() * FIT_FROM)]
+    middle = starts[int(starts.len() * LEARNT_SHARE)]
     return Split(Results(train, results.source), middle, until)
 
 
@@ -162,36 +162,36 @@ class Losses:
         self.window = Window(since=split.fit_since)
         self._encoded: dict[Any, Encoded] = {}
 
-    def of(self, candidates: Sequence[System]) -> list[float]:
+    def judge(self, candidates: Sequence[System]) -> list[float]:
         """The log loss of each; infinite where it is not a number."""
-        settlements: dict[int, list[int]] = {}
+        batches: dict[int, list[int]] = {}
         for k, candidate in enumerate(candidates):
-            settlements.setdefault(id(self.encoded(candidate)), []).append(k)
+            batches.setdefault(id(self.encoded(candidate)), []).append(k)
         jobs = [
-            [candidates[k] for k in found[first : first + LANES]]
-            for found in settlements.values()
-            for first in range(0, len(found), LANES)
+            [candidates[k] for k in members[first : first + LANES]]
+            for members in batches.values()
+            for first in range(0, len(members), LANES)
         ]
-        order = [k for found in settlements.values() for k in found]
+        order = [k for members in batches.values() for k in members]
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            losses = [loss for some in threads.map(self.of_alike, jobs) for loss in some]
-        by_place = dict(zip(order, losses, strict=True))
-        return [by_place[k] if math.isfinite(by_place[k]) else math.inf for k in range(len(candidates))]
+            losses = [loss for batch in threads.map(self.judge_alike, jobs) for loss in batch]
+        by_candidate = dict(zip(order, losses, strict=True))
+        return [by_candidate[k] if math.isfinite(by_candidate[k]) else math.inf for k in range(len(candidates))]
 
-    def of_alike(self, candidates: list[System]) -> list[float]:
+    def judge_alike(self, candidates: list[System]) -> list[float]:
         """The log loss of each of candidates that read the events alike."""
         encoded = self.encoded(candidates[0])
         if can_share(candidates[0]):
-            return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.asked)]
-        return [self.of_one(candidate, encoded.events) for candidate in candidates]
+            return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.judged)]
+        return [self.judge_one(candidate, encoded.events) for candidate in candidates]
 
-    def of_one(self, candidate: System, events: Events) -> float:
+    def judge_one(self, candidate: System, events: Events) -> float:
         """The log loss of one candidate; infinite where a rating is not finite."""
         try:
-            found = mean(judge_events(events, candidate, self.window)[0], "log_loss", "pairs", "pair")
+            loss = mean(judge_events(events, candidate, self.window)[0], "log_loss", "pairs", "pair")
         except NotFiniteError:
             return math.inf
-        return math.nan if found is None else found
+        return math.nan if loss is None else loss
 
     def encoded(self, system: System) -> Encoded:
         """The events as the system reads them."""
@@ -199,7 +199,7 @@ class Losses:
         key = (system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None)
         if key not in self._encoded:
             events = encode(self.results, system)
-            self._encoded[key] = Encoded(events, asked_heats(events, self.window))
+            self._encoded[key] = Encoded(events, judged_heats(events, self.window))
         return self._encoded[key]
 
 
@@ -210,27 +210,29 @@ def run_search(
     path: Path | None,
     progress: Callable[[int], None],
 ) -> System:
-    """The best of so many candidates; a batch is asked for and judged at once."""
+    """Search for the best of so many candidates; a batch is drawn and judged at once."""
     with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    together = os.cpu_count() or 1
+    batch_size = os.cpu_count() or 1
     if can_share(system):
-        together = LANES * min(together, max(1, trials // (ROUNDS * LANES)))
+        batch_size = LANES * min(batch_size, max(1, trials // (MIN_BATCHES * LANES)))
     with open_study(optuna, system.name, path) as study:
-        done = len(study.get_trials(deepcopy=False))
-        while done < trials:
-            asked = [study.ask() for _ in range(min(together, trials - done))]
-            for trial, loss in zip(asked, losses.of([suggested(system, trial) for trial in asked]), strict=True):
+        trial_count = len(study.get_trials(deepcopy=False))
+        while trial_count < trials:
+            batch = [study.ask() for _ in range(min(batch_size, trials - trial_count))]
+            for trial, loss in zip(
+                batch, losses.judge([candidate_from_trial(system, trial) for trial in batch]), strict=True
+            ):
                 study.tell(trial, loss)
-            done += len(asked)
-            progress(done)
+            trial_count += len(batch)
+            progress(trial_count)
         return with_settings(system, study.best_params)
 
 
 @contextmanager
 def open_study(optuna: Any, name: str, path: Path | None) -> Iterator[Any]:
-    """The study, new or gone on with."""
+    """Open the study: a new one, or one to go on with."""
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
     storage = None if path is None else f"sqlite:///{path}"
     try:
@@ -240,34 +242,34 @@ def open_study(optuna: Any, name: str, path: Path | None) -> Iterator[Any]:
     yield study
 
 
-def suggested(system: System, trial: Any) -> System:
+def candidate_from_trial(system: System, trial: Any) -> System:
     """The candidate that a trial describes."""
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in fields(system):
         value, may_be = getattr(system, setting.name), kinds(type(system), setting)
         search = setting.metadata["search"]
         if setting.name in NOT_SEARCHED or (value is None and search is None):
             continue
         if bool in may_be:
-            told[setting.name] = trial.suggest_categorical(setting.name, [True, False])
+            values[setting.name] = trial.suggest_categorical(setting.name, [True, False])
         elif setting.metadata["choices"]:
-            told[setting.name] = trial.suggest_categorical(setting.name, list(setting.metadata["choices"]))
+            values[setting.name] = trial.suggest_categorical(setting.name, list(setting.metadata["choices"]))
         elif search is not None:
-            told[setting.name] = trial.suggest_float(setting.name, *search)
+            values[setting.name] = trial.suggest_float(setting.name, *search)
         elif value:
-            low = max(setting.metadata["low"], value / WIDTH)
-            high = min(setting.metadata["high"], value * WIDTH)
+            low = max(setting.metadata["low"], value / SEARCH_FACTOR)
+            high = min(setting.metadata["high"], value * SEARCH_FACTOR)
             if int in may_be:
-                told[setting.name] = trial.suggest_int(setting.name, max(1, math.ceil(low)), math.floor(high))
+                values[setting.name] = trial.suggest_int(setting.name, max(1, math.ceil(low)), math.floor(high))
             elif 0.0 < low < high:
-                told[setting.name] = trial.suggest_float(setting.name, low, high, log=True)
-    return with_settings(system, told)
+                values[setting.name] = trial.suggest_float(setting.name, low, high, log=True)
+    return with_settings(system, values)
 
 
-def with_settings(system: System, told: dict[str, Any]) -> System:
+def with_settings(system: System, values: dict[str, Any]) -> System:
     """The system with some parameters changed."""
     own = {setting.name: getattr(system, setting.name) for setting in fields(system)}
-    return type(system)(**(own | told))
+    return type(system)(**(own | values))
 
 
 def as_toml(system: System) -> str:

@@ -63,7 +63,7 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
         raise PodiumError("the season has no winner who lost points")
     typer.echo(f"Why did the winner lose points? {explanation.player} in {explanation.event_id}:")
     show.show_table(explanation.rows.filter(~explanation.rows["contribution"].is_between(-0.005, 0.005)))
-    typer.echo(explanation.words + "\n")
+    typer.echo(explanation.summary + "\n")
 
 
 def surprise(rated: "Rated") -> Any:
@@ -71,6 +71,6 @@ def surprise(rated: "Rated") -> Any:
     falls = rated.history.sort("delta").head(200)
     for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
         explanation = rated.explain(event_id, player)
-        if delta < 0 and "you won" in explanation.words:
+        if delta < 0 and explanation.outcome == "won":
             return explanation
     return None

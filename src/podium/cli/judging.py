@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from podium.engine.system import System
 
 SHOWN_FINDINGS = 40
-AUDIT_TITLES = {
-    "months": "Points by month",
-    "unbalanced": "Events whose points do not sum to zero",
-    "farming": "Points mostly from few opponents",
-    "groups": "Groups who only meet each other",
-    "newcomers": "Newcomers who rise far faster than others",
-    "quitters": "Players who quit often",
+AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each
+    "months": ("months", "Points by month"),
+    "broken": ("unbalanced", "Events whose points do not sum to zero"),
+    "farmed": ("farming", "Points mostly from few opponents"),
+    "groups": ("isolated_groups", "Groups who only meet each other"),
+    "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
+    "quitters": ("quitters", "Players who quit often"),
 }
 
 
@@ -80,13 +80,13 @@ def audit(
         findings = audit(rated_file(file, rating_system, period, steps))
         if chart is not None:
             charts.save(charts.circulation(findings.months, f"{file}, {rating_system.name}"), chart)
-    tables = {field.name: getattr(findings, field.name) for field in fields(findings)}
+    tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
         show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})
     elif form is Format.csv:
         show.show(findings.months, form)
     else:
-        for name, title in AUDIT_TITLES.items():
+        for name, (_, title) in AUDIT_TABLES.items():
             if name == "months" or tables[name].height:
                 show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)
     if findings.unbalanced.height:

@@ -118,7 +118,7 @@ def explain(
             "event_id": explanation.event_id,
             "player": explanation.player,
             "system": rating_system.name,
-            "words": explanation.words,
+            "words": explanation.summary,
         }
         numbers = {"rating_before": explanation.rating_before, "delta": explanation.delta}
         show.show_json(summary | numbers | {"rows": explanation.rows.to_dicts()})
@@ -127,7 +127,7 @@ def explain(
     if form is Format.table:
         before, change, digits = explanation.rating_before, explanation.delta, rating_system.digits
         typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
-        typer.echo(explanation.words)
+        typer.echo(explanation.summary)
 
 
 def check(file: File) -> None:

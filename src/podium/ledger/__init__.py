@@ -1,1 +1,1 @@
-"""What can be asked of a rating: its history, the leaderboard, the reason for each point, the chances of a field."""
+"""What follows from ratings: the history, the leaderboard, the reason for each point, the chances of a field."""

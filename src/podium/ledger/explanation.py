@@ -14,7 +14,7 @@ from podium.engine.system import System, blank
 from podium.errors import UnknownError
 from podium.kernels.records import read, times
 from podium.ledger.leave_one_out import contributions
-from podium.ledger.wording import explain_in_words
+from podium.ledger.wording import explain_in_words, outcome
 from podium.results.names import normalise
 
 SCHEMA = {
@@ -40,11 +40,12 @@ class Explanation:
     rating_before: float
     delta: float
     rows: pl.DataFrame  # player, opponent, heat, result, expected, weight, contribution, cause
-    words: str
+    outcome: str  # "won", "drew", "lost", "came last" or "beat 2 of 5"; empty where nobody was compared
+    summary: str  # a sentence or two to the player
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Meeting:
     """One comparison, seen from the player."""
 
     opponent: str
@@ -67,31 +68,33 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     entrant, settles = find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
     if not settles:
-        words = f"{player}'s change is settled at the end of the rating period, with the last event in it."
-        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), words)
+        summary = f"{player}'s change is settled at the end of the rating period, with the last event in it."
+        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), "", summary)
     settlement = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
     states = states_before(system, events, settlement, replayed.start)
     account = Account(system, events, settlement, entrant, states)
     after = system.state_type(*replayed.after[entrant].tolist())
     delta = float(after.rating - before)
     rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
-    words = explain_in_words(player, delta, rows, account.gaps(), system.digits)
-    return Explanation(event_id, player, before, delta, rows, words)
+    summary = explain_in_words(player, delta, rows, account.gaps(), system.digits)
+    return Explanation(event_id, player, before, delta, rows, outcome(rows), summary)
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]:
     """The entrant that a player was in an event, and whether the change stands there."""
     frame = events.results.frame
     rows = events.ledger.row
-    here = frame.select((pl.col("event_id") == event_id).alias("event"), (pl.col("player") == player).alias("player"))
-    both = (here["event"] & here["player"]).to_numpy()[rows]
+    matches = frame.select(
+        (pl.col("event_id") == event_id).alias("event"), (pl.col("player") == player).alias("player")
+    )
+    both = (matches["event"] & matches["player"]).to_numpy()[rows]
     if both.any():
-        at = int(np.argmax(both))
+        row = int(np.argmax(both))
         settles = events.ledger.settles
-        return int(events.ledger.entrant[at]), settles is None or bool(settles[at])
-    if not here["event"].any():
+        return int(events.ledger.entrant[row]), settles is None or bool(settles[row])
+    if not matches["event"].any():
         raise UnknownError(f"there is no event {event_id!r} in {events.results.source}")
-    if not (here["event"] & here["player"]).any():
+    if not (matches["event"] & matches["player"]).any():
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}")
     raise UnknownError(
         f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
@@ -117,7 +120,7 @@ class Account:
         self.first = int(events.columns.entrants[settlement])
         self.me = self.entering(entrant)
         self.by_pairs = not rules.overrides(rules.rate_event, system)
-        self.met = list(self.comparisons())
+        self.meetings = list(self.comparisons())
 
     def state(self, entrant: int) -> Any:
         """What the replay knew of an entrant before."""
@@ -131,7 +134,7 @@ class Account:
         """An entrant's name."""
         return str(self.events.player_names[int(self.columns.player[entrant])])
 
-    def comparisons(self) -> Iterator[Met]:
+    def comparisons(self) -> Iterator[Meeting]:
         """Each comparison of the entrant, heat by heat, in the order in which the replay adds them."""
         if not self.by_pairs:
             return
@@ -142,7 +145,7 @@ class Account:
         for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
             yield from self.in_heat(heat, int(columns.entries[heat]), int(columns.entries[heat + 1]))
 
-    def in_heat(self, heat: int, start: int, stop: int) -> Iterator[Met]:
+    def in_heat(self, heat: int, start: int, stop: int) -> Iterator[Meeting]:
         """The entrant's comparisons in one heat: entries `start` to `stop`."""
         columns = self.columns
         size = float(stop - start)
@@ -164,7 +167,7 @@ class Account:
             else:
                 comparison = rules.compare(self.params, entering, self.me, theirs, mine, course)[1]
             gap = self.state(you).rating - self.state(self.entrant).rating
-            yield Met(
+            yield Meeting(
                 self.name(you),
                 gap,
                 "" if names is None else str(names[i]),
@@ -175,8 +178,8 @@ class Account:
     def totals(self) -> Any:
         """The evidence added up."""
         sums = list(blank(self.system.evidence_type))
-        for met in self.met:
-            comparison = times(rules.evidence(self.params, met.comparison), met.weight)
+        for meetings in self.meetings:
+            comparison = times(rules.evidence(self.params, meetings.comparison), meetings.weight)
             sums = [a + b for a, b in zip(sums, comparison, strict=True)]
         return self.system.evidence_type(*sums)
 
@@ -186,14 +189,14 @@ class Account:
             yield from self.left_out_rows(player, after)
             return
         totals, before = self.totals(), self.state(self.entrant)
-        for met in self.met:
-            credit_of = times(rules.credit(self.params, self.me, totals, after, met.comparison), met.weight)
+        for meetings in self.meetings:
+            credit_of = times(rules.credit(self.params, self.me, totals, after, meetings.comparison), meetings.weight)
             if credit_of.weight != 0.0:
-                comparison = met.comparison
+                comparison = meetings.comparison
                 yield (
                     player,
-                    met.opponent,
-                    met.heat,
+                    meetings.opponent,
+                    meetings.heat,
                     comparison.result,
                     comparison.expected,
                     credit_of.weight,
@@ -219,7 +222,7 @@ class Account:
     def gaps(self) -> dict[str, float]:
         """How far above the player each opponent was rated before, in points."""
         if self.by_pairs:
-            return {met.opponent: met.gap for met in self.met}
+            return {meetings.opponent: meetings.gap for meetings in self.meetings}
         mine = self.state(self.entrant).rating
         others = range(self.first, int(self.columns.entrants[self.settlement + 1]))
         return {self.name(other): self.state(other).rating - mine for other in others}

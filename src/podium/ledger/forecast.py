@@ -18,7 +18,7 @@ from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought
 from podium.probability.ranks import field_strength, rank_distribution
 
-NEAR = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
+MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
     """The chances of players in these states against each other.
 
     Args:
-        system: whose model tells the chances.
+        system: whose model gives the chances.
         players: their names.
         states: each one's state, in the same order.
         top: how many places count as the top.
@@ -47,9 +47,9 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
     """
     if len(players) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("a field needs two entrants at least")
-    twice = sorted({name for name in players if list(players).count(name) > 1})
-    if twice:
-        raise ParameterError(f"{twice[0]!r} stands twice among the entrants")
+    repeated = sorted({name for name in players if list(players).count(name) > 1})
+    if repeated:
+        raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
     params = system.params()
@@ -74,13 +74,13 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
             "chance": chances[order].ravel(),
         }
     )
-    told = [
+    pairs = [
         (players[i], players[j], float(expect(params, entering_states[i], entering_states[j])))
         for i in order
         for j in order
         if i != j
     ]
-    return Forecast(entrants, ranks, pl.DataFrame(told, schema=["player", "opponent", "expected"], orient="row"))
+    return Forecast(entrants, ranks, pl.DataFrame(pairs, schema=["player", "opponent", "expected"], orient="row"))
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
@@ -110,23 +110,28 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         entering_states = [entering_state(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
         strength = field_strength(system.performances([*entering_states, stranger]), top)
         rows.append((settlement, last - first, float(replayed.before[first:last].mean()), strength))
-    told = pl.DataFrame(rows, schema=["group", "entrants", "mean_rating", "strength"], orient="row")
-    return named_events(events).join(told, on="group", maintain_order="left").drop("group")
+    fields = pl.DataFrame(rows, schema=["settlement", "entrants", "mean_rating", "strength"], orient="row")
+    return events_of_settlements(events).join(fields, on="settlement", maintain_order="left").drop("settlement")
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name that a misspelt one most likely means, whatever the case; None where none is near."""
     by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
-    near = get_close_matches(name.casefold(), by_case, 1, NEAR)
+    near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
     return by_case[near[0]] if near else None
 
 
-def named_events(events: Events) -> pl.DataFrame:
-    """`group, event_id, pool, started_at` of each group, in the order of the history."""
+def events_of_settlements(events: Events) -> pl.DataFrame:
+    """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
     rows = events.ledger
     settlement = np.searchsorted(events.columns.entrants, rows.entrant, side="right") - 1
     taken = events.results.frame[rows.row]
-    named = pl.DataFrame(
-        {"group": settlement, "event_id": taken["event_id"], "pool": taken["pool"], "started_at": started_at(taken)}
+    table = pl.DataFrame(
+        {
+            "settlement": settlement,
+            "event_id": taken["event_id"],
+            "pool": taken["pool"],
+            "started_at": started_at(taken),
+        }
     )
-    return named.unique("group", keep="last", maintain_order=True)
+    return table.unique("settlement", keep="last", maintain_order=True)

@@ -34,7 +34,7 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     )
 
 
-def standing(system: System, start: Start) -> pl.DataFrame:
+def starting_rows(system: System, start: Start) -> pl.DataFrame:
     """Where players stood before the first event, as the history has rows."""
     players = start.players
     shown = {name: pl.Series(values) for name, values in system.shown(start.states).items()}

@@ -1,6 +1,7 @@
 """Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -18,6 +19,7 @@ from podium.results.columns import UTC as INSTANT
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000
+OF_CHANGE = ("event_id", "pool", "started_at", "player", "rating_before", "delta")  # columns of a history's row
 SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
 
 
@@ -43,22 +45,31 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
         states: (players, fields).
     """
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
-    hidden = [name for name in system.state_type._fields if whole and name not in shown]
-    counting_entries = shown.pop("events")
-    return ranked(
-        pl.DataFrame(
-            {
-                "pool": players["pool"],
-                "player": players["player"],
-                "rating": shown.pop("rating"),
-                **shown,
-                "events": counting_entries,
-                "last_event_id": players["last_event_id"],
-                "last_played_at": players["last_played_at"],
-                "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
-                **{name: pl.Series(states[:, system.state_type._fields.index(name)]) for name in hidden},
-            }
-        )
+    fields = system.state_type._fields
+    hidden = {name: pl.Series(states[:, fields.index(name)]) for name in fields if whole and name not in shown}
+    return ranked(as_board(system, players, shown, states).with_columns(**hidden))
+
+
+def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
+    """Put a board together: who, the rating, the state's other shown fields, events, last event, provisional or not.
+
+    Args:
+        players: `pool, player, last_event_id, last_played_at`, (players) rows.
+        shown: the columns of the state that people read, each (players).
+        states: (players, fields).
+    """
+    others = {name: column for name, column in shown.items() if name not in ("rating", "events")}
+    return pl.DataFrame(
+        {
+            "pool": players["pool"],
+            "player": players["player"],
+            "rating": shown["rating"],
+            **others,
+            "events": shown["events"],
+            "last_event_id": players["last_event_id"],
+            "last_played_at": players["last_played_at"],
+            "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
+        }
     )
 
 
@@ -80,10 +91,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     )
     if start is None:
         return players, replayed.states[rated]
-    found = start.rows(events)[rated]
-    before = pl.Series(start.seen_of(found)).replace(NEVER, None).cast(INSTANT)
+    known = start.rows(events)[rated]
+    before = pl.Series(start.seen_of(known)).replace(NEVER, None).cast(INSTANT)
     players = players.with_columns(pl.coalesce("last_played_at", before))
-    others = np.setdiff1d(np.arange(start.players.height), found)
+    others = np.setdiff1d(np.arange(start.players.height), known)
     states = np.concatenate([replayed.states[rated], start.states[others]])
     return pl.concat([players, start.players[others]]), states
 
@@ -116,21 +127,17 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
         `pool, rank, player, rating, peak`, the other fields of the state, `events, last_event_id,
         last_played_at, provisional`; ranks are among those who are eligible.
     """
-    told = history if at is None else as_of(history, at)
+    rows = history if at is None else as_of(history, at)
     if rules.pool is not None:
-        told = told.filter(pl.col("pool") == rules.pool)
-    if "peak" not in told.columns:
+        rows = rows.filter(pl.col("pool") == rules.pool)
+    if "peak" not in rows.columns:
         brought = pl.col("rating_before").first().over("pool", "player")
-        told = told.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
-    last = told.unique(["pool", "player"], keep="last", maintain_order=True)
-    board = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
-    provisional = pl.col("events") < system.min_events
-    if system.settled_deviation is not None:
-        provisional = provisional | (pl.col("deviation") > system.settled_deviation)
-    lead = ["pool", "player", "rating", "peak"]
-    tail = ["events", "last_event_id", "last_played_at"]
-    rest = [name for name in board.columns if name not in (*lead, *tail, "rating_before", "delta")]
-    board = board.with_columns(provisional=provisional).select(*lead, *rest, *tail, "provisional")
+        rows = rows.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
+    last = rows.unique(["pool", "player"], keep="last", maintain_order=True)
+    players = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
+    shown = {name: last[name] for name in ("peak", *last.columns) if name not in OF_CHANGE}
+    known = {name: shown[name].to_numpy().astype(np.float64) for name in system.state_type._fields if name in shown}
+    board = as_board(system, players, shown, system.filled_states(known))
     board = ranked(eligible(board, rules, at))
     return board if rules.top is None else board.filter(pl.col("rank") <= rules.top)
 
@@ -163,10 +170,10 @@ def span(text: str | float | timedelta) -> timedelta:
     """
     if isinstance(text, timedelta):
         return text
-    found = SPAN.fullmatch(str(text))
-    if found is None:
+    match = SPAN.fullmatch(str(text))
+    if match is None:
         raise ParameterError(f"{text!r} is not a span of time; it must be like 90d, 12w, 6mo or 1y")
-    days = int(found[1]) * SPAN_DAYS[found[2]]
+    days = int(match[1]) * SPAN_DAYS[match[2]]
     if days > LONGEST_DAYS:
         raise ParameterError(f"{text!r} is longer than any history; it must be like 90d, 12w, 6mo or 1y")
     return timedelta(days=days)

@@ -1,4 +1,4 @@
-"""What each opponent did to a rating where no sum over pairs tells it: the event rated again without that opponent."""
+"""What each opponent did to a rating where no sum over pairs gives it: the event rated again without that opponent."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,19 +11,22 @@ from podium.engine.encoding import frozen
 from podium.engine.replay import Replayed, replay_groups
 from podium.engine.system import System
 
-MOST, WORK = 100, 2e7  # opponents left out: the nearest in the order of finish, fewer where a field is large
+MAX_OPPONENTS, MAX_WORK = (
+    100,
+    2e7,
+)  # opponents left out: the nearest in the order of finish, fewer where a field is large
 
 
 class Contribution(NamedTuple):
-    """One opponent's worth."""
+    """One opponent's part."""
 
     entrant: int
     result: float  # mean over the heats that both were in
     contribution: float  # the change less the change without the opponent
 
 
-class Seats(NamedTuple):
-    """A group's entries, heat by heat."""
+class GroupEntries(NamedTuple):
+    """The entries of a settlement, heat by heat."""
 
     start: np.ndarray[Any, Any]  # (heats) the first entry of each
     stop: np.ndarray[Any, Any]
@@ -33,57 +36,59 @@ class Seats(NamedTuple):
 def contributions(
     system: System, columns: inputs.Columns, settlement: int, entrant: int, states: Any, change: float
 ) -> Iterator[Contribution]:
-    """Every opponent's worth, or the nearest opponents' in a large field, in the order of the file."""
-    seats = seated(columns, settlement)
-    results = outcomes(columns, seats, entrant)
-    place = columns.place[seats.start[0] : seats.stop[-1]]
-    mine = place[seats.entrant == entrant].mean()
-    tried = int(min(MOST, max(2.0, WORK / len(results) ** 2))) if results else 0
-    nearest = sorted(results, key=lambda other: abs(place[seats.entrant == other].mean() - mine))[:tried]
+    """Every opponent's part, or the nearest opponents' in a large field, in the order of the file."""
+    group = group_entries(columns, settlement)
+    results = mean_results(columns, group, entrant)
+    place = columns.place[group.start[0] : group.stop[-1]]
+    mine = place[group.entrant == entrant].mean()
+    tried = int(min(MAX_OPPONENTS, max(2.0, MAX_WORK / len(results) ** 2))) if results else 0
+    nearest = sorted(results, key=lambda other: abs(place[group.entrant == other].mean() - mine))[:tried]
     for other in sorted(nearest):
-        left = change_without(system, columns, settlement, seats, entrant, other, states)
+        left = change_without(system, columns, settlement, group, entrant, other, states)
         yield Contribution(other, results[other], change - left)
 
 
-def seated(columns: inputs.Columns, settlement: int) -> Seats:
-    """Who sits where."""
+def group_entries(columns: inputs.Columns, settlement: int) -> GroupEntries:
+    """The entries of a settlement."""
     first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
     if not columns.heats.size:
-        return Seats(np.array([first]), np.array([last]), np.arange(first, last))
+        return GroupEntries(np.array([first]), np.array([last]), np.arange(first, last))
     heats = slice(int(columns.heats[settlement]), int(columns.heats[settlement + 1]))
     start, stop = columns.entries[heats], columns.entries[heats.start + 1 : heats.stop + 1]
-    return Seats(start, stop, first + columns.entrant[int(start[0]) : int(stop[-1])])
+    return GroupEntries(start, stop, first + columns.entrant[int(start[0]) : int(stop[-1])])
 
 
-def outcomes(columns: inputs.Columns, seats: Seats, entrant: int) -> dict[int, float]:
+def mean_results(columns: inputs.Columns, group: GroupEntries, entrant: int) -> dict[int, float]:
     """The mean result against each entrant that the player was compared with."""
-    told: dict[int, list[float]] = {}
-    base = int(seats.start[0])
-    for start, stop in zip(seats.start.tolist(), seats.stop.tolist(), strict=True):
-        here = seats.entrant[start - base : stop - base]
-        if entrant not in here:
+    wins: dict[int, list[float]] = {}
+    base = int(group.start[0])
+    for start, stop in zip(group.start.tolist(), group.stop.tolist(), strict=True):
+        members = group.entrant[start - base : stop - base]
+        if entrant not in members:
             continue
-        i = start + int(np.argmax(here == entrant))
+        i = start + int(np.argmax(members == entrant))
         for j in range(start, stop):
             if j != i and inputs.comparable(columns, i, j):
                 mine, theirs = columns.place[i], columns.place[j]
                 won = 1.0 if mine < theirs else 0.0 if mine > theirs else 0.5
-                told.setdefault(int(here[j - start]), []).append(won)
-    return {other: sum(won) / len(won) for other, won in told.items()}
+                wins.setdefault(int(members[j - start]), []).append(won)
+    return {other: sum(won) / len(won) for other, won in wins.items()}
 
 
 def change_without(
-    system: System, columns: inputs.Columns, settlement: int, seats: Seats, entrant: int, other: int, states: Any
+    system: System, columns: inputs.Columns, settlement: int, group: GroupEntries, entrant: int, other: int, states: Any
 ) -> float:
     """The change of the entrant's rating in the group rated without one opponent."""
     first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
     entrants = np.array([each for each in range(first, last) if each != other])
-    kept = np.flatnonzero(seats.entrant != other)
+    remaining = np.flatnonzero(group.entrant != other)
     lengths = [
-        int((seats.entrant[start - seats.start[0] : stop - seats.start[0]] != other).sum())
-        for start, stop in zip(seats.start, seats.stop, strict=True)
+        int((group.entrant[start - group.start[0] : stop - group.start[0]] != other).sum())
+        for start, stop in zip(group.start, group.stop, strict=True)
     ]
-    alone = one_group(columns, entrants, seats.start[0] + kept, np.searchsorted(entrants, seats.entrant[kept]), lengths)
+    alone = one_group(
+        columns, entrants, group.start[0] + remaining, np.searchsorted(entrants, group.entrant[remaining]), lengths
+    )
     moved = Replayed(states.copy(), np.empty(entrants.size), np.empty((entrants.size, states.shape[1])))
     replay_groups(system, alone, 0, 1, moved)
     me = int(np.searchsorted(entrants, entrant))
@@ -124,8 +129,8 @@ def reranked(places: Any, offsets: Any) -> tuple[Any, Any]:
     """Ranks and places within each heat, counted anew."""
     rank, place = np.empty(places.size), np.empty(places.size)
     for start, stop in pairwise(offsets):
-        here = places[start:stop]
-        order = np.sort(here)
-        low, high = np.searchsorted(order, here), np.searchsorted(order, here, side="right")
+        members = places[start:stop]
+        order = np.sort(members)
+        low, high = np.searchsorted(order, members), np.searchsorted(order, members, side="right")
         rank[start:stop], place[start:stop] = low + 1.0, 0.5 * (low + high + 1.0)
     return rank, place

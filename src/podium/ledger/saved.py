@@ -22,10 +22,10 @@ from podium.version import __version__
 
 Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
-WHO = ("pool", "player")
-WHEN = ("last_event_id", "last_played_at")
+PLAYER_KEYS = ("pool", "player")
+LAST_EVENT = ("last_event_id", "last_played_at")
 DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
-MOST_WHOLE = 2.0**53  # up to which a float counts by ones
+MAX_WHOLE = 2.0**53  # up to which a float counts by ones
 PARQUET = b"PAR1"
 
 
@@ -46,8 +46,8 @@ class Start:
         pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
         seats = pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names})
         numbered = self.players.select("pool", "player").with_row_index("row")
-        found = seats.join(numbered, on=WHO, how="left", maintain_order="left")["row"]
-        return found.cast(pl.Int64).fill_null(-1).to_numpy()
+        numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
+        return numbers.cast(pl.Int64).fill_null(-1).to_numpy()
 
     def states_of(self, system: System, rows: Integers) -> States:
         """The states in those rows, a newcomer's for -1: (rows, fields)."""
@@ -93,14 +93,14 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
     if isinstance(source, str | Path):
         refuse_other_origin(Path(source), name, system, period)
     refuse_columns(frame, name, system)
-    players, faults = identities(frame, name, pools)
+    players, faults = read_identities(frame, name, pools)
     columns, wrong = state_columns(frame, system)
     faults += wrong
     if not faults:
-        faults = [*twice(players), *beyond(columns, system), *partly_known(columns, system)]
+        faults = [*duplicate_players(players), *out_of_range(columns, system), *incomplete_fields(columns, system)]
     if not faults:
         states = system.filled_states(columns)
-        faults = list(below_rating(states, system))
+        faults = list(peaks_below_rating(states, system))
     if faults:
         raise ResultsError(name, sorted(faults, key=lambda fault: fault.row or 0))
     return Start(players, states)
@@ -161,7 +161,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
     Raises:
         ResultsError: they are named.
     """
-    known = [*WHO, *system.state_type._fields, *packed_columns(system), *WHEN, *DERIVED]
+    known = [*PLAYER_KEYS, *system.state_type._fields, *packed_columns(system), *LAST_EVENT, *DERIVED]
     faults = [
         Fault(None, column, None, f"is not a column of {system.name}'s ratings ({', '.join(known[:12])})")
         for column in frame.columns
@@ -176,13 +176,13 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
         raise ResultsError(name, faults)
 
 
-def identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
+def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl.DataFrame, list[Fault]]:
     """Whose ratings they are and when each played last, and what is wrong with that."""
     columns = {}
     faults = []
-    for column in (*WHO, *WHEN):
-        series = blank_as_null(frame[column]) if column in frame.columns else zero_evidence(column, frame.height)
-        columns[column], wrong = identity(series)
+    for column in (*PLAYER_KEYS, *LAST_EVENT):
+        series = blank_as_null(frame[column]) if column in frame.columns else empty_column(column, frame.height)
+        columns[column], wrong = read_identity(series)
         faults += wrong
     if not faults and columns["pool"].null_count():
         if len(pools) > 1:
@@ -193,17 +193,17 @@ def identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tuple[pl
     return pl.DataFrame(columns) if not faults else frame, faults
 
 
-def identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+def read_identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     """A column of names or instants, and what is wrong with it."""
     if series.name == "last_played_at":
         return instants(series)
-    if series.name in WHO:
+    if series.name in PLAYER_KEYS:
         cells = names(series, none_known)
         return cells.column, cells.faults
     return text(series)
 
 
-def zero_evidence(name: str, height: int) -> pl.Series:
+def empty_column(name: str, height: int) -> pl.Series:
     """An empty column."""
     return pl.Series(name, [None], pl.String).new_from_index(0, height)
 
@@ -245,20 +245,20 @@ def state_columns(frame: pl.DataFrame, system: System) -> tuple[dict[str, npt.ND
     return columns, faults
 
 
-def twice(players: pl.DataFrame) -> Iterator[Fault]:
+def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
     """A player has one row in a pool."""
-    again = players.with_row_index("row", 1).filter(~pl.struct(WHO).is_first_distinct())
-    for row, pool, player in again.select("row", *WHO).iter_rows():
-        yield Fault(row, "player", player, f"stands twice in the pool {pool}")
+    again = players.with_row_index("row", 1).filter(~pl.struct(PLAYER_KEYS).is_first_distinct())
+    for row, pool, player in again.select("row", *PLAYER_KEYS).iter_rows():
+        yield Fault(row, "player", player, f"appears twice in the pool {pool}")
 
 
-def beyond(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
     """Only what moves with the rating may be negative, and counts are whole; none is beyond what the rules can take."""
     for name, values in columns.items():
         if name in (*system.with_level, "rating", "peak"):
             continue
         whole = name in system.whole_numbers
-        most = system.most.get(name, MOST_WHOLE if whole else np.inf)
+        most = system.most.get(name, MAX_WHOLE if whole else np.inf)
         fine = np.isnan(values) | ((values >= 0.0) & (values <= most))
         remedy = f"must be {'a whole number' if whole else 'a number'}"
         remedy += " of at least 0" if np.isinf(most) else f" from 0 to {most:g}"
@@ -270,7 +270,7 @@ def beyond(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Itera
             yield Fault(row + 1, name, float(values[row]), remedy)
 
 
-def partly_known(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
+def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
     """Fields that say something together are there all or none."""
     if not system.together:
         return
@@ -281,7 +281,7 @@ def partly_known(columns: dict[str, npt.NDArray[np.float64]], system: System) ->
         yield Fault(row + 1, name, None, f"is empty beside {system.together[int(np.argmin(missing[:, row]))]}")
 
 
-def below_rating(states: States, system: System) -> Iterator[Fault]:
+def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
     """A peak is no lower than the rating."""
     names = system.state_type._fields
     if "peak" not in names:

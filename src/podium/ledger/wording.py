@@ -22,15 +22,16 @@ def explain_in_words(player: str, delta: float, rows: pl.DataFrame, gaps: dict[s
     met = rows.filter(pl.col("opponent").is_not_null())
     shown = round(delta, digits)
     moved = f"{'gained' if shown > 0 else 'lost'} {abs(delta):.{digits}f} points" if shown else "kept your rating"
-    won = outcome(met)
-    link = "but" if (won.startswith("won") and shown < 0) or (won.startswith("lost") and shown > 0) else "and"
-    start = f"{player}: you {won} {link} {moved}" if won else f"{player}: you {moved}"
-    told = [*reasons(met, delta, gaps, digits), *other_causes(rows, digits)]
-    return f"{start}: {'; '.join(told)}." if told else f"{start}."
+    result = outcome(rows)
+    link = "but" if (result == "won" and shown < 0) or (result == "lost" and shown > 0) else "and"
+    start = f"{player}: you {result} {link} {moved}" if result else f"{player}: you {moved}"
+    clauses = [*reasons(met, delta, gaps, digits), *other_causes(rows, digits)]
+    return f"{start}: {'; '.join(clauses)}." if clauses else f"{start}."
 
 
-def outcome(met: pl.DataFrame) -> str:
+def outcome(rows: pl.DataFrame) -> str:
     """How the player did against the others, by the overall result where there is one."""
+    met = rows.filter(pl.col("opponent").is_not_null())
     overall = met.filter(pl.col("heat") == "overall")
     last = overall if overall.height else met
     if not last.height:

@@ -7,9 +7,9 @@ import numpy as np
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-SEARCHED = 10  # parties and players alone of a match whose sides are searched whole
-SAME = 1e-9  # rating points that make no difference
-PAIRED = 24  # parties and players alone of a match in which two of a side are exchanged together
+MAX_SEARCHED_UNITS = 10  # parties and players alone of a match whose sides are searched whole
+TIED_POINTS = 1e-9  # rating points that make no difference
+MAX_PAIRED_UNITS = 24  # parties and players alone of a match in which two of a side are exchanged together
 MAX_STEPS = 256  # of the search for a group to exchange
 
 
@@ -42,51 +42,51 @@ def _divide_matches(
     filled: Any,
     lines: Any,
     plan: Any,
-    made: Any,
+    matching: Any,
 ) -> None:
     """The sides of every match, its spread, quality and wait."""
     for ticket in range(waiting.rating.size):
-        number = made.match[ticket]
+        number = matching.match[ticket]
         if number >= 0:
             members[number, filled[number]] = ticket
             filled[number] += 1
     for number in range(filled.size):
-        here = filled[number]
+        players = filled[number]
         low, high, longest = math.inf, -math.inf, 0.0
-        for k in range(here):
+        for k in range(players):
             ticket = members[number, k]
             low, high = min(low, waiting.rating[ticket]), max(high, waiting.rating[ticket])
             longest = max(longest, now - waiting.since[ticket])
-            made.side[ticket] = k
+            matching.side[ticket] = k
         if teams:
-            balance(waiting, units, members[number], here, teams, lines, plan, made.side)
-        made.spread[number], made.waited_s[number] = high - low, longest
-        sides = teams or here
-        made.quality[number] = evenness(waiting, members[number], here, sides, slope, made.side, lines)
+            balance(waiting, units, members[number], players, teams, lines, plan, matching.side)
+        matching.spread[number], matching.waited_s[number] = high - low, longest
+        sides = teams or players
+        matching.quality[number] = evenness(waiting, members[number], players, sides, slope, matching.side, lines)
 
 
 @kernel
-def balance(waiting: Any, units: Any, members: Any, here: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
+def balance(waiting: Any, units: Any, members: Any, players: int, teams: int, lines: Any, plan: Any, side: Any) -> None:
     """Divide a match into sides of equal numbers and sums of ratings as near as can be, parties together.
 
     They are placed and then exchanged; up to `SEARCHED` parties and players alone are then searched whole.
     """
-    count = fill_plan(waiting, units, members, here, plan)
-    room = here // teams
-    place(plan, count, teams, room, lines)
+    count = fill_plan(waiting, units, members, players, plan)
+    room = players // teams
+    assign_sides(plan, count, teams, room, lines)
     exchange(plan, count, teams, lines)
-    if count <= SEARCHED:
+    if count <= MAX_SEARCHED_UNITS:
         search(plan, count, teams, room, lines)
-    for k in range(here):
+    for k in range(players):
         side[members[k]] = plan.side[plan.unit_of[k]]
 
 
 @kernel
-def fill_plan(waiting: Any, units: Any, members: Any, here: int, plan: Any) -> int:
+def fill_plan(waiting: Any, units: Any, members: Any, players: int, plan: Any) -> int:
     """Write down the parties and players alone of a match, the strongest member's first; how many they are."""
     count = 0
-    for back in range(here):
-        k = here - 1 - back  # tickets stand in order of rating
+    for back in range(players):
+        k = players - 1 - back  # tickets stand in order of rating
         unit = units.of_ticket[members[k]]
         row = count
         if units.size[unit] > 1:
@@ -103,7 +103,7 @@ def fill_plan(waiting: Any, units: Any, members: Any, here: int, plan: Any) -> i
 
 @kernel
 def search(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
-    """Try every division into sides of `room` players that may be better than the one found: each once.
+    """Try every division into sides of `room` players that may be better than the present one: each once.
 
     The best has the least range of the sides' sums of ratings, of those of one range the least sum of squares.
     """
@@ -119,14 +119,14 @@ def search(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
     while k >= 0:
         if not to_next_side(plan, k, teams, room, lines):
             k -= 1
-        elif least_range(lines, teams, room, mean) > least + SAME:
+        elif least_range(lines, teams, room, mean) > least + TIED_POINTS:
             continue
         elif k + 1 < count:
             k += 1
             plan.side[k], plan.stack[k] = -1, max(plan.stack[k - 1], plan.side[k - 1] + 1)
         else:
             width, squares = least_range(lines, teams, room, mean), squared_distances(lines, teams, mean)
-            if width < least - SAME or squares < least_squares - SAME:
+            if width < least - TIED_POINTS or squares < least_squares - TIED_POINTS:
                 least, least_squares = min(width, least), squares
                 copy_numbers(plan.side, plan.best, count)
     copy_numbers(plan.best, plan.side, count)
@@ -184,16 +184,16 @@ def squared_distances(lines: Any, teams: int, mean: float) -> float:
 
 
 @kernel
-def place(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
+def assign_sides(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
     """Large parties first, the strongest first among them, each to the side with fewest players, of those the weakest.
 
     `divisible` says that this fills the sides evenly.
     """
     for team in range(teams):
         lines[team, 0] = lines[team, 1] = 0.0  # players, sum of ratings
-    for wanted in range(room, 0, -1):
+    for target_size in range(room, 0, -1):
         for row in range(count):
-            if plan.size[row] != wanted:
+            if plan.size[row] != target_size:
                 continue
             best = 0
             for team in range(1, teams):
@@ -201,7 +201,7 @@ def place(plan: Any, count: int, teams: int, room: int, lines: Any) -> None:
                 if fewer or (lines[team, 0] == lines[best, 0] and lines[team, 1] < lines[best, 1]):
                     best = team
             plan.side[row] = best
-            lines[best, 0] += wanted
+            lines[best, 0] += target_size
             lines[best, 1] += plan.total[row]
 
 
@@ -213,14 +213,14 @@ def divisible(units: Any, chosen: Any, taken: int, players: int, teams: int, cou
     room = players // teams
     for team in range(teams):
         counts[team] = 0
-    for wanted in range(players, 0, -1):
+    for target_size in range(players, 0, -1):
         for k in range(taken):
-            if units.size[chosen[k]] != wanted:
+            if units.size[chosen[k]] != target_size:
                 continue
             best = 0
             for team in range(1, teams):
                 best = team if counts[team] < counts[best] else best
-            counts[best] += wanted
+            counts[best] += target_size
             if counts[best] > room:
                 return False
     return True
@@ -240,7 +240,7 @@ def exchange(plan: Any, count: int, teams: int, lines: Any) -> None:
 @kernel
 def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
     """Exchange the two of one size that help most, if any do."""
-    best, one, two = SAME, -1, -1
+    best, one, two = TIED_POINTS, -1, -1
     for a in range(count):
         for b in range(a + 1, count):
             if plan.side[a] == plan.side[b] or plan.size[a] != plan.size[b]:
@@ -260,9 +260,9 @@ def exchange_equals(plan: Any, count: int, lines: Any) -> bool:
 @kernel
 def exchange_groups(plan: Any, count: int, teams: int, lines: Any) -> bool:
     """Exchange the one or two of a side and the group of another that help most, a party being among them."""
-    best, one, two, to = SAME, -1, -1, -1
+    best, one, two, to = TIED_POINTS, -1, -1, -1
     for a in range(count):
-        for b in range(a, count if count <= PAIRED else a + 1):
+        for b in range(a, count if count <= MAX_PAIRED_UNITS else a + 1):
             if plan.side[a] != plan.side[b] or (plan.size[a] == 1 and plan.size[b] == 1):
                 continue
             for team in range(teams):
@@ -294,10 +294,10 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
     Returns:
         Half the gap that is left, infinite where there are none; and how many are written to `plan.best`.
     """
-    players, wanted = plan.size[one], plan.total[one] - 0.5 * gap
+    players, target_total = plan.size[one], plan.total[one] - 0.5 * gap
     if two != one:
-        players, wanted = players + plan.size[two], wanted + plan.total[two]
-    nearest, found = math.inf, 0
+        players, target_total = players + plan.size[two], target_total + plan.total[two]
+    nearest, members = math.inf, 0
     depth, row, size, total = 0, 0, 0, 0.0
     for _ in range(MAX_STEPS):
         if row < count:
@@ -306,8 +306,8 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
                 depth += 1
                 size += plan.size[row]
                 total += plan.total[row]
-                if size == players and abs(wanted - total) < nearest:
-                    nearest, found = abs(wanted - total), depth
+                if size == players and abs(target_total - total) < nearest:
+                    nearest, members = abs(target_total - total), depth
                     copy_numbers(plan.stack, plan.best, depth)
             row += 1
         if row == count or size == players:
@@ -318,7 +318,7 @@ def find_group(plan: Any, count: int, team: int, one: int, two: int, gap: float)
             size -= plan.size[row]
             total -= plan.total[row]
             row += 1
-    return nearest, found
+    return nearest, members
 
 
 @kernel
@@ -330,14 +330,14 @@ def move(plan: Any, row: int, to: int, lines: Any) -> None:
 
 
 @kernel
-def evenness(waiting: Any, members: Any, here: int, sides: int, slope: float, side: Any, lines: Any) -> float:
+def evenness(waiting: Any, members: Any, players: int, sides: int, slope: float, side: Any, lines: Any) -> float:
     """The entropy of who wins over its largest: by Plackett and Luce from the sides' leads over the best.
 
     Uncertain ratings tell less: each lead is attenuated by both sides' deviations, as in Glicko's expected score.
     """
     for team in range(sides):
         lines[team, 0] = lines[team, 1] = lines[team, 2] = 0.0
-    for k in range(here):
+    for k in range(players):
         ticket = members[k]
         lines[side[ticket], 0] += 1.0
         lines[side[ticket], 1] += waiting.rating[ticket]

@@ -17,12 +17,12 @@ from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
 from podium.errors import ParameterError
 from podium.ledger.history import started_at
-from podium.matchmaking.matcher import Made, Policy, Waiting, match_waiting
+from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 TICK_S = 1.0  # between two looks
-PATIENCE = 10.0  # targets, after which a ticket that nobody meets is given up
+PATIENCE_TARGETS = 10.0  # targets, after which a ticket that nobody meets is given up
 FIRST_COME = "first come"
 POLICY = "policy"
 
@@ -48,7 +48,7 @@ class Crowd:
 
 
 class Outcome(NamedTuple):
-    """What was made of the tickets of one run."""
+    """What became of the tickets of one run."""
 
     waits: Floats  # seconds, of those who were matched
     spreads: Floats  # of the matches
@@ -66,10 +66,10 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Outc
     end = 60.0 * (crowd.warm_minutes + crowd.minutes)
     for now in np.arange(TICK_S, end + TICK_S, TICK_S):
         who = np.flatnonzero(ready <= now)
-        made = match_once(rating[who], ready[who], now, policy, first_come=first_come)
-        tally.add(made, ready[who], now)
-        gone = who[made.match >= 0]
-        ready[gone] = now + crowd.match_s + random.exponential(crowd.rest_s, gone.size)
+        matching = match_once(rating[who], ready[who], now, policy, first_come=first_come)
+        tally.add(matching, ready[who], now)
+        matched = who[matching.match >= 0]
+        ready[matched] = now + crowd.match_s + random.exponential(crowd.rest_s, matched.size)
     return tally.outcome(np.maximum(end - ready[ready <= end], 0.0))
 
 
@@ -87,20 +87,20 @@ def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: b
         waiting = np.append(waiting, np.arange(came, new))
         came = new
         who = waiting[np.argsort(rating[waiting], kind="stable")]
-        made = match_once(rating[who], since[who], now, policy, first_come=first_come)
-        tally.add(made, since[who], now)
-        left = who[made.match < 0]
-        lost = now - since[left] > PATIENCE * policy.target_s
+        matching = match_once(rating[who], since[who], now, policy, first_come=first_come)
+        tally.add(matching, since[who], now)
+        left = who[matching.match < 0]
+        lost = now - since[left] > PATIENCE_TARGETS * policy.target_s
         given_up.append(now - since[left[lost]])
         waiting = left[~lost]
     return tally.outcome(np.concatenate(given_up) if given_up else np.empty(0))
 
 
-def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Made:
-    """One look at who waits, in order of rating."""
+def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, first_come: bool) -> Matching:
+    """Look once at who waits, in order of rating."""
     if rating.size < policy.least:
         none = np.empty(0)
-        return Made(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
+        return Matching(np.full(rating.size, -1), np.zeros(rating.size, np.int64), none, none, none)
     if first_come:
         return first_come_first_served(rating, since, now, policy)
     alone = np.arange(rating.size)
@@ -108,7 +108,7 @@ def match_once(rating: Floats, since: Floats, now: float, policy: Policy, *, fir
     return match_waiting(waiting, now, policy)
 
 
-def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Made:
+def first_come_first_served(rating: Floats, since: Floats, now: float, policy: Policy) -> Matching:
     """First come, first served: full matches of the longest waiting, in turn."""
     order = np.argsort(since, kind="stable")
     count = rating.size // policy.size
@@ -120,11 +120,11 @@ def first_come_first_served(rating: Floats, since: Floats, now: float, policy: P
     share = strength / strength.sum(axis=1, keepdims=True)
     entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1) / math.log(policy.size)
     waited = now - since[taken].min(axis=1) if count else np.empty(0)
-    return Made(number, np.zeros(rating.size, np.int64), np.ptp(skills, axis=1), entropy, waited)
+    return Matching(number, np.zeros(rating.size, np.int64), np.ptp(skills, axis=1), entropy, waited)
 
 
 class Tally:
-    """What was made, look by look."""
+    """The matches, look by look."""
 
     def __init__(self, warm_s: float) -> None:
         self.warm_s = warm_s
@@ -132,12 +132,12 @@ class Tally:
         self.spreads: list[Floats] = []
         self.qualities: list[Floats] = []
 
-    def add(self, made: Made, since: Floats, now: float) -> None:
+    def add(self, matching: Matching, since: Floats, now: float) -> None:
         """Count one look, unless the population is still warming up."""
-        if now > self.warm_s and made.spread.size:
-            self.waits.append(now - since[made.match >= 0])
-            self.spreads.append(made.spread)
-            self.qualities.append(made.quality)
+        if now > self.warm_s and matching.spread.size:
+            self.waits.append(now - since[matching.match >= 0])
+            self.spreads.append(matching.spread)
+            self.qualities.append(matching.quality)
 
     def outcome(self, still: Floats) -> Outcome:
         """All of it, with those who wait still."""
@@ -167,34 +167,34 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
     Raises:
         ParameterError: the results have no times.
     """
-    rows = events.ledger
-    starts = started_at(events.results.frame[rows.row])
+    ledger = events.ledger
+    starts = started_at(events.results.frame[ledger.row])
     if not starts.len() or starts.null_count():
         raise ParameterError("the results have no started_at to take the arrivals from")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
-    rating = replayed.before[rows.entrant]
-    told: list[dict[str, Any]] = []
+    rating = replayed.before[ledger.entrant]
+    rows: list[dict[str, Any]] = []
     for policy in policies:
-        if not told:
-            told.append(row(None, FIRST_COME, None, try_arrivals(rating, since, policy, first_come=True)))
-        told.append(row(None, POLICY, policy.target_s, try_arrivals(rating, since, policy)))
-    return pl.DataFrame(told, schema_overrides={"players": pl.Int64, "target_s": pl.Float64})
+        if not rows:
+            rows.append(row(None, FIRST_COME, None, try_arrivals(rating, since, policy, first_come=True)))
+        rows.append(row(None, POLICY, policy.target_s, try_arrivals(rating, since, policy)))
+    return pl.DataFrame(rows, schema_overrides={"players": pl.Int64, "target_s": pl.Float64})
 
 
-def row(players: int | None, kind: str, target_s: float | None, told: Outcome) -> dict[str, Any]:
+def row(players: int | None, kind: str, target_s: float | None, outcome: Outcome) -> dict[str, Any]:
     """A run in a row."""
-    waits = dict(zip(("wait_median", "wait_p95"), quantiles(told.waits, (0.5, 0.95)), strict=True))
-    (spread,) = quantiles(told.spreads, (0.5,))
+    waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, (0.5, 0.95)), strict=True))
+    (spread,) = quantiles(outcome.spreads, (0.5,))
     mean = {
-        "spread_mean": float(told.spreads.mean()) if told.spreads.size else None,
-        "quality_mean": float(told.qualities.mean()) if told.qualities.size else None,
+        "spread_mean": float(outcome.spreads.mean()) if outcome.spreads.size else None,
+        "quality_mean": float(outcome.qualities.mean()) if outcome.qualities.size else None,
     }
-    counts = {"matches": told.spreads.size, "matched": told.waits.size, "unmatched": told.unmatched}
+    counts = {"matches": outcome.spreads.size, "matched": outcome.waits.size, "unmatched": outcome.unmatched}
     named = {"players": players, "kind": kind, "target_s": target_s}
-    return named | counts | waits | {"wait_max": told.longest, "spread_median": spread} | mean
+    return named | counts | waits | {"wait_max": outcome.longest, "spread_median": spread} | mean
 
 
-def quantiles(values: Floats, at: tuple[float, ...]) -> Iterator[float | None]:
+def quantiles(values: Floats, levels: tuple[float, ...]) -> Iterator[float | None]:
     """Quantiles, None of nothing."""
-    for q in at:
+    for q in levels:
         yield float(np.quantile(values, q)) if values.size else None

@@ -21,8 +21,8 @@ from podium.matchmaking.balancing import divide, divisible, empty_plan
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
-IN_TIME = 0.85  # of the target: when a ticket takes anyone, so that waiting for the next look stays within it
-ANYWHERE = 1.0  # of the target: when regions no longer count, and a match may be smaller
+TAKE_ANYONE_SHARE = 0.85  # of the target: when a ticket takes anyone, so that waiting for the next look stays within it
+ANY_REGION_SHARE = 1.0  # of the target: when regions no longer count, and a match may be smaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What matches are wanted."""
+    """The matches to make."""
 
     size: int = 4  # players of a match
     teams: int = 0  # sides of equal numbers; 0: each for himself
@@ -80,7 +80,7 @@ class Waiting(NamedTuple):
     region: Integers
 
 
-class Made(NamedTuple):
+class Matching(NamedTuple):
     """Matches as arrays."""
 
     match: Integers  # (tickets) number of the match, -1 for who waits on
@@ -100,22 +100,24 @@ def match(tickets: Sequence[Ticket], now: float, policy: Policy | None = None) -
     """
     rule = policy or Policy()
     ordered = sorted(tickets, key=lambda ticket: (ticket.rating, ticket.player))
-    made = match_waiting(checked(ordered, rule), now, rule)
-    found: list[list[list[str]]] = [[[] for _ in range(rule.teams or rule.size)] for _ in range(made.spread.size)]
-    for ticket, number, side in zip(ordered, made.match.tolist(), made.side.tolist(), strict=True):
+    matching = match_waiting(check_tickets(ordered, rule), now, rule)
+    sides_of: list[list[list[str]]] = [
+        [[] for _ in range(rule.teams or rule.size)] for _ in range(matching.spread.size)
+    ]
+    for ticket, number, side in zip(ordered, matching.match.tolist(), matching.side.tolist(), strict=True):
         if number >= 0:
-            found[number][side].append(ticket.player)
-    told = []
-    for number, sides in enumerate(found):
+            sides_of[number][side].append(ticket.player)
+    matches = []
+    for number, sides in enumerate(sides_of):
         teams = tuple(tuple(side) for side in sides if side)
         players = tuple(player for side in teams for player in side)
-        figures = (float(column[number]) for column in (made.spread, made.quality, made.waited_s))
-        told.append(Match(players, teams, *figures))
-    return told
+        figures = (float(column[number]) for column in (matching.spread, matching.quality, matching.waited_s))
+        matches.append(Match(players, teams, *figures))
+    return matches
 
 
-def checked(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
-    """The tickets as arrays, if they make sense."""
+def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
+    """Check that tickets make sense, and return them as arrays."""
     names = [ticket.player for ticket in tickets]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(sorted(names)[1:]) if name == sorted(names)[k])
@@ -142,34 +144,36 @@ def checked(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     return Waiting(numbers[:, 0].copy(), numbers[:, 1].copy(), numbers[:, 2].copy(), party, region)
 
 
-def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Made:
+def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
     """Match tickets that stand as arrays, in order of rating."""
     n = waiting.rating.size
-    made = Made(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
+    matching = Matching(np.full(n, -1), np.zeros(n, np.int64), np.empty(n), np.empty(n), np.empty(n))
     if n == 0:
-        return Made(made.match, made.side, np.empty(0), np.empty(0), np.empty(0))
+        return Matching(matching.match, matching.side, np.empty(0), np.empty(0), np.empty(0))
     lead, unit = np.unique(waiting.party, return_inverse=True)
     size = np.bincount(unit)
     rating = np.bincount(unit, waiting.rating) / size
     since = np.full(lead.size, np.inf)
     np.minimum.at(since, unit, waiting.since)
     order = np.lexsort((lead, rating))
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size)
+    position = np.empty(order.size, np.int64)
+    position[order] = np.arange(order.size)
     wait = np.maximum(now - since[order], 0.0)
     region = waiting.region[lead][order]
-    units = Units(rating[order], size[order], wait, region, place[unit], np.argsort(-wait, kind="stable"))
+    units = Units(rating[order], size[order], wait, region, position[unit], np.argsort(-wait, kind="stable"))
     groups, chosen = np.full(order.size, -1), np.empty(order.size, np.int64)
     links = np.arange(-1, order.size - 1), np.arange(1, order.size + 1)
-    wanted = policy.size, max(policy.teams, 1), policy.least, policy.target_s
+    limits = policy.size, max(policy.teams, 1), policy.least, policy.target_s
     counts = np.empty(max(policy.teams, 1), np.int64)
-    count = _choose(units, group_widths(units, policy.size), *wanted, *links, chosen, counts, groups)
-    made.match[:] = groups[units.of_ticket]
+    count = _choose(units, group_widths(units, policy.size), *limits, *links, chosen, counts, groups)
+    matching.match[:] = groups[units.of_ticket]
     slope = math.log(10.0) / policy.scale
     members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
     room = np.empty((policy.size, 3)), empty_plan(policy.size)
-    divide(waiting, units, policy.teams, slope, now, members, filled, *room, made)
-    return Made(made.match, made.side, made.spread[:count], made.quality[:count], made.waited_s[:count])
+    divide(waiting, units, policy.teams, slope, now, members, filled, *room, matching)
+    return Matching(
+        matching.match, matching.side, matching.spread[:count], matching.quality[:count], matching.waited_s[:count]
+    )
 
 
 class Units(NamedTuple):
@@ -187,8 +191,8 @@ def group_widths(units: Units, size: int) -> Floats:
     """The width of a skill group in each region, in rating points: the middle nine tenths, over how many there are."""
     widths = np.empty(int(units.region.max()) + 1)
     for region in range(widths.size):
-        here = units.region == region
-        rating, players = units.rating[here], float(units.size[here].sum())
+        in_region = units.region == region
+        rating, players = units.rating[in_region], float(units.size[in_region].sum())
         low, high = (rating[int(q * (rating.size - 1))] for q in (0.05, 0.95)) if rating.size else (0.0, 0.0)
         widths[region] = (high - low) / max(1.0, players // size)
     return widths
@@ -214,7 +218,7 @@ def _choose_groups(
         anchor = units.by_wait[k]
         if groups[anchor] >= 0:
             continue
-        anywhere = units.wait[anchor] >= ANYWHERE * target_s
+        anywhere = units.wait[anchor] >= ANY_REGION_SHARE * target_s
         reach = allowed_spread(units.wait[anchor], target_s, widths[units.region[anchor]])
         taken, players = gather(units, anchor, reach, size, teams, anywhere, before, after, chosen)
         enough = players == size or (anywhere and players >= least)
@@ -234,7 +238,7 @@ def _choose_groups(
 @kernel
 def allowed_spread(wait: float, target_s: float, width: float) -> float:
     """The spread that a ticket may be matched within: a group's width at half its time, without end at its end."""
-    part = wait / (IN_TIME * target_s)
+    part = wait / (TAKE_ANYONE_SHARE * target_s)
     return width * part / (1.0 - part) if part < 1.0 else math.inf
 
 

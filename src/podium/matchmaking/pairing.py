@@ -18,6 +18,9 @@ MAX_DOUBLINGS, HALVINGS = 1000, 60
 def odds_scale(system: System) -> float:
     """The gap in rating at which the system expects odds of 10 to 1 between settled players.
 
+    `System.points_per_logit` is another scale: the slope of the curve at equals, between newcomers, whose doubt
+    flattens it (Glicko's would be 745 instead of 400).
+
     Raises:
         ParameterError: it expects no such odds of any gap.
     """

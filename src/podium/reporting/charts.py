@@ -43,11 +43,11 @@ def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> A
     """
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
-    told = numbered.filter(pl.col("player").is_in(players))
-    dated = told.height and not told["started_at"].null_count()
+    shown = numbered.filter(pl.col("player").is_in(players))
+    dated = shown.height and not shown["started_at"].null_count()
     when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event")
     instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
-    rows = told.select("player", "rating", "event_id", when=instants if dated else "number")
+    rows = shown.select("player", "rating", "event_id", when=instants if dated else "number")
     colour = alt.Color("player:N", title="", sort=players)
     rating = alt.Y("rating:Q", title="rating", scale=alt.Scale(zero=False))
     return canvas(rows, title).mark_line(interpolate="step-after").encode(x=when, y=rating, color=colour)
@@ -145,11 +145,11 @@ def published_curve(kind: str, system: System | None = None) -> Any:
         ParameterError: there is no such curve, or it is about another system.
     """
     alt = altair()
-    told, points = curve(kind, system)
-    x = alt.X("x:Q", title=told.x)
+    description, points = curve(kind, system)
+    x = alt.X("x:Q", title=description.x)
     names = points["series"].unique(maintain_order=True).to_list()
     colour = alt.Color("series:N", title="", sort=names) if len(names) > 1 else alt.value("#4c78a8")
-    return canvas(points, told.title).mark_line().encode(x=x, y=alt.Y("y:Q", title=told.y), color=colour)
+    return canvas(points, description.title).mark_line().encode(x=x, y=alt.Y("y:Q", title=description.y), color=colour)
 
 
 def as_svg(chart: Any) -> str:

@@ -22,7 +22,7 @@ GAPS = np.arange(-800.0, 801.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One picture: who it is about, what it says, and how its points are found."""
+    """One picture: who it is about, what it says, and how its points are computed."""
 
     system: str
     title: str
@@ -47,10 +47,10 @@ def curve(kind: str, system: System | None = None) -> tuple[Curve, pl.DataFrame]
     if kind not in CURVES:
         raise ParameterError(f"there is no curve {kind!r} (there are {', '.join(CURVES)})")
     chosen = CURVES[kind]
-    made = find(chosen.system)() if system is None else system
-    if made.name != chosen.system:
-        raise ParameterError(f"the curve {kind} is {chosen.system}'s, not {made.name}'s")
-    return chosen, pl.DataFrame(chosen.points(made), schema=["x", "y", "series"], orient="row")
+    instance = find(chosen.system)() if system is None else system
+    if instance.name != chosen.system:
+        raise ParameterError(f"the curve {kind} is {chosen.system}'s, not {instance.name}'s")
+    return chosen, pl.DataFrame(chosen.points(instance), schema=["x", "y", "series"], orient="row")
 
 
 def remoteness(system: Any) -> list[tuple[float, float, str]]:
@@ -63,14 +63,14 @@ def provisional(system: Any) -> list[tuple[float, float, str]]:
     """K of a newcomer and of a settled opponent, by the newcomer's event."""
     params, newcomer = system.params(), system.newcomer()
     settled = enter(params, newcomer._replace(events=1e6), PRESENT)
-    told = []
+    points = []
     for event in range(1, system.provisional_events + 4):
         new = enter(params, newcomer._replace(events=event - 1.0), PRESENT)
         for_new, for_settled = compare(params, new, settled, entry(1.0), entry(2.0), Heat(2.0, TIME_TRIAL))
         side_by_side = agnesi(params.closeness)
-        told.append((float(event), for_new.weight / side_by_side, "newcomer"))
-        told.append((float(event), for_settled.weight / side_by_side, "settled opponent"))
-    return told
+        points.append((float(event), for_new.weight / side_by_side, "newcomer"))
+        points.append((float(event), for_settled.weight / side_by_side, "settled opponent"))
+    return points
 
 
 def entry(place: float) -> Entry:
@@ -97,23 +97,23 @@ def gamma_densities(system: Any) -> list[tuple[float, float, str]]:
     """How performances of some ratings spread; 0 is a perfect race."""
     shape = system.gamma_shape
     slope = matched_slope(shape)
-    told = []
+    points = []
     for rating in (1200, 1350, 1500, 1650, 1800):
         rate = math.exp(slope * (rating - system.initial))
         for x in np.linspace(0.0, 3.0 * shape, 121):
             density = rate**shape * x ** (shape - 1) * math.exp(-rate * x) / math.gamma(shape)
-            told.append((float(x), density, str(rating)))
-    return told
+            points.append((float(x), density, str(rating)))
+    return points
 
 
 def win_expectancy(system: Any) -> list[tuple[float, float, str]]:
     """The chance to win by how far one is rated above the other."""
     params, even = system.params(), system.newcomer()
-    told = []
+    points = []
     for gap in GAPS:
         a, b = (enter(params, each, PRESENT) for each in (even._replace(rating=even.rating + gap), even))
-        told.append((float(gap), float(expect(params, a, b)), "win expectancy"))
-    return told
+        points.append((float(gap), float(expect(params, a, b)), "win expectancy"))
+    return points
 
 
 def result_by_time(system: Any) -> list[tuple[float, float, str]]:
@@ -127,12 +127,12 @@ def importance_by_time(system: Any) -> list[tuple[float, float, str]]:
     """The points at stake by the length of a race, for two newcomers."""
     params = system.params()
     me = enter(params, system.newcomer(), PRESENT)
-    told = []
+    points = []
     for time_s in range(20, 701, 20):
         a, b = entry(1.0)._replace(time_s=float(time_s)), entry(2.0)._replace(time_s=float(time_s))
         for mode, name in ((TIME_TRIAL, "time trial"), (0.0, "other modes")):
-            told.append((float(time_s), compare(params, me, me, a, b, Heat(2.0, mode))[0].weight, name))
-    return told
+            points.append((float(time_s), compare(params, me, me, a, b, Heat(2.0, mode))[0].weight, name))
+    return points
 
 
 CURVES = {

@@ -63,9 +63,9 @@ def report(rated: Rated, pool: str | None = None) -> str:
     history = rated.history.filter(pl.col("pool") == shown)
     ratings = rated.ratings.filter(pl.col("pool") == shown)
     leaders = board["player"].head(LEADERS).to_list()
-    compared = [rated.system] if rated.system.name == "elo" else [rated.system, find("elo")()]
-    judged = evaluate(rated.results, compared, period=rated.period)
-    found = audit(rated)
+    systems = [rated.system] if rated.system.name == "elo" else [rated.system, find("elo")()]
+    judged = evaluate(rated.results, systems, period=rated.period)
+    points = audit(rated)
     curves = [kind for kind, each in CURVES.items() if each.system == rated.system.name]
     svg = charts.as_svg
     sections = [
@@ -80,7 +80,7 @@ def report(rated: Rated, pool: str | None = None) -> str:
             judged.scores.select(SCORES),
             svg(charts.calibration(judged.reliability, "Calibration")),
         ),
-        Section("Points in circulation", svg=svg(charts.circulation(found.months, "Points by month"))),
+        Section("Points in circulation", svg=svg(charts.circulation(points.months, "Points by month"))),
         *(Section(CURVES[kind].title, svg=svg(charts.published_curve(kind, rated.system))) for kind in curves),
         Section("Parameters", table=parameters(rated)),
     ]

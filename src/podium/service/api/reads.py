@@ -179,7 +179,7 @@ def explanation(
 ) -> dict[str, Any]:
     """Why a player's rating moved in an event."""
     reasons = store.explain(pool, event_id, player)
-    figures = {"rating_before": reasons.rating_before, "delta": reasons.delta, "words": reasons.words}
+    figures = {"rating_before": reasons.rating_before, "delta": reasons.delta, "words": reasons.summary}
     return {"event_id": event_id, "player": reasons.player} | figures | {"reasons": reasons.rows.to_dicts()}
 
 

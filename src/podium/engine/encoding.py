@@ -8,10 +8,10 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import MODES, OTHER_MODE, Columns
-from podium.engine.periods import DAY_US, EVENT, checked_period, period_numbers
+from podium.engine.periods import DAY_US, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Integers, Rows, finished, numeric, rated_rows
+from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.results.reading import Results
@@ -28,7 +28,7 @@ def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArr
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One ladder's part of the columns: groups `first` to `last`, players `first_player` to `last_player`."""
+    """One ladder's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -61,13 +61,13 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The players of each group, and of each event, in file order."""
+    """The players of each settlement, and of each event, in file order."""
 
     settlement: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
     first_row: Integers  # (entrants) an entrant's first row
     of_row: Integers  # (rows) the row's entrant
     pair_row: Integers  # (pairs of event and player) the first row
-    offsets: Integers  # (groups + 1) entrants of a group
+    offsets: Integers  # (settlements + 1) entrants of a settlement
 
 
 def encode(results: Results, system: System, period: str = EVENT) -> Events:
@@ -79,12 +79,12 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         RuleError: the system's own code is at fault.
     """
     check_rules(system)
-    if checked_period(period) != EVENT and not system.takes_periods:
+    if check_period(period) != EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
     rows = rated_rows(results, system)
     numbers = period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
-    heat = None if rows.heat is None and numbers is None else consecutive(rows.event, rows.heat)
+    heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
     return Events(
         results=results,
@@ -102,7 +102,7 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
     )
 
 
-def consecutive(*keys: npt.NDArray[Any] | None) -> Integers:
+def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
     """Numbers 0, 1, 2, ... for runs of rows equal in all keys."""
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
@@ -119,16 +119,16 @@ def offsets(number: Integers) -> Integers:
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
     """Who entered what."""
-    settlement = consecutive(rows.event) if numbers is None else consecutive(rows.pool, numbers)
+    settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size)
         return Entrants(settlement, every, every, every, offsets(settlement))
-    first_row, of_row = first_seen(settlement, rows.player, rows.row)
-    pair_row, _ = first_seen(rows.event, rows.player, rows.row)
+    first_row, of_row = first_rows(settlement, rows.player, rows.row)
+    pair_row, _ = first_rows(rows.event, rows.player, rows.row)
     return Entrants(settlement, first_row, of_row, pair_row, offsets(settlement[first_row]))
 
 
-def first_seen(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
+def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
     """The first row of each player in each unit, by unit then file order, and that number for every row."""
     order = np.lexsort((row, unit))
     key = (unit * (player.max(initial=0) + 1) + player)[order]
@@ -145,7 +145,7 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     player = rows.player[entrants.first_row]
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else NONE
-    unfinished = ~finished(rows.frame)
+    unfinished = ~finish_mask(rows.frame)
     quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else NONE
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
     idle = NONE if clock is None else idle_units(player, *appearances(clock, entrants))
@@ -188,17 +188,17 @@ def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
 
 def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integers) -> dict[str, Any]:
     """The columns with a value an entry or a heat."""
-    here = finished(rows.frame)
+    finishes = finish_mask(rows.frame)
     frame = rows.frame
     teams = team_codes(frame) if system.teams else NONE.astype(np.int32)
     reported = Reported(
         heats=frozen(entries, np.int64),
-        finished=frozen(here if not here.all() else NONE, np.bool_),
-        position=frozen(numeric(frame, "position")),
-        score=frozen(numeric(frame, "score")),
-        time_s=frozen(numeric(frame, "time_s")),
+        finished=frozen(finishes if not finishes.all() else NONE, np.bool_),
+        position=frozen(float_column(frame, "position")),
+        score=frozen(float_column(frame, "score")),
+        time_s=frozen(float_column(frame, "time_s")),
         team=frozen(teams, np.int32),
-        team_score=frozen(numeric(frame, "team_score")),
+        team_score=frozen(float_column(frame, "team_score")),
     )
     places = place_heats(reported, teams=system.teams)
     plain = rows.event.size == entrants.first_row.size
@@ -216,8 +216,8 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
-        "played_s": frozen(numeric(frame, "played_s")),
-        "duration_s": frozen(numeric(frame, "duration_s")),
+        "played_s": frozen(float_column(frame, "played_s")),
+        "duration_s": frozen(float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
     }
 
@@ -254,21 +254,21 @@ def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
     """How many times each heat's comparisons count; no entries where all count once."""
-    weights = numeric(frame, "weight")
+    weights = float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else NONE
     return frozen(first if (first != 1.0).any() else NONE)
 
 
 def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
-    """Where each group's heats begin, and the end."""
+    """Where each settlement's heats begin, and the end."""
     of_heat = settlement[offsets(heat)[:-1]]
     return offsets(of_heat)
 
 
 def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
-    """Each pool's groups and players."""
+    """Each pool's settlements and players."""
     pools = []
-    starts = offsets(consecutive(rows.pool))
+    starts = offsets(run_numbers(rows.pool))
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         if first == stop:
             continue

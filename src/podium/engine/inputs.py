@@ -22,7 +22,7 @@ PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event, after no id
 
 
 class Entry(NamedTuple):
-    """A player's line in one heat; NaN where the results do not say."""
+    """A player's line in one heat; NaN where the results have none."""
 
     finished: float  # 1, or 0 for a quit
     place: float  # 1 is best; ties share the mean of their places, and so do all who quit: the last ones
@@ -45,21 +45,21 @@ class Heat(NamedTuple):
 class Columns(NamedTuple):
     """The columns of `Events` that the compiled loop reads. A column of no entries is at its default."""
 
-    entrants: Any  # int64 (groups + 1): the entrants of a group (an event or period) in the arrays below
+    entrants: Any  # int64 (settlements + 1): the entrants of a settlement (an event or period) in the arrays below
     player: Any  # int32 (entrants): row of the player's state
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
-    heats: Any  # int64 (groups + 1): the heats of a group; default: one heat a group
+    heats: Any  # int64 (settlements + 1): the heats of a settlement; default: one heat each
     entries: Any  # int64 (heats + 1): the entries of a heat; default: `entrants`
-    entrant: Any  # int32 (entries): which entrant of the group; default: the entry itself
+    entrant: Any  # int32 (entries): which entrant of the settlement; default: the entry itself
     side: Any  # int32 (entries): equal for team mates; default: nobody has one
     mode: Any  # float64 (heats), default OTHER_MODE
     weight: Any  # float64 (heats), default 1: how many times each comparison counts
     finished: Any  # float64 (entries), default 1
     place: Any  # float64 (entries)
     rank: Any  # float64 (entries), default `place`
-    time_s: Any  # the rest: float64 (entries), default NaN
+    time_s: Any  # as the columns below: float64 (entries), default NaN
     score: Any
     played_s: Any
     duration_s: Any
@@ -71,9 +71,9 @@ LINE = 16  # numbers in a line of scratch: a whole Entry, or what a system notes
 
 
 class Scratch(NamedTuple):
-    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest group."""
+    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest settlement."""
 
-    entering_states: Any  # float64 (entrants, fields of the form)
+    entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
     lines: Any  # float64 (entries, LINE)
 
@@ -123,7 +123,7 @@ def nobody_finished(events: Any, start: int, stop: int) -> bool:
 
 @kernel
 def slot_at(events: Any, entry: int, first: int) -> int:
-    """Which entrant of the group an entry belongs to, counting from 0."""
+    """Which entrant of the settlement an entry belongs to, counting from 0."""
     return events.entrant[entry] if events.entrant.size else entry - first
 
 

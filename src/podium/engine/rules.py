@@ -1,4 +1,4 @@
-"""The rules that a system writes, found alike by Python and by numba.
+"""The rules that a system writes, chosen alike by Python and by numba.
 
 A system fills a rule with `@compare.register`. `functools.singledispatch` chooses by the type of `params`
 when Python runs a rule (tests, explanations, a debugger); `numba.extending.overload` chooses from the same
@@ -6,12 +6,12 @@ registry when the replay is compiled. One source, two ways to run it, the same b
 
 A pairwise system is four of them, each with a default but `compare`:
 
-    enter(params, me, entrant)                  -> Form      what I bring: base points, idle growth, factors
+    enter(params, me, entrant)                  -> Entering  what I bring: base points, idle growth, factors
     compare(params, a, b, mine, theirs, heat)   -> (Comparison for a, Comparison for b)
-    evidence(params, said)                      -> Evidence  numbers that add up over comparisons
+    evidence(params, comparison)                -> Evidence  numbers that add up over comparisons
     settle(params, me, totals, entrant)         -> State     my state after the event or rating period
 
-`State`, `Form` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
+`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
 rest (`credit`, `causes`, `expect`) only explains and predicts.
 """
@@ -94,7 +94,7 @@ def evidence(params: Any, comparison: Any) -> Any:
 
 @singledispatch
 def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
-    """A player's new state, from the form it entered with and the summed evidence."""
+    """A player's new state, from what it brought and the summed evidence."""
     raise NotImplementedError(f"{type(params).__module__} registers neither settle nor rate_event")
 
 
@@ -112,7 +112,7 @@ def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
 
 @singledispatch
 def expect(params: Any, a: Any, b: Any) -> float:
-    """The expected score of `a` (a Form) against `b` before a heat of two."""
+    """The expected score of `a` (an Entering) against `b` before a heat of two."""
     mine = Entry(1.0, 1.0, 1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
     theirs = Entry(1.0, 2.0, 2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
     comparison: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
@@ -132,7 +132,7 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, p
 def rate_event(
     params: Any, prototypes: Any, events: Columns, settlement: int, states: Any, scratch: "Scratch", after: Any, at: int
 ) -> None:
-    """Rate one group (event or period): read `states`, write rows `at`… of `after`, one an entrant.
+    """Rate one settlement (an event or a period): read `states`, write rows `at`… of `after`, one an entrant.
 
     By default: evidence by pairs within each heat, summed, then settled.
     """

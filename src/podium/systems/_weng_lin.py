@@ -203,14 +203,14 @@ def judge_teams_of_heat(
 
 
 @settle.register
-def moved(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """The new mean, and the variance that is left."""
     left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
     return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
 
 
 @kernel
-def combined(params: Any, a: Any, b: Any) -> float:
+def performance_deviation(params: Any, a: Any, b: Any) -> float:
     """C of two players: the deviation of the difference of their performances."""
     return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
 
@@ -218,10 +218,10 @@ def combined(params: Any, a: Any, b: Any) -> float:
 @kernel
 def logistic_chance(params: Any, a: Any, b: Any) -> float:
     """The chance that `a` beats `b` by the Bradley-Terry and Plackett-Luce models."""
-    return logistic((a.rating - b.rating) / combined(params, a, b))
+    return logistic((a.rating - b.rating) / performance_deviation(params, a, b))
 
 
 @expect.register
 def normal_chance(params: Params, a: State, b: State) -> float:
     """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
-    return distribution((a.rating - b.rating) / combined(params, a, b))
+    return distribution((a.rating - b.rating) / performance_deviation(params, a, b))

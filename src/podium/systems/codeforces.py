@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import LARGEST, logistic, strength
+from podium.probability.logistic import LARGEST, bradley_terry, logistic
 
 SLOPE = math.log(10.0) / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
@@ -111,18 +111,18 @@ def judge_contest(
         own = entering_states[me, 2]
         seed = seed_of(params, events, entering_states, start, stop, first, entering_states[me, 0], own)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
-        left_out = 0.0 if params.counts_self else own
-        deserved = rating_of_rank(params, events, entering_states, start, stop, first, rank, left_out)
-        lines[i - start, DELTA] = cut((deserved - entering_states[me, 0]) / 2.0)
+        excluded = 0.0 if params.counts_self else own
+        deserved = rating_of_rank(params, events, entering_states, start, stop, first, rank, excluded)
+        lines[i - start, DELTA] = truncate((deserved - entering_states[me, 0]) / 2.0)
         total += lines[i - start, DELTA]
-    shift = cut(-total / n) - 1.0
+    shift = truncate(-total / n) - 1.0
     shift += top_correction(events, start, stop, first, entering_states, lines, shift)
     for i in range(start, stop):
-        sums[slot_at(events, i, first), 0] += cut(weight * (lines[i - start, DELTA] + shift))
+        sums[slot_at(events, i, first), 0] += truncate(weight * (lines[i - start, DELTA] + shift))
 
 
 @kernel
-def cut(x: float) -> float:
+def truncate(x: float) -> float:
     """Whole-number division's result: towards zero."""
     return math.floor(x) if x >= 0.0 else math.ceil(x)
 
@@ -143,35 +143,35 @@ def note_worst_ranks(events: Any, start: int, stop: int, lines: Any) -> None:
 
 @kernel
 def strength_of(params: Any, rating: float) -> float:
-    """e^(slope (rating - initial)), the same for all ratings beyond what a sum of two can hold."""
-    return strength(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
+    """e^(slope (rating - initial)), one number for all ratings beyond what a sum of two can hold."""
+    return bradley_terry(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
 
 
 @kernel
 def seed_of(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rating: float, left_out: float
+    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rating: float, excluded: float
 ) -> float:
     """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
 
-    `left_out` is the strength of a contestant who does not count; 0 where all do.
+    `excluded` is the strength of a contestant who does not count; 0 where all do.
     """
     mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
         theirs = entering_states[slot_at(events, i, first), 2]
         seed += theirs / (theirs + mine)
-    return seed - left_out / (left_out + mine)
+    return seed - excluded / (excluded + mine)
 
 
 @kernel
 def rating_of_rank(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rank: float, left_out: float
+    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rank: float, excluded: float
 ) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, events, entering_states, start, stop, first, middle, left_out) < rank:
+        if seed_of(params, events, entering_states, start, stop, first, middle, excluded) < rank:
             high = middle
         else:
             low = middle
@@ -187,33 +187,33 @@ def top_correction(
     They are counted by rating, without sorting.
     """
     n = stop - start
-    wanted = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
+    top_size = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
     low, high = LOW - MOST_TAKEN * 1e6, HIGH + MOST_TAKEN * 1e6
     while high - low > 0.5:
         middle = math.floor(0.5 * (low + high)) + 0.5
         count = 0.0
         for i in range(start, stop):
             count += 1.0 if entering_states[slot_at(events, i, first), 0] > middle else 0.0
-        if count >= wanted:
+        if count >= top_size:
             low = middle
         else:
             high = middle
         if high - low <= 1.0:
             break
-    total, taken = 0.0, 0.0
+    total, counted = 0.0, 0.0
     for i in range(start, stop):
         if entering_states[slot_at(events, i, first), 0] > high:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
+            counted += 1.0
     # Of those who tie at the edge the best placed count; who ties in both has the same points.
     worst, none = float(n), 0.0
     while worst - none > 1.0:
         middle = math.floor(0.5 * (worst + none))
-        count = taken
+        count = counted
         for i in range(start, stop):
             tied = low < entering_states[slot_at(events, i, first), 0] <= high
             count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
-        if count >= wanted:
+        if count >= top_size:
             worst = middle
         else:
             none = middle
@@ -221,13 +221,13 @@ def top_correction(
         tied = low < entering_states[slot_at(events, i, first), 0] <= high
         if tied and lines[i - start, WORST_RANK] <= none:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
+            counted += 1.0
     for i in range(start, stop):
         tied = low < entering_states[slot_at(events, i, first), 0] <= high
-        if tied and none < lines[i - start, WORST_RANK] <= worst and taken < wanted:
+        if tied and none < lines[i - start, WORST_RANK] <= worst and counted < top_size:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
-    return min(max(cut(-total / wanted), -MOST_TAKEN), 0.0)
+            counted += 1.0
+    return min(max(truncate(-total / top_size), -MOST_TAKEN), 0.0)
 
 
 @settle.register

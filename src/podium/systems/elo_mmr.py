@@ -169,7 +169,7 @@ def drift_variance(params: Any, weight: float, idle: float) -> float:
 
 
 @enter.register
-def drifted(params: Params, me: Any, entrant: Entrant) -> Entering:
+def add_drift(params: Params, me: Any, entrant: Entrant) -> Entering:
     """The belief at the start of an event of weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
@@ -231,9 +231,9 @@ def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
     total = table[row, NORMAL_WEIGHT]
     for k in range(factors_of(table, row)):
         total += weight_of(table, row, FIRST + WIDTH * k)
-    kept, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
-    table[row, NORMAL] = (kept * table[row, NORMAL] + moved * table[row, RATING]) / (kept + moved)
-    table[row, NORMAL_WEIGHT] = decay * (kept + moved)
+    stays, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
+    table[row, NORMAL] = (stays * table[row, NORMAL] + moved * table[row, RATING]) / (stays + moved)
+    table[row, NORMAL_WEIGHT] = decay * (stays + moved)
     for k in range(factors_of(table, row)):
         table[row, FIRST + WIDTH * k + PULL] *= transfer * decay
     table[row, DEVIATION] = math.sqrt(old + variance)
@@ -250,9 +250,9 @@ def weight_of(table: Any, row: int, factor: int) -> float:
 def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Note each entry's performance in its line, and whether it has one."""
     lines = scratch.lines
-    says = 1.0 if stop - start > 1 and not nobody_finished(events, start, stop) else 0.0
+    informative = 1.0 if stop - start > 1 and not nobody_finished(events, start, stop) else 0.0
     for i in range(start, stop):
-        lines[i - start, 1] = says
+        lines[i - start, 1] = informative
         if lines[i - start, 1]:
             lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.entering_states)
 

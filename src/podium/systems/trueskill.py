@@ -175,15 +175,15 @@ def pass_messages(params: Any, lines: Any, teams: int) -> None:
         else:
             for k in range(teams - 2):
                 moved = max(moved, apply_result(params, lines, k))
-                tell_right(lines, k)
+                pass_right(lines, k)
             for back in range(teams - 2):
                 k = teams - 2 - back
                 moved = max(moved, apply_result(params, lines, k))
-                tell_left(lines, k)
+                pass_left(lines, k)
         if moved <= params.tolerance:
             break
-    tell_left(lines, 0)
-    tell_right(lines, teams - 2)
+    pass_left(lines, 0)
+    pass_right(lines, teams - 2)
 
 
 @kernel
@@ -222,8 +222,8 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 
 @kernel
-def tell_right(lines: Any, k: int) -> None:
-    """What the difference on team k's right says of the next team: team k's performance less the difference."""
+def pass_right(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
     mean, variance = without_right(lines, k)
     cut = lines[k, RESULT]
     precision = cut / (variance * cut + 1.0)
@@ -232,8 +232,8 @@ def tell_right(lines: Any, k: int) -> None:
 
 
 @kernel
-def tell_left(lines: Any, k: int) -> None:
-    """What the difference on team k's right says of team k: the next team's performance and the difference."""
+def pass_left(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
     mean, variance = without_left(lines, k + 1)
     cut = lines[k, RESULT]
     lines[k, RIGHT] = cut / (variance * cut + 1.0)
@@ -241,7 +241,7 @@ def tell_left(lines: Any, k: int) -> None:
 
 
 @settle.register
-def multiplied(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """The belief before times the messages."""
     own = 1.0 / (me.deviation * me.deviation)
     precision = own + totals.precision

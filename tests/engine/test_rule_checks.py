@@ -117,7 +117,7 @@ MISTAKES = {
         "class Stakes",
         "Stakes has no name",
     ),
-    "no form": ("    form_type = State\n", "", "class Stakes", "stakes has no form_type"),
+    "no form": ("    entering_type = State\n", "", "class Stakes", "stakes has no entering_type"),
     "numba cannot type": (
         "won = 1.0 if mine.place",
         "won = max([1.0, 0.0]) if mine.place",

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import MODES, OTHER_MODE, Columns
+from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
 from podium.engine.periods import DAY_US, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
@@ -15,8 +15,6 @@ from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_c
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.results.reading import Results
-
-NONE = np.empty(0)
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
@@ -91,8 +89,8 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         columns=Columns(
             **entrant_columns(rows, system, entrants, numbers),
             **entry_columns(rows, system, entrants, entries),
-            heats=frozen(NONE if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
-            entries=frozen(NONE if heat is None else entries, np.int64),
+            heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
+            entries=frozen(ABSENT if heat is None else entries, np.int64),
         ),
         pools=pool_slices(rows, entrants.settlement),
         player_names=rows.player_names,
@@ -144,11 +142,11 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     """The columns with a value an entrant."""
     player = rows.player[entrants.first_row]
     size = entrants.first_row.size
-    played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else NONE
+    played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
     unfinished = ~finish_mask(rows.frame)
-    quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else NONE
+    quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else ABSENT
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
-    idle = NONE if clock is None else idle_units(player, *appearances(clock, entrants))
+    idle = ABSENT if clock is None else idle_units(player, *appearances(clock, entrants))
     if system.idle_unit == "period" and idle.size:
         idle = np.maximum(idle - 1.0, 0.0)  # between two periods in a row none was missed
     return {
@@ -190,10 +188,10 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
     """The columns with a value an entry or a heat."""
     finishes = finish_mask(rows.frame)
     frame = rows.frame
-    teams = team_codes(frame) if system.teams else NONE.astype(np.int32)
+    teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
     reported = Reported(
         heats=frozen(entries, np.int64),
-        finished=frozen(finishes if not finishes.all() else NONE, np.bool_),
+        finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
         position=frozen(float_column(frame, "position")),
         score=frozen(float_column(frame, "score")),
         time_s=frozen(float_column(frame, "time_s")),
@@ -205,9 +203,9 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
     slot = (
         entrants.of_row - entrants.offsets[entrants.settlement]
         if not plain or entries is not entrants.offsets
-        else NONE
+        else ABSENT
     )
-    handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else NONE
+    handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else ABSENT
     return {
         "entrant": frozen(slot, np.int32),
         "finished": frozen(reported.finished),
@@ -227,9 +225,9 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
     teamed = bool((places.side >= 0).any())
     return {
         "place": frozen(places.place),
-        "rank": frozen(NONE if np.array_equal(places.rank, places.place) else places.rank),
-        "side": frozen(places.side if teamed else NONE, np.int32),
-        "opponents": frozen(places.opponents if teamed or reported.finished.size else NONE),
+        "rank": frozen(ABSENT if np.array_equal(places.rank, places.place) else places.rank),
+        "side": frozen(places.side if teamed else ABSENT, np.int32),
+        "opponents": frozen(places.opponents if teamed or reported.finished.size else ABSENT),
     }
 
 
@@ -247,16 +245,16 @@ def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
     first = pl.Series(entries[:-1])
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
     if mode.n_unique() == 1 and not MODES.get(mode[0], OTHER_MODE):
-        return frozen(NONE)
+        return frozen(ABSENT)
     numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
-    return frozen(numbers if numbers.any() else NONE)
+    return frozen(numbers if numbers.any() else ABSENT)
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
     """How many times each heat's comparisons count; no entries where all count once."""
     weights = float_column(frame, "weight")
-    first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else NONE
-    return frozen(first if (first != 1.0).any() else NONE)
+    first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
+    return frozen(first if (first != 1.0).any() else ABSENT)
 
 
 def heat_offsets(settlement: Integers, heat: Integers) -> Integers:

@@ -33,7 +33,7 @@ class Replayed:
 def _replay(
     params: Any,
     prototypes: Any,
-    events: Any,
+    columns: Any,
     first: int,
     last: int,
     rating: int,
@@ -46,12 +46,12 @@ def _replay(
     newcomer, _, _ = prototypes
     keep = before.size > 0
     for settlement in range(first, last):
-        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
+        start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         at = start if keep else 0
-        rate_event(params, prototypes, events, settlement, states, scratch, after, at)
+        rate_event(params, prototypes, columns, settlement, states, scratch, after, at)
         everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
-            player = events.player[start + i]
+            player = columns.player[start + i]
             if keep:
                 before[start + i] = states[player, rating]
             state = read(after, at + i, newcomer)
@@ -119,7 +119,7 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     Raises:
         NotFiniteError: a new state is not finite; the states up to its settlement have moved.
     """
-    rating = system.state_type._fields.index("rating")
+    rating = system.column("rating")
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after

@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
-from podium.engine.inputs import LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
+from podium.engine.inputs import ABSENT, LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
 from podium.engine.rule_errors import (
     RULES,
     compile_sentence,
@@ -29,7 +29,6 @@ from podium.errors import RuleError
 from podium.kernels.records import read
 
 PROBE_ENTRANTS = 3
-NONE = np.empty(0)
 _checked: set[tuple[Any, ...]] = set()
 
 
@@ -149,7 +148,7 @@ def run_rules(system: System) -> None:
 
 def probe_events() -> Iterator[Columns]:
     """Events of three, as the engine hands them to the rules."""
-    blank_columns = dict.fromkeys(Columns._fields, NONE)
+    blank_columns = dict.fromkeys(Columns._fields, ABSENT)
     first_three = np.arange(PROBE_ENTRANTS)
     plain = Columns(**blank_columns)._replace(
         entrants=np.array([0, PROBE_ENTRANTS]),

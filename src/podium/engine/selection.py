@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import OTHER_MODE, Entry, Heat
+from podium.engine.inputs import OTHER_MODE, Heat, finisher
 from podium.engine.rules import counts, overrides
 from podium.engine.system import System
 from podium.errors import Fault, ResultsError
@@ -220,7 +220,7 @@ def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
 
 def _count_entries(params: Any, time_s: Any, score: Any, played_s: Any, duration_s: Any, counting: Any) -> None:
     for i in range(counting.size):
-        entry = Entry(1.0, 1.0, 1.0, time_s[i], score[i], played_s[i], duration_s[i], 0.0, 0.0)
+        entry = finisher(1.0, time_s[i], score[i], played_s[i], duration_s[i], 0.0)
         counting[i] = counts(params, entry, Heat(0.0, OTHER_MODE))
 
 

@@ -121,6 +121,12 @@ class System:
         """The state of a player who has not played."""
         raise NotImplementedError
 
+    @classmethod
+    def column(cls, name: str) -> int:
+        """Which column of a table of states holds this field."""
+        index: int = cls.state_type._fields.index(name)
+        return index
+
     def prototypes(self) -> tuple[Any, Any, Any]:
         """An example of each NamedTuple the engine handles: a newcomer, an entering state, and no evidence."""
         return self.newcomer(), blank(self.entering_type), blank(self.evidence_type)
@@ -171,20 +177,18 @@ class System:
             states: (players, fields) float64; not changed.
             keep: the share, from 0 (all start level) to 1 (nothing changes).
         """
-        names = self.state_type._fields
-        level = names.index(self.level)
+        level = self.column(self.level)
         moved = states.copy()
         shift = (keep - 1.0) * (states[:, level] - self.newcomer()[level])
         for name in self.with_level:
-            moved[:, names.index(name)] += shift
+            moved[:, self.column(name)] += shift
         return moved
 
     def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' ratings are not settled yet; `states` is (players, fields)."""
-        names = self.state_type._fields
-        early = states[:, names.index("events")] < self.min_events
+        early = states[:, self.column("events")] < self.min_events
         if self.settled_deviation is not None:
-            early |= states[:, names.index("deviation")] > self.settled_deviation
+            early |= states[:, self.column("deviation")] > self.settled_deviation
         return early
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

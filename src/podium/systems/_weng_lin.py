@@ -177,26 +177,26 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_teams_of_heat(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add what a heat says of each of its players."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(events, heat)
-    if nobody_finished(events, start, stop):
+    lines, weight = scratch.lines, weight_at(columns, heat)
+    if nobody_finished(columns, start, stop):
         return
-    teams = gather_teams(events, start, stop, lines)
+    teams = gather_teams(columns, start, stop, lines)
     for i in range(start, stop):
-        me = read(scratch.entering_states, slot_at(events, i, first), entering)
+        me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
     judge_teams(params, lines, teams)
     for i in range(start, stop):
-        slot = slot_at(events, i, first)
+        slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
-        part, variance = part_in_team(events, i, params.partial_play), me.deviation * me.deviation
+        part, variance = part_in_team(columns, i, params.partial_play), me.deviation * me.deviation
         shift = part * variance * lines[row, SURPRISE]
         shrink = part * part * variance / lines[row, VARIANCE] * lines[row, SHRINK]
         add(scratch.sums, slot, Evidence(weight * shift, weight * shrink))

@@ -10,9 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
+from podium.kernels.records import add, read
 from podium.probability.logistic import LARGEST, bradley_terry, logistic
 
 SLOPE = math.log(10.0) / 400.0
@@ -95,30 +96,31 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_contest(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add each contestant's points to its sum."""
-    entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
-    n, weight = stop - start, weight_at(events, heat)
+    _, entering, _ = prototypes
+    entering_states, lines = scratch.entering_states, scratch.lines
+    n, weight = stop - start, weight_at(columns, heat)
     if n < 2:
         return
-    if nobody_finished(events, start, stop):
+    if nobody_finished(columns, start, stop):
         return
-    note_worst_ranks(events, start, stop, lines)
+    note_worst_ranks(columns, start, stop, lines)
     total = 0.0
     for i in range(start, stop):
-        me = slot_at(events, i, first)
-        own = entering_states[me, 2]
-        seed = seed_of(params, events, entering_states, start, stop, first, entering_states[me, 0], own)
+        me = read(entering_states, slot_at(columns, i, first), entering)
+        seed = seed_of(params, columns, entering, entering_states, start, stop, first, me.rating, me.strength)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
-        excluded = 0.0 if params.counts_self else own
-        deserved = rating_of_rank(params, events, entering_states, start, stop, first, rank, excluded)
-        lines[i - start, DELTA] = truncate((deserved - entering_states[me, 0]) / 2.0)
+        excluded = 0.0 if params.counts_self else me.strength
+        deserved = rating_of_rank(params, columns, entering, entering_states, start, stop, first, rank, excluded)
+        lines[i - start, DELTA] = truncate((deserved - me.rating) / 2.0)
         total += lines[i - start, DELTA]
     shift = truncate(-total / n) - 1.0
-    shift += top_correction(events, start, stop, first, entering_states, lines, shift)
+    shift += top_correction(columns, entering, entering_states, start, stop, first, lines, shift)
     for i in range(start, stop):
-        sums[slot_at(events, i, first), 0] += truncate(weight * (lines[i - start, DELTA] + shift))
+        points = truncate(weight * (lines[i - start, DELTA] + shift))
+        add(scratch.sums, slot_at(columns, i, first), Evidence(points))
 
 
 @kernel
@@ -128,16 +130,16 @@ def truncate(x: float) -> float:
 
 
 @kernel
-def note_worst_ranks(events: Any, start: int, stop: int, lines: Any) -> None:
+def note_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
     """Those who tie all have the worst of their ranks: how many are at least as good."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
     for i in range(start, stop):
-        rank = events.rank[i] if events.rank.size else events.place[i]
+        rank = rank_at(columns, i)
         lines[int(rank) - 1, DELTA] += 1.0
     for i in range(start, stop):
-        rank = events.rank[i] if events.rank.size else events.place[i]
+        rank = rank_at(columns, i)
         lines[i - start, WORST_RANK] = rank - 1.0 + lines[int(rank) - 1, DELTA]
 
 
@@ -149,7 +151,15 @@ def strength_of(params: Any, rating: float) -> float:
 
 @kernel
 def seed_of(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rating: float, excluded: float
+    params: Any,
+    columns: Any,
+    entering: Any,
+    entering_states: Any,
+    start: int,
+    stop: int,
+    first: int,
+    rating: float,
+    excluded: float,
 ) -> float:
     """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
 
@@ -158,20 +168,28 @@ def seed_of(
     mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
-        theirs = entering_states[slot_at(events, i, first), 2]
+        theirs = read(entering_states, slot_at(columns, i, first), entering).strength
         seed += theirs / (theirs + mine)
     return seed - excluded / (excluded + mine)
 
 
 @kernel
 def rating_of_rank(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rank: float, excluded: float
+    params: Any,
+    columns: Any,
+    entering: Any,
+    entering_states: Any,
+    start: int,
+    stop: int,
+    first: int,
+    rank: float,
+    excluded: float,
 ) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, events, entering_states, start, stop, first, middle, excluded) < rank:
+        if seed_of(params, columns, entering, entering_states, start, stop, first, middle, excluded) < rank:
             high = middle
         else:
             low = middle
@@ -180,7 +198,7 @@ def rating_of_rank(
 
 @kernel
 def top_correction(
-    events: Any, start: int, stop: int, first: int, entering_states: Any, lines: Any, shift: float
+    columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
     """Against inflation at the top: the highest rated together shall not gain, by at most ten points each.
 
@@ -193,7 +211,7 @@ def top_correction(
         middle = math.floor(0.5 * (low + high)) + 0.5
         count = 0.0
         for i in range(start, stop):
-            count += 1.0 if entering_states[slot_at(events, i, first), 0] > middle else 0.0
+            count += 1.0 if read(entering_states, slot_at(columns, i, first), entering).rating > middle else 0.0
         if count >= top_size:
             low = middle
         else:
@@ -202,7 +220,7 @@ def top_correction(
             break
     total, counted = 0.0, 0.0
     for i in range(start, stop):
-        if entering_states[slot_at(events, i, first), 0] > high:
+        if read(entering_states, slot_at(columns, i, first), entering).rating > high:
             total += lines[i - start, DELTA] + shift
             counted += 1.0
     # Of those who tie at the edge the best placed count; who ties in both has the same points.
@@ -211,19 +229,19 @@ def top_correction(
         middle = math.floor(0.5 * (worst + none))
         count = counted
         for i in range(start, stop):
-            tied = low < entering_states[slot_at(events, i, first), 0] <= high
+            tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
             count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
         if count >= top_size:
             worst = middle
         else:
             none = middle
     for i in range(start, stop):
-        tied = low < entering_states[slot_at(events, i, first), 0] <= high
+        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
         if tied and lines[i - start, WORST_RANK] <= none:
             total += lines[i - start, DELTA] + shift
             counted += 1.0
     for i in range(start, stop):
-        tied = low < entering_states[slot_at(events, i, first), 0] <= high
+        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
         if tied and none < lines[i - start, WORST_RANK] <= worst and counted < top_size:
             total += lines[i - start, DELTA] + shift
             counted += 1.0

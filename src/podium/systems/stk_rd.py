@@ -178,7 +178,7 @@ class StkRd(System):
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Whole states; a raw rating that is not known is as far above the rating as the deviation says."""
         states = System.filled_states(self, known)
-        raw, deviation, rating = (State._fields.index(name) for name in ("raw_rating", "deviation", "rating"))
+        raw, deviation, rating = (self.column(name) for name in ("raw_rating", "deviation", "rating"))
         unknown = np.isnan(known["raw_rating"]) if "raw_rating" in known else np.ones(len(states), np.bool_)
         states[unknown, raw] = states[unknown, rating] + DEVIATIONS_OFF * states[unknown, deviation] - RATING_SHIFT
         return states

@@ -128,36 +128,36 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_ranking(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add a heat's message to each of its players."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(events, heat)
-    if nobody_finished(events, start, stop):
+    lines, weight = scratch.lines, weight_at(columns, heat)
+    if nobody_finished(columns, start, stop):
         return
-    teams = gather_teams(events, start, stop, lines)
+    teams = gather_teams(columns, start, stop, lines)
     if teams < 2:
         return
     for k in range(teams):
         for note in range(SIZE, RESULT_MEAN + 1):
             lines[k, note] = 0.0
     for i in range(start, stop):
-        me = read(scratch.entering_states, slot_at(events, i, first), entering)
+        me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
         lines[row, SIZE] += 1.0
     pass_messages(params, lines, teams)
     for i in range(start, stop):
-        slot = slot_at(events, i, first)
+        slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
         precision = lines[row, LEFT] + lines[row, RIGHT]
         if precision <= 0.0:
             continue
         mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)

@@ -48,13 +48,13 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
 
 
 class UnknownError(PodiumError, LookupError):
-    """The results do not have such an event, player or pool."""
+    """The results have no event, player or pool of that name."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would leave a player with a number that is infinite or none; nothing comes of it.
 
-    `event_id` and `player` are None where only their places in the columns are known: `settlement` and `entrant`.
+    `event_id` and `player` are None where only their positions in the columns are known: `settlement` and `entrant`.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class NotFiniteError(PodiumError, ArithmeticError):
         self.system, self.settlement, self.entrant = system, settlement, entrant
         self.event_id, self.player = event_id, player
         event = f"settlement {settlement}" if event_id is None else f"event {event_id!r}"
-        whose = f"entrant {entrant}" if player is None else repr(player)
+        subject = f"entrant {entrant}" if player is None else repr(player)
         super().__init__(
-            f"{system}: {event} would leave {whose} with a rating or chance that is not a finite number; check the "
+            f"{system}: {event} would leave {subject} with a rating or chance that is not a finite number; check the "
             "weight, scores and times of the event, and the parameters of the system"
         )
 
@@ -82,7 +82,7 @@ class Fault(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        place = ", ".join(
+        where = ", ".join(
             part
             for part in (
                 f"row {self.row}" if self.row is not None else "",
@@ -90,8 +90,8 @@ class Fault(NamedTuple):
             )
             if part
         )
-        fault = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
-        return f"{place}: {fault}" if place else fault
+        sentence = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
+        return f"{where}: {sentence}" if where else sentence
 
 
 class ResultsError(PodiumError, ValueError):
@@ -101,10 +101,10 @@ class ResultsError(PodiumError, ValueError):
     """
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
-        found = iter(faults)
+        remaining = iter(faults)
         self.source = source
-        self.faults = tuple(islice(found, SHOWN_FAULTS))
+        self.faults = tuple(islice(remaining, SHOWN_FAULTS))
         lines = [f"{source} {fault}" if fault.row else f"{source}: {fault}" for fault in self.faults]
-        if next(found, None) is not None:
+        if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
         super().__init__("\n".join([*lines, MORE_ON_COLUMNS]))

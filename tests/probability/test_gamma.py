@@ -217,7 +217,7 @@ def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
             integrate.quad(below, -9.0, 9.0, **ends) if spread < 1.5 else integrate.quad(beside, -40.0, 4.0, **ends)
         )
         assert field.cdf(np.array([t]))[0, 0] == pytest.approx(value, abs=2e-12)
-    edges = field.span()
+    edges = field.support()
     u = np.linspace(edges[0][0], edges[1][0], 20_001)
     densities = field.pdf(u)[:, 0]
     assert np.trapezoid(densities, u) == pytest.approx(1.0, abs=1e-9)

@@ -10,9 +10,9 @@ from entering import ONCE, entry
 import podium
 from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
-from podium.probability.gamma import ALPHA, KNOWN_SLOPES, incomplete_beta, matched_slope, solved_match
+from podium.probability.gamma import ALPHA, KNOWN_SLOPES, incomplete_beta, matched_slope, solve_match
 from podium.systems import find
-from podium.systems.folyami import KNOWN_BASES, solved_base
+from podium.systems.folyami import KNOWN_BASES, solve_base
 
 PLACES = (1, 3, 6, 10, 15)
 POINTS = {
@@ -55,9 +55,9 @@ def test_victory_probabilities(gap):
 
 
 def test_constants_are_what_their_equations_say():
-    assert solved_match(3) * ALPHA == pytest.approx(KNOWN_SLOPES[3], rel=1e-9)
-    assert solved_match(1) == pytest.approx(1.0, rel=1e-9)
-    assert solved_base(12, 1.5) == pytest.approx(KNOWN_BASES[12, 1.5], rel=1e-12)
+    assert solve_match(3) * ALPHA == pytest.approx(KNOWN_SLOPES[3], rel=1e-9)
+    assert solve_match(1) == pytest.approx(1.0, rel=1e-9)
+    assert solve_base(12, 1.5) == pytest.approx(KNOWN_BASES[12, 1.5], rel=1e-12)
 
 
 def test_agrees_with_the_original_program(shared):

@@ -109,7 +109,7 @@ def test_an_edited_file_is_run_again(here):
 
 def test_a_library_and_a_server_open_no_file(here):
     for door in (systems.find, lambda name: podium.rate("results.csv", name), podium.Live):
-        with pytest.raises(podium.ParameterError, match="only a command's --system takes one"):
+        with pytest.raises(podium.ParameterError, match="only a command runs one"):
             door("stakes.py:Stakes")
 
 

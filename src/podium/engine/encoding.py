@@ -7,16 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import MODES, OTHER_MODE, Columns
-from podium.engine.periods import DAY_US, EVENT, checked_period, period_numbers
+from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
+from podium.engine.periods import DAY_US, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Integers, Rows, finished, numeric, rated_rows
+from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.results.reading import Results
-
-NONE = np.empty(0)
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArray[Any]:
@@ -28,7 +26,7 @@ def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArr
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One ladder's part of the columns: groups `first` to `last`, players `first_player` to `last_player`."""
+    """One ladder's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
 
     name: str
     first: int
@@ -61,13 +59,13 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The players of each group, and of each event, in file order."""
+    """The players of each settlement, and of each event, in file order."""
 
     settlement: Integers  # (rows) the unit that settles together: an event or a rating period, from 0
     first_row: Integers  # (entrants) an entrant's first row
     of_row: Integers  # (rows) the row's entrant
     pair_row: Integers  # (pairs of event and player) the first row
-    offsets: Integers  # (groups + 1) entrants of a group
+    offsets: Integers  # (settlements + 1) entrants of a settlement
 
 
 def encode(results: Results, system: System, period: str = EVENT) -> Events:
@@ -79,20 +77,20 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         RuleError: the system's own code is at fault.
     """
     check_rules(system)
-    if checked_period(period) != EVENT and not system.takes_periods:
+    if check_period(period) != EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
     rows = rated_rows(results, system)
     numbers = period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
-    heat = None if rows.heat is None and numbers is None else consecutive(rows.event, rows.heat)
+    heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
     return Events(
         results=results,
         columns=Columns(
             **entrant_columns(rows, system, entrants, numbers),
             **entry_columns(rows, system, entrants, entries),
-            heats=frozen(NONE if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
-            entries=frozen(NONE if heat is None else entries, np.int64),
+            heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
+            entries=frozen(ABSENT if heat is None else entries, np.int64),
         ),
         pools=pool_slices(rows, entrants.settlement),
         player_names=rows.player_names,
@@ -102,7 +100,7 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
     )
 
 
-def consecutive(*keys: npt.NDArray[Any] | None) -> Integers:
+def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
     """Numbers 0, 1, 2, ... for runs of rows equal in all keys."""
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
@@ -119,16 +117,16 @@ def offsets(number: Integers) -> Integers:
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
     """Who entered what."""
-    settlement = consecutive(rows.event) if numbers is None else consecutive(rows.pool, numbers)
+    settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size)
         return Entrants(settlement, every, every, every, offsets(settlement))
-    first_row, of_row = first_seen(settlement, rows.player, rows.row)
-    pair_row, _ = first_seen(rows.event, rows.player, rows.row)
+    first_row, of_row = first_rows(settlement, rows.player, rows.row)
+    pair_row, _ = first_rows(rows.event, rows.player, rows.row)
     return Entrants(settlement, first_row, of_row, pair_row, offsets(settlement[first_row]))
 
 
-def first_seen(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
+def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
     """The first row of each player in each unit, by unit then file order, and that number for every row."""
     order = np.lexsort((row, unit))
     key = (unit * (player.max(initial=0) + 1) + player)[order]
@@ -144,11 +142,11 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     """The columns with a value an entrant."""
     player = rows.player[entrants.first_row]
     size = entrants.first_row.size
-    played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else NONE
-    unfinished = ~finished(rows.frame)
-    quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else NONE
+    played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
+    unfinished = ~finish_mask(rows.frame)
+    quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else ABSENT
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
-    idle = NONE if clock is None else idle_units(player, *appearances(clock, entrants))
+    idle = ABSENT if clock is None else idle_units(player, *appearances(clock, entrants))
     if system.idle_unit == "period" and idle.size:
         idle = np.maximum(idle - 1.0, 0.0)  # between two periods in a row none was missed
     return {
@@ -188,26 +186,26 @@ def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
 
 def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integers) -> dict[str, Any]:
     """The columns with a value an entry or a heat."""
-    here = finished(rows.frame)
+    finishes = finish_mask(rows.frame)
     frame = rows.frame
-    teams = team_codes(frame) if system.teams else NONE.astype(np.int32)
+    teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
     reported = Reported(
         heats=frozen(entries, np.int64),
-        finished=frozen(here if not here.all() else NONE, np.bool_),
-        position=frozen(numeric(frame, "position")),
-        score=frozen(numeric(frame, "score")),
-        time_s=frozen(numeric(frame, "time_s")),
+        finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
+        position=frozen(float_column(frame, "position")),
+        score=frozen(float_column(frame, "score")),
+        time_s=frozen(float_column(frame, "time_s")),
         team=frozen(teams, np.int32),
-        team_score=frozen(numeric(frame, "team_score")),
+        team_score=frozen(float_column(frame, "team_score")),
     )
     places = place_heats(reported, teams=system.teams)
     plain = rows.event.size == entrants.first_row.size
     slot = (
         entrants.of_row - entrants.offsets[entrants.settlement]
         if not plain or entries is not entrants.offsets
-        else NONE
+        else ABSENT
     )
-    handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else NONE
+    handicap = frame["handicap"].to_numpy().astype(np.float64) if "handicap" in frame.columns else ABSENT
     return {
         "entrant": frozen(slot, np.int32),
         "finished": frozen(reported.finished),
@@ -216,8 +214,8 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
-        "played_s": frozen(numeric(frame, "played_s")),
-        "duration_s": frozen(numeric(frame, "duration_s")),
+        "played_s": frozen(float_column(frame, "played_s")),
+        "duration_s": frozen(float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
     }
 
@@ -227,9 +225,9 @@ def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
     teamed = bool((places.side >= 0).any())
     return {
         "place": frozen(places.place),
-        "rank": frozen(NONE if np.array_equal(places.rank, places.place) else places.rank),
-        "side": frozen(places.side if teamed else NONE, np.int32),
-        "opponents": frozen(places.opponents if teamed or reported.finished.size else NONE),
+        "rank": frozen(ABSENT if np.array_equal(places.rank, places.place) else places.rank),
+        "side": frozen(places.side if teamed else ABSENT, np.int32),
+        "opponents": frozen(places.opponents if teamed or reported.finished.size else ABSENT),
     }
 
 
@@ -247,28 +245,28 @@ def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
     first = pl.Series(entries[:-1])
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
     if mode.n_unique() == 1 and not MODES.get(mode[0], OTHER_MODE):
-        return frozen(NONE)
+        return frozen(ABSENT)
     numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
-    return frozen(numbers if numbers.any() else NONE)
+    return frozen(numbers if numbers.any() else ABSENT)
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
     """How many times each heat's comparisons count; no entries where all count once."""
-    weights = numeric(frame, "weight")
-    first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else NONE
-    return frozen(first if (first != 1.0).any() else NONE)
+    weights = float_column(frame, "weight")
+    first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
+    return frozen(first if (first != 1.0).any() else ABSENT)
 
 
 def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
-    """Where each group's heats begin, and the end."""
+    """Where each settlement's heats begin, and the end."""
     of_heat = settlement[offsets(heat)[:-1]]
     return offsets(of_heat)
 
 
 def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
-    """Each pool's groups and players."""
+    """Each pool's settlements and players."""
     pools = []
-    starts = offsets(consecutive(rows.pool))
+    starts = offsets(run_numbers(rows.pool))
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         if first == stop:
             continue

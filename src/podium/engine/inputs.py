@@ -22,7 +22,7 @@ PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event, after no id
 
 
 class Entry(NamedTuple):
-    """A player's line in one heat; NaN where the results do not say."""
+    """A player's line in one heat; NaN where the results have none."""
 
     finished: float  # 1, or 0 for a quit
     place: float  # 1 is best; ties share the mean of their places, and so do all who quit: the last ones
@@ -45,21 +45,21 @@ class Heat(NamedTuple):
 class Columns(NamedTuple):
     """The columns of `Events` that the compiled loop reads. A column of no entries is at its default."""
 
-    entrants: Any  # int64 (groups + 1): the entrants of a group (an event or period) in the arrays below
+    entrants: Any  # int64 (settlements + 1): the entrants of a settlement (an event or period) in the arrays below
     player: Any  # int32 (entrants): row of the player's state
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
-    heats: Any  # int64 (groups + 1): the heats of a group; default: one heat a group
+    heats: Any  # int64 (settlements + 1): the heats of a settlement; default: one heat each
     entries: Any  # int64 (heats + 1): the entries of a heat; default: `entrants`
-    entrant: Any  # int32 (entries): which entrant of the group; default: the entry itself
+    entrant: Any  # int32 (entries): which entrant of the settlement; default: the entry itself
     side: Any  # int32 (entries): equal for team mates; default: nobody has one
     mode: Any  # float64 (heats), default OTHER_MODE
     weight: Any  # float64 (heats), default 1: how many times each comparison counts
     finished: Any  # float64 (entries), default 1
     place: Any  # float64 (entries)
     rank: Any  # float64 (entries), default `place`
-    time_s: Any  # the rest: float64 (entries), default NaN
+    time_s: Any  # as the columns below: float64 (entries), default NaN
     score: Any
     played_s: Any
     duration_s: Any
@@ -67,84 +67,132 @@ class Columns(NamedTuple):
     opponents: Any  # default: all other entries
 
 
+# Which of them have a value an entrant, a heat, an entry; the others are offsets into these.
+ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle")
+HEAT_COLUMNS = ("mode", "weight")
+ENTRY_COLUMNS = (
+    *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
+    "opponents",
+)
+ABSENT = np.empty(0)  # a column at its default
+
+
 LINE = 16  # numbers in a line of scratch: a whole Entry, or what a system notes of a team
 
 
 class Scratch(NamedTuple):
-    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest group."""
+    """Room that `rate_event` may write: a row for each entrant (`lines`: each entry) of the widest settlement."""
 
-    entering_states: Any  # float64 (entrants, fields of the form)
+    entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
     lines: Any  # float64 (entries, LINE)
 
 
 @kernel
-def plain(events: Any) -> bool:
-    """Whether every event is one heat, settles by itself, and nobody has a team, quits or was idle."""
-    heats = events.heats.size + events.weight.size + events.side.size + events.finished.size + events.opponents.size
-    entrants = events.played_events.size + events.quit.size + events.idle.size
-    return bool(heats + entrants + events.handicap.size + events.rank.size == 0)
+def finisher(
+    place: float,
+    time_s: float = np.nan,
+    score: float = np.nan,
+    played_s: float = np.nan,
+    duration_s: float = np.nan,
+    opponents: float = 1.0,
+) -> Entry:
+    """The line of one who finished alone at a place, without a handicap; in a heat of two unless there are more."""
+    return Entry(1.0, place, place, time_s, score, played_s, duration_s, 0.0, opponents)
 
 
 @kernel
-def plain_entry(events: Any, i: int) -> Entry:
+def heats_of(columns: Any, settlement: int) -> tuple[int, int]:
+    """The heats of a settlement: the first, and the one after the last."""
+    if columns.heats.size:
+        return columns.heats[settlement], columns.heats[settlement + 1]
+    return settlement, settlement + 1
+
+
+@kernel
+def entries_of(columns: Any, heat: int) -> tuple[int, int]:
+    """The entries of a heat: the first, and the one after the last."""
+    if columns.entries.size:
+        return columns.entries[heat], columns.entries[heat + 1]
+    return columns.entrants[heat], columns.entrants[heat + 1]
+
+
+@kernel
+def plain(columns: Any) -> bool:
+    """Whether every event is one heat, settles by itself, and nobody has a team, quits or was idle."""
+    heats = (
+        columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
+    )
+    entrants = columns.played_events.size + columns.quit.size + columns.idle.size
+    return bool(heats + entrants + columns.handicap.size + columns.rank.size == 0)
+
+
+@kernel
+def plain_entry(columns: Any, i: int) -> Entry:
     """Entry `i` of a plain table, in a heat of two."""
     return Entry(
         1.0,
-        events.place[i],
-        events.place[i],
-        events.time_s[i] if events.time_s.size else np.nan,
-        events.score[i] if events.score.size else np.nan,
-        events.played_s[i] if events.played_s.size else np.nan,
-        events.duration_s[i] if events.duration_s.size else np.nan,
+        columns.place[i],
+        columns.place[i],
+        columns.time_s[i] if columns.time_s.size else np.nan,
+        columns.score[i] if columns.score.size else np.nan,
+        columns.played_s[i] if columns.played_s.size else np.nan,
+        columns.duration_s[i] if columns.duration_s.size else np.nan,
         0.0,
         1.0,
     )
 
 
 @kernel
-def comparable(events: Any, i: int, j: int) -> bool:
+def comparable(columns: Any, i: int, j: int) -> bool:
     """Whether two entries of a heat say anything about each other: not team mates, not both unfinished."""
-    if events.side.size and events.side[i] == events.side[j]:
+    if columns.side.size and columns.side[i] == columns.side[j]:
         return False
-    return not events.finished.size or bool(events.finished[i] or events.finished[j])
+    return not columns.finished.size or bool(columns.finished[i] or columns.finished[j])
 
 
 @kernel
-def nobody_finished(events: Any, start: int, stop: int) -> bool:
+def nobody_finished(columns: Any, start: int, stop: int) -> bool:
     """Whether everyone quit a heat: it says nothing of anyone."""
-    if events.finished.size == 0:
+    if columns.finished.size == 0:
         return False
     finishers = 0.0
     for i in range(start, stop):
-        finishers += events.finished[i]
+        finishers += columns.finished[i]
     return bool(finishers == 0.0)
 
 
 @kernel
-def slot_at(events: Any, entry: int, first: int) -> int:
-    """Which entrant of the group an entry belongs to, counting from 0."""
-    return events.entrant[entry] if events.entrant.size else entry - first
+def slot_at(columns: Any, entry: int, first: int) -> int:
+    """Which entrant of the settlement an entry belongs to, counting from 0."""
+    return columns.entrant[entry] if columns.entrant.size else entry - first
 
 
 @kernel
-def mode_at(events: Any, heat: int) -> float:
+def mode_at(columns: Any, heat: int) -> float:
     """The mode of a heat."""
-    return events.mode[heat] if events.mode.size else 0.0
+    return columns.mode[heat] if columns.mode.size else 0.0
 
 
 @kernel
-def weight_at(events: Any, heat: int) -> float:
+def weight_at(columns: Any, heat: int) -> float:
     """How many times each comparison of a heat counts."""
-    return events.weight[heat] if events.weight.size else 1.0
+    return columns.weight[heat] if columns.weight.size else 1.0
 
 
 @kernel
-def part_at(events: Any, i: int) -> float:
+def rank_at(columns: Any, i: int) -> float:
+    """The rank of entry `i`: ties share the best of their places."""
+    rank: float = columns.rank[i] if columns.rank.size else columns.place[i]
+    return rank
+
+
+@kernel
+def part_at(columns: Any, i: int) -> float:
     """The part of the game that entry `i` was there for."""
     return part_played(
-        events.played_s[i] if events.played_s.size else np.nan,
-        events.duration_s[i] if events.duration_s.size else np.nan,
+        columns.played_s[i] if columns.played_s.size else np.nan,
+        columns.duration_s[i] if columns.duration_s.size else np.nan,
     )
 
 
@@ -157,26 +205,26 @@ def part_played(played_s: float, duration_s: float) -> float:
 
 
 @kernel
-def entrant_at(events: Any, i: int) -> Entrant:
+def entrant_at(columns: Any, i: int) -> Entrant:
     """Entrant `i` of all."""
     return Entrant(
-        events.played_events[i] if events.played_events.size else 1.0,
-        events.quit[i] if events.quit.size else 0.0,
-        events.idle[i] if events.idle.size else 0.0,
+        columns.played_events[i] if columns.played_events.size else 1.0,
+        columns.quit[i] if columns.quit.size else 0.0,
+        columns.idle[i] if columns.idle.size else 0.0,
     )
 
 
 @kernel
-def entry_at(events: Any, i: int, size: float) -> Entry:
+def entry_at(columns: Any, i: int, size: float) -> Entry:
     """Entry `i` of all, in a heat of `size`."""
     return Entry(
-        events.finished[i] if events.finished.size else 1.0,
-        events.place[i],
-        events.rank[i] if events.rank.size else events.place[i],
-        events.time_s[i] if events.time_s.size else np.nan,
-        events.score[i] if events.score.size else np.nan,
-        events.played_s[i] if events.played_s.size else np.nan,
-        events.duration_s[i] if events.duration_s.size else np.nan,
-        events.handicap[i] if events.handicap.size else 0.0,
-        events.opponents[i] if events.opponents.size else size - 1.0,
+        columns.finished[i] if columns.finished.size else 1.0,
+        columns.place[i],
+        columns.rank[i] if columns.rank.size else columns.place[i],
+        columns.time_s[i] if columns.time_s.size else np.nan,
+        columns.score[i] if columns.score.size else np.nan,
+        columns.played_s[i] if columns.played_s.size else np.nan,
+        columns.duration_s[i] if columns.duration_s.size else np.nan,
+        columns.handicap[i] if columns.handicap.size else 0.0,
+        columns.opponents[i] if columns.opponents.size else size - 1.0,
     )

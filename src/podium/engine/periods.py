@@ -14,8 +14,8 @@ MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks begin on Mondays
 SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 
-def checked_period(period: str) -> str:
-    """The period, if it is one.
+def check_period(period: str) -> str:
+    """Return the period, if it is one.
 
     Raises:
         ParameterError: it is not `event` or like `1d`, `2w`, `1mo`.
@@ -31,7 +31,7 @@ def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | 
     Raises:
         ParameterError: `period` is not one, or the table has no `started_at` to tell it by.
     """
-    if checked_period(period) == EVENT:
+    if check_period(period) == EVENT:
         return None
     if "started_at" not in frame.columns:
         raise ParameterError(f"a rating period of {period} needs the column started_at")
@@ -40,8 +40,8 @@ def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | 
 
 def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
     """The number of the period that each instant lies in."""
-    found = SHAPE.fullmatch(period)
-    count, unit = (int(found[1]), found[2]) if found else (1, "d")
+    match = SHAPE.fullmatch(period)
+    count, unit = (int(match[1]), match[2]) if match else (1, "d")
     if unit == "mo":
         months = started_at.dt.year().cast(pl.Int64) * 12 + started_at.dt.month().cast(pl.Int64)
         numbers: npt.NDArray[np.int64] = np.floor_divide(months.to_numpy() - 1970 * 12 - 1, count)

@@ -13,7 +13,7 @@ class Reported(NamedTuple):
 
     heats: Any  # int64 (heats + 1): the entries of a heat
     finished: Any  # bool (entries), default True
-    position: Any  # float64 (entries), NaN where not said; so the rest
+    position: Any  # float64 (entries), NaN where not given; so the columns below
     score: Any
     time_s: Any
     team: Any  # int32 (entries), equal for team mates, negative for none
@@ -21,7 +21,7 @@ class Reported(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Who stands where, an entry each. See `entries.Entry`."""
+    """Who stands where, an entry each. See `inputs.Entry`."""
 
     place: Any
     rank: Any
@@ -41,25 +41,25 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 
 @kernel
-def own_results(reported: Reported, start: int, stop: int, value: Any) -> None:
-    """Fill `value` (lower is better) with each finisher's own result: position, else score, else time."""
+def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
+    """Fill `result` (lower is better) with each finisher's own result: position, else score, else time."""
     finished = reported.finished
     for i in range(start, stop):
-        value[i - start] = 0.0
+        result[i - start] = 0.0
     if known(reported.position, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = reported.position[i]
+            result[i - start] = reported.position[i]
     elif known(reported.score, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = -reported.score[i]
+            result[i - start] = -reported.score[i]
     elif known(reported.time_s, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = reported.time_s[i]
+            result[i - start] = reported.time_s[i]
 
 
 @kernel
-def team_results(reported: Reported, start: int, stop: int, value: Any, scores: Any) -> bool:
-    """Fill `value` with each entry's team's result; False where the heat is not one between teams.
+def team_results(reported: Reported, start: int, stop: int, result: Any, scores: Any) -> bool:
+    """Fill `result` with each entry's team's result; False where the heat is not one between teams.
 
     A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
     Team mates with places of their own raced for themselves: `team` is then a label. `scores` is scratch.
@@ -74,10 +74,10 @@ def team_results(reported: Reported, start: int, stop: int, value: Any, scores: 
     finished = reported.finished
     if known(reported.team_score, finished, start, stop):
         for i in range(start, stop):
-            value[i - start] = -reported.team_score[i]
+            result[i - start] = -reported.team_score[i]
         return True
     if reported.position.size and known(reported.position, finished, start, stop):
-        return common_positions(reported, start, stop, value)
+        return common_positions(reported, start, stop, result)
     if not known(reported.score, finished, start, stop):
         return False
     for i in range(start, stop):
@@ -88,16 +88,16 @@ def team_results(reported: Reported, start: int, stop: int, value: Any, scores: 
                 if not np.isnan(reported.score[j]):
                     scores[count] = reported.score[j]
                     count += 1
-        value[i - start] = -decimal_sum(scores, count) if first == i else value[first - start]
+        result[i - start] = -decimal_sum(scores, count) if first == i else result[first - start]
     return True
 
 
 @kernel
-def common_positions(reported: Reported, start: int, stop: int, value: Any) -> bool:
-    """Fill `value` with the position that the finishers of a team share; False where they do not."""
+def common_positions(reported: Reported, start: int, stop: int, result: Any) -> bool:
+    """Fill `result` with the position that the finishers of a team share; False where they do not."""
     shared = False
     for i in range(start, stop):
-        value[i - start] = reported.position[i]
+        result[i - start] = reported.position[i]
         for j in range(start, stop):
             mates = i != j and reported.team[i] >= 0 and reported.team[i] == reported.team[j]
             if mates and (reported.finished.size == 0 or (reported.finished[i] and reported.finished[j])):
@@ -108,8 +108,8 @@ def common_positions(reported: Reported, start: int, stop: int, value: Any) -> b
 
 
 @kernel
-def rank_finishers(reported: Reported, start: int, stop: int, value: Any, order: Any, places: Places) -> None:
-    """Places of a heat by `value`: the finishers' first, those who quit share the last.
+def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
+    """Places of a heat by `result`: the finishers' first, those who quit share the last.
 
     By insertion, because heats are short and mostly in order of their places; `order` is scratch.
     """
@@ -117,16 +117,16 @@ def rank_finishers(reported: Reported, start: int, stop: int, value: Any, order:
     for i in range(stop - start):
         if reported.finished.size and not reported.finished[start + i]:
             continue
-        at = count
-        while at > 0 and value[order[at - 1]] > value[i]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = i
+        slot = count
+        while slot > 0 and result[order[slot - 1]] > result[i]:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = i
         count += 1
     first = 0
     while first < count:
         last = first
-        while last + 1 < count and value[order[last + 1]] == value[order[first]]:
+        while last + 1 < count and result[order[last + 1]] == result[order[first]]:
             last += 1
         for k in range(first, last + 1):
             places.place[start + order[k]] = 0.5 * (first + last) + 1.0
@@ -147,13 +147,13 @@ def count_opponents(reported: Reported, start: int, stop: int, places: Places) -
         teamed = teamed or places.side[i] >= 0
         finishers += 1 if reported.finished.size == 0 or reported.finished[i] else 0
     for i in range(start, stop):
-        here = reported.finished.size == 0 or reported.finished[i]
-        places.opponents[i] = stop - start - 1.0 if here else float(finishers)
+        finishes = reported.finished.size == 0 or reported.finished[i]
+        places.opponents[i] = stop - start - 1.0 if finishes else float(finishers)
         if teamed:
             count = 0.0
             for j in range(start, stop):
-                met = here or reported.finished[j]
-                if i != j and places.side[i] != places.side[j] and met:
+                are_compared = finishes or reported.finished[j]
+                if i != j and places.side[i] != places.side[j] and are_compared:
                     count += 1.0
             places.opponents[i] = count
 
@@ -161,20 +161,20 @@ def count_opponents(reported: Reported, start: int, stop: int, places: Places) -
 def _place_heats(
     reported: Reported,
     teams: bool,  # noqa: FBT001  (positional for numba)
-    value: Any,
+    result: Any,
     scores: Any,
     order: Any,
     places: Places,
 ) -> None:
     for heat in range(reported.heats.size - 1):
         start, stop = reported.heats[heat], reported.heats[heat + 1]
-        teamed = teams and team_results(reported, start, stop, value, scores)
+        teamed = teams and team_results(reported, start, stop, result, scores)
         if not teamed:
-            own_results(reported, start, stop, value)
+            own_results(reported, start, stop, result)
         for i in range(start, stop):
             alone = not teamed or reported.team[i] < 0
             places.side[i] = start - i - 1 if alone else reported.team[i]
-        rank_finishers(reported, start, stop, value, order, places)
+        rank_finishers(reported, start, stop, result, order, places)
         count_opponents(reported, start, stop, places)
 
 
@@ -186,6 +186,6 @@ def place_heats(reported: Reported, *, teams: bool) -> Places:
     size = int(reported.heats[-1])
     places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
     widest = int(np.diff(reported.heats).max(initial=0))
-    value, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
-    _compiled_place_heats(reported, teams, value, scores, order, places)
+    result, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
+    _compiled_place_heats(reported, teams, result, scores, order, places)
     return places

@@ -22,7 +22,7 @@ States = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a system made of the events."""
+    """What a system turns the events into."""
 
     states: States  # (players, fields): after the last event
     before: npt.NDArray[np.float64]  # (entrants): the rating each brought
@@ -33,7 +33,7 @@ class Replayed:
 def _replay(
     params: Any,
     prototypes: Any,
-    events: Any,
+    columns: Any,
     first: int,
     last: int,
     rating: int,
@@ -42,16 +42,16 @@ def _replay(
     before: Any,
     after: Any,
 ) -> tuple[int, int]:
-    """Rate groups `first` to `last`; the group and entrant whose new state is not finite, or `last` and -1."""
+    """Rate settlements `first` to `last`; the settlement and entrant with a state not finite, or `last` and -1."""
     newcomer, _, _ = prototypes
     keep = before.size > 0
     for settlement in range(first, last):
-        start, stop = events.entrants[settlement], events.entrants[settlement + 1]
+        start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         at = start if keep else 0
-        rate_event(params, prototypes, events, settlement, states, scratch, after, at)
+        rate_event(params, prototypes, columns, settlement, states, scratch, after, at)
         everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
-            player = events.player[start + i]
+            player = columns.player[start + i]
             if keep:
                 before[start + i] = states[player, rating]
             state = read(after, at + i, newcomer)
@@ -114,12 +114,12 @@ def _replay_pool(system: System, events: Events, pool: Pool, replayed: Replayed)
 
 
 def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed) -> None:
-    """Rate groups `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
+    """Rate settlements `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
 
     Raises:
-        NotFiniteError: a new state is not finite; the states up to its group have moved.
+        NotFiniteError: a new state is not finite; the states up to its settlement have moved.
     """
-    rating = system.state_type._fields.index("rating")
+    rating = system.column("rating")
     kernel = replay_kernel(system)
     scratch = scratch_for(system, columns, first, last)
     moved = into.states, into.before, into.after
@@ -137,7 +137,7 @@ def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
 
 
 def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:
-    """Room for the widest of groups `first` to `last`."""
+    """Room for the widest of settlements `first` to `last`."""
     _, entering, zero_evidence = system.prototypes()
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     longest = widest if columns.entries.size == 0 else int(np.diff(columns.entries).max(initial=0))
@@ -149,7 +149,7 @@ def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scra
 
 
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
-    """The states, which move, after groups `first` to `last`, without keeping the changes."""
+    """The states, which move, after settlements `first` to `last`, without keeping the changes."""
     sizes = np.diff(columns.entrants[first : last + 1])
     scratch = np.empty((int(sizes.max(initial=0)), states.shape[1]))
     replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch))

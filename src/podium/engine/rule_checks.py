@@ -12,15 +12,15 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
-from podium.engine.inputs import LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
+from podium.engine.inputs import ABSENT, LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
 from podium.engine.rule_errors import (
     RULES,
-    blamed_on,
     compile_sentence,
-    described,
+    description,
     is_record,
     missing_field,
-    named,
+    rule_title,
+    translate_errors,
     whereabouts,
 )
 from podium.engine.rules import overrides
@@ -29,15 +29,14 @@ from podium.errors import RuleError
 from podium.kernels.records import read
 
 PROBE_ENTRANTS = 3
-NONE = np.empty(0)
 _checked: set[tuple[Any, ...]] = set()
 
 
 def check_rules(system: System) -> None:
     """Refuse a system whose declarations do not fit together, or whose rules do not run.
 
-    A system is checked once, and again when a rule is registered anew. The rules of Podium's own are not run here:
-    its tests do.
+    A system is checked once, and again when a rule is registered anew. The rules of Podium's own are run by
+    its tests instead.
 
     Raises:
         RuleError: the first thing wrong, with file and line.
@@ -53,7 +52,7 @@ def check_rules(system: System) -> None:
 
 def registered_rules(system: System) -> tuple[Any, ...]:
     """The function of each rule that the system runs."""
-    with blamed_on(system, type(system).params):
+    with translate_errors(system, type(system).params):
         kind = type(system.params())
     return tuple(rule.dispatch(kind) for rule in RULES)
 
@@ -83,7 +82,7 @@ def check_declarations(system: System) -> None:
 def check_newcomer(system: System) -> None:
     """Refuse a newcomer that is not a state of finite floats."""
     cls = type(system)
-    with blamed_on(system, cls.newcomer):
+    with translate_errors(system, cls.newcomer):
         newcomer = system.newcomer()
     if type(newcomer) is not cls.state_type:
         raise RuleError(
@@ -100,7 +99,7 @@ def check_newcomer(system: System) -> None:
 def check_params(system: System) -> None:
     """Refuse parameters that are not a NamedTuple of numbers."""
     cls = type(system)
-    with blamed_on(system, cls.params):
+    with translate_errors(system, cls.params):
         params = system.params()
     if not is_record(type(params)):
         raise RuleError(f"{whereabouts(cls.params)}: params() returns {type(params).__name__}, not a NamedTuple")
@@ -114,12 +113,12 @@ def check_registered(system: System) -> None:
     cls, kind = type(system), type(system.params())
     for rule in RULES:
         if overrides(rule, system):
-            wanted = list(inspect.signature(rule).parameters)
-            taken = list(inspect.signature(rule.dispatch(kind)).parameters)
-            if taken != wanted:
+            required = list(inspect.signature(rule).parameters)
+            declared = list(inspect.signature(rule.dispatch(kind)).parameters)
+            if declared != required:
                 raise RuleError(
-                    f"{whereabouts(rule.dispatch(kind))}: {named(rule, system)} takes ({', '.join(taken)}); "
-                    f"it must take ({', '.join(wanted)}), by these names"
+                    f"{whereabouts(rule.dispatch(kind))}: {rule_title(rule, system)} takes ({', '.join(declared)}); "
+                    f"it must take ({', '.join(required)}), by these names"
                 )
     by_events, by_heats = overrides(rules.rate_event, system), overrides(rules.judge_heat, system)
     register = f"register it for {kind.__name__}"
@@ -149,7 +148,7 @@ def run_rules(system: System) -> None:
 
 def probe_events() -> Iterator[Columns]:
     """Events of three, as the engine hands them to the rules."""
-    blank_columns = dict.fromkeys(Columns._fields, NONE)
+    blank_columns = dict.fromkeys(Columns._fields, ABSENT)
     first_three = np.arange(PROBE_ENTRANTS)
     plain = Columns(**blank_columns)._replace(
         entrants=np.array([0, PROBE_ENTRANTS]),
@@ -182,7 +181,7 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     for entry in entries:
         run(rules.counts, params, entry, heat)
     entering_states = [
-        run(rules.enter, params, me, fact, wanted=system.entering_type) for me, fact in zip(states, facts, strict=True)
+        run(rules.enter, params, me, fact, returns=system.entering_type) for me, fact in zip(states, facts, strict=True)
     ]
     sums = [blank(system.evidence_type)] * PROBE_ENTRANTS
     seen: list[list[Any]] = [[] for _ in entering_states]
@@ -192,15 +191,15 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
                 continue
             both = run(rules.compare, params, entering_states[i], entering_states[j], entries[i], entries[j], heat)
             for me, comparison in zip((i, j), pair_of_comparisons(system, both), strict=True):
-                more = run(rules.evidence, params, comparison, wanted=system.evidence_type)
+                more = run(rules.evidence, params, comparison, returns=system.evidence_type)
                 sums[me] = system.evidence_type(*(a + b for a, b in zip(sums[me], more, strict=True)))
                 seen[me].append(comparison)
     run_expect(system, entering_states)
     after = []
     for me, entering, totals, fact, comparisons in zip(states, entering_states, sums, facts, seen, strict=True):
-        state = run(rules.settle, params, entering, totals, fact, wanted=system.state_type)
+        state = run(rules.settle, params, entering, totals, fact, returns=system.state_type)
         for comparison in comparisons:
-            run(rules.credit, params, entering, totals, state, comparison, wanted=rules.Credit)
+            run(rules.credit, params, entering, totals, state, comparison, returns=rules.Credit)
         run(rules.causes, params, me, entering, totals, state)
         after.append(state)
     return after
@@ -211,7 +210,8 @@ def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     params, run = system.params(), Runner(system)
     prototypes = newcomer, entering, evidence = system.prototypes()
     entering_states = [
-        run(rules.enter, params, me, entrant_at(columns, i), wanted=system.entering_type) for i, me in enumerate(states)
+        run(rules.enter, params, me, entrant_at(columns, i), returns=system.entering_type)
+        for i, me in enumerate(states)
     ]
     scratch = Scratch(
         entering_states=np.zeros((PROBE_ENTRANTS, len(entering))),
@@ -230,7 +230,7 @@ def run_expect(system: System, entering_states: list[Any]) -> None:
     if not isinstance(expected, int | float):
         rule = rules.expect if overrides(rules.expect, system) else rules.compare
         raise RuleError(
-            f"{whereabouts(rule.dispatch(type(system.params())))}: {named(rule, system)} gives the expected score "
+            f"{whereabouts(rule.dispatch(type(system.params())))}: {rule_title(rule, system)} gives the expected score "
             f"{expected!r}; it must be a number from 0 to 1"
         )
 
@@ -242,7 +242,7 @@ def pair_of_comparisons(system: System, both: Any) -> tuple[Any, Any]:
     if len(sides) == 2 and all(hasattr(each, "result") and hasattr(each, "expected") for each in sides):  # noqa: PLR2004
         return sides[0], sides[1]
     raise RuleError(
-        f"{whereabouts(function)}: {named(rules.compare, system)} returns {described(both)}; it must return two "
+        f"{whereabouts(function)}: {rule_title(rules.compare, system)} returns {description(both)}; it must return two "
         "comparisons, for a and for b: Comparison(result, expected, weight), Comparison(…)"
     )
 
@@ -253,19 +253,19 @@ class Runner:
     def __init__(self, system: System) -> None:
         self.system = system
 
-    def __call__(self, rule: Any, params: Any, *arguments: Any, wanted: type[Any] | None = None) -> Any:
+    def __call__(self, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
         """What the rule returns.
 
         Raises:
-            RuleError: it raises an error, or returns another type than `wanted`.
+            RuleError: it raises an error, or does not return what the system declares.
         """
         function = rule.dispatch(type(params))
-        with blamed_on(self.system, function, rule):
+        with translate_errors(self.system, function, rule):
             value = rule(params, *arguments)
-        if wanted is not None and type(value) is not wanted:
+        if returns is not None and type(value) is not returns:
             raise RuleError(
-                f"{whereabouts(self.subject(function))}: {named(rule, self.system)} returns {described(value)}; "
-                f"{self.system.name} declares {wanted.__name__.rpartition('.')[2]}"
+                f"{whereabouts(self.subject(function))}: {rule_title(rule, self.system)} returns {description(value)}; "
+                f"{self.system.name} declares {returns.__name__.rpartition('.')[2]}"
             )
         return value
 
@@ -291,6 +291,6 @@ def compile_error(system: System, error: Exception) -> RuleError:
     try:
         check_declarations(system)
         run_rules(system)
-    except RuleError as found:
-        return found
+    except RuleError as plain_error:
+        return plain_error
     return compile_sentence(system, error)

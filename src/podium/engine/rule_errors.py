@@ -19,13 +19,13 @@ RULES: tuple[Any, ...] = (
     *(rules.credit, rules.causes, rules.rate_event, rules.judge_heat),
 )
 # Where numba says it was, and lines of its messages that frame a cause.
-PLACE = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
+LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
 HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")
 FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Overload", "raised from", "^")
 
 
 @contextmanager
-def blamed_on(system: System, function: Any, rule: Any = None) -> Iterator[None]:
+def translate_errors(system: System, function: Any, rule: Any = None) -> Iterator[None]:
     """Turn an error of a system's own code into a sentence with the line that raised it.
 
     Raises:
@@ -39,23 +39,23 @@ def blamed_on(system: System, function: Any, rule: Any = None) -> Iterator[None]
         lacking = str(error) or f"{type(system).__name__} has no method {function.__name__}()"
         raise RuleError(f"{whereabouts(type(system))}: {lacking}") from None
     except Exception as error:
-        lines = [frame for frame in traceback.extract_tb(error.__traceback__) if own_code(frame.filename, system)]
+        lines = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own_code(frame.filename, system)]
         where = f"{lines[-1].filename}:{lines[-1].lineno}" if lines else whereabouts(function)
-        rule_name = named(rule, system) if rule is not None else f"{function.__name__}()"
+        rule_name = rule_title(rule, system) if rule is not None else f"{function.__name__}()"
         raise RuleError(f"{where}: {rule_name} cannot run: {reason(error)}") from None
 
 
 def compile_sentence(system: System, error: Exception) -> RuleError:
     """What numba refuses, by the rule and line that it names deepest."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()
-    places = [(number, PLACE.fullmatch(line)) for number, line in enumerate(lines)]
-    own = [(number, place) for number, place in places if place and own_code(place["file"], system)]
+    places = [(number, LOCATION.fullmatch(line)) for number, line in enumerate(lines)]
+    own = [(number, place) for number, place in places if place and is_own_code(place["file"], system)]
     if not own:
         return RuleError(f"{whereabouts(type(system))}: {system.name} cannot be compiled: {lines[0]}")
     number, place = own[0]
     file = str(Path(place["file"]).resolve())
     rule = rule_at(system, file, int(place["line"]))
-    subject = system.name if rule is None else named(rule, system)
+    subject = system.name if rule is None else rule_title(rule, system)
     cause = numba_reason(lines[:number], len(place["indent"]))
     return RuleError(f"{file}:{place['line']}: {subject} runs in Python but cannot be compiled: {cause}")
 
@@ -88,7 +88,7 @@ def rule_at(system: System, file: str, line: int) -> Any:
     return None
 
 
-def own_code(file: str, system: System) -> bool:
+def is_own_code(file: str, system: System) -> bool:
     """Whether a file is the author's: not Podium's nor a library's, but where the system is one of Podium's own."""
     path = Path(file).resolve()
     if system.shipped:
@@ -116,14 +116,14 @@ def is_record(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-def described(value: Any) -> str:
+def description(value: Any) -> str:
     """A value by its type; a tuple by its members' types."""
     if isinstance(value, tuple) and not is_record(type(value)):
         return f"({', '.join(type(each).__name__ for each in value)})"
     return type(value).__name__ if value is not None else "nothing"
 
 
-def named(rule: Any, system: System) -> str:
+def rule_title(rule: Any, system: System) -> str:
     """A rule by the function that the system runs for it."""
     function: Callable[..., Any] = rule.dispatch(type(system.params()))
     return (

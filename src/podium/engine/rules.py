@@ -1,4 +1,4 @@
-"""The rules that a system writes, found alike by Python and by numba.
+"""The rules that a system writes, chosen alike by Python and by numba.
 
 A system fills a rule with `@compare.register`. `functools.singledispatch` chooses by the type of `params`
 when Python runs a rule (tests, explanations, a debugger); `numba.extending.overload` chooses from the same
@@ -6,12 +6,12 @@ registry when the replay is compiled. One source, two ways to run it, the same b
 
 A pairwise system is four of them, each with a default but `compare`:
 
-    enter(params, me, entrant)                  -> Form      what I bring: base points, idle growth, factors
+    enter(params, me, entrant)                  -> Entering  what I bring: base points, idle growth, factors
     compare(params, a, b, mine, theirs, heat)   -> (Comparison for a, Comparison for b)
-    evidence(params, said)                      -> Evidence  numbers that add up over comparisons
+    evidence(params, comparison)                -> Evidence  numbers that add up over comparisons
     settle(params, me, totals, entrant)         -> State     my state after the event or rating period
 
-`State`, `Form` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
+`State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
 rest (`credit`, `causes`, `expect`) only explains and predicts.
 """
@@ -34,6 +34,7 @@ from podium.engine.inputs import (
     comparable,
     entrant_at,
     entry_at,
+    finisher,
     mode_at,
     plain,
     plain_entry,
@@ -94,7 +95,7 @@ def evidence(params: Any, comparison: Any) -> Any:
 
 @singledispatch
 def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
-    """A player's new state, from the form it entered with and the summed evidence."""
+    """A player's new state, from what it brought and the summed evidence."""
     raise NotImplementedError(f"{type(params).__module__} registers neither settle nor rate_event")
 
 
@@ -112,9 +113,9 @@ def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
 
 @singledispatch
 def expect(params: Any, a: Any, b: Any) -> float:
-    """The expected score of `a` (a Form) against `b` before a heat of two."""
-    mine = Entry(1.0, 1.0, 1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
-    theirs = Entry(1.0, 2.0, 2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S, 0.0, 1.0)
+    """The expected score of `a` (an Entering) against `b` before a heat of two."""
+    mine = finisher(1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S)
+    theirs = finisher(2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S)
     comparison: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
     return comparison.expected
 
@@ -130,40 +131,54 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, p
 
 @singledispatch
 def rate_event(
-    params: Any, prototypes: Any, events: Columns, settlement: int, states: Any, scratch: "Scratch", after: Any, at: int
+    params: Any,
+    prototypes: Any,
+    columns: Columns,
+    settlement: int,
+    states: Any,
+    scratch: "Scratch",
+    after: Any,
+    at: int,
 ) -> None:
-    """Rate one group (event or period): read `states`, write rows `at`… of `after`, one an entrant.
+    """Rate one settlement (an event or a period): read `states`, write rows `at`… of `after`, one an entrant.
 
     By default: evidence by pairs within each heat, summed, then settled.
     """
-    if events.entrants[settlement + 1] - events.entrants[settlement] == 2 and plain(events):
-        rate_duel(params, prototypes, events, settlement, states, after, at)
+    if columns.entrants[settlement + 1] - columns.entrants[settlement] == 2 and plain(columns):
+        rate_duel(params, prototypes, columns, settlement, states, after, at)
         return
-    rate_heats(params, prototypes, events, settlement, states, scratch, after, at)
+    rate_heats(params, prototypes, columns, settlement, states, scratch, after, at)
 
 
 @kernel
 def rate_heats(
-    params: Any, prototypes: Any, events: Columns, settlement: int, states: Any, scratch: "Scratch", after: Any, at: int
+    params: Any,
+    prototypes: Any,
+    columns: Columns,
+    settlement: int,
+    states: Any,
+    scratch: "Scratch",
+    after: Any,
+    at: int,
 ) -> None:
     """Everyone enters, each heat is judged from what all brought, everyone settles."""
     newcomer, entering, zero_evidence = prototypes
     entering_states, sums = scratch.entering_states, scratch.sums
-    first = events.entrants[settlement]
-    size = events.entrants[settlement + 1] - first
+    first = columns.entrants[settlement]
+    size = columns.entrants[settlement + 1] - first
     for i in range(size):
-        me = read(states, events.player[first + i], newcomer)
-        write(entering_states, i, enter(params, me, entrant_at(events, first + i)))
+        me = read(states, columns.player[first + i], newcomer)
+        write(entering_states, i, enter(params, me, entrant_at(columns, first + i)))
         write(sums, i, zero_evidence)
-    if events.heats.size == 0:
-        judge_heat(params, prototypes, events, settlement, first, first + size, first, scratch)
+    if columns.heats.size == 0:  # apart from the loop, which `heats_of` would do for both: it is quicker so
+        judge_heat(params, prototypes, columns, settlement, first, first + size, first, scratch)
     else:
-        for heat in range(events.heats[settlement], events.heats[settlement + 1]):
-            start, stop = events.entries[heat], events.entries[heat + 1]
-            judge_heat(params, prototypes, events, heat, start, stop, first, scratch)
+        for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
+            start, stop = columns.entries[heat], columns.entries[heat + 1]
+            judge_heat(params, prototypes, columns, heat, start, stop, first, scratch)
     for i in range(size):
         state = settle(
-            params, read(entering_states, i, entering), read(sums, i, zero_evidence), entrant_at(events, first + i)
+            params, read(entering_states, i, entering), read(sums, i, zero_evidence), entrant_at(columns, first + i)
         )
         write(after, at + i, state)
 
@@ -172,7 +187,7 @@ def rate_heats(
 def judge_heat(
     params: Any,
     prototypes: Any,
-    events: Any,
+    columns: Any,
     heat: int,
     start: int,
     stop: int,
@@ -186,26 +201,26 @@ def judge_heat(
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines = scratch
     size = float(stop - start)
-    course = Heat(size, mode_at(events, heat))
-    blank = entry_at(events, start, size)
+    course = Heat(size, mode_at(columns, heat))
+    blank = entry_at(columns, start, size)
     for i in range(start, stop):
-        write(lines, i - start, entry_at(events, i, size))
-    all_comparable = events.side.size == 0 and events.finished.size == 0
+        write(lines, i - start, entry_at(columns, i, size))
+    all_comparable = columns.side.size == 0 and columns.finished.size == 0
     for i in range(start, stop):
         mine = read(lines, i - start, blank)
-        me = slot_at(events, i, first)
+        me = slot_at(columns, i, first)
         a = read(entering_states, me, entering)
         totals = read(sums, me, zero_evidence)
         for j in range(i + 1, stop):
-            if all_comparable or comparable(events, i, j):
-                you = slot_at(events, j, first)
+            if all_comparable or comparable(columns, i, j):
+                you = slot_at(columns, j, first)
                 b = read(entering_states, you, entering)
                 for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
                 evidence_a, evidence_b = evidence(params, for_a), evidence(params, for_b)
-                if events.weight.size:
+                if columns.weight.size:
                     evidence_a, evidence_b = (
-                        times(evidence_a, events.weight[heat]),
-                        times(evidence_b, events.weight[heat]),
+                        times(evidence_a, columns.weight[heat]),
+                        times(evidence_b, columns.weight[heat]),
                     )
                 totals = plus(totals, evidence_a)
                 add(sums, you, evidence_b)
@@ -213,16 +228,16 @@ def judge_heat(
 
 
 @kernel
-def rate_duel(params: Any, prototypes: Any, events: Any, settlement: int, states: Any, after: Any, at: int) -> None:
+def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, after: Any, at: int) -> None:
     """Two entrants of a plain table: the default of `rate_event` without its scratch, to the same bits."""
     newcomer, _, _ = prototypes
-    i = events.entrants[settlement]
+    i = columns.entrants[settlement]
     j = i + 1
     one = Entrant(1.0, 0.0, 0.0)
-    a = enter(params, read(states, events.player[i], newcomer), one)
-    b = enter(params, read(states, events.player[j], newcomer), one)
-    mine, theirs = plain_entry(events, i), plain_entry(events, j)
-    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(events, settlement)))
+    a = enter(params, read(states, columns.player[i], newcomer), one)
+    b = enter(params, read(states, columns.player[j], newcomer), one)
+    mine, theirs = plain_entry(columns, i), plain_entry(columns, j)
+    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(columns, settlement)))
     write(after, at, settle(params, a, evidence(params, for_a), one))
     write(after, at + 1, settle(params, b, evidence(params, for_b), one))
 
@@ -319,10 +334,10 @@ def _(params, entry, heat):  # type: ignore[no-untyped-def]
 
 
 @overload(rate_event, jit_options=IN_KERNELS)
-def _(params, prototypes, events, settlement, states, scratch, after, at):  # type: ignore[no-untyped-def]
+def _(params, prototypes, columns, settlement, states, scratch, after, at):  # type: ignore[no-untyped-def]
     return compiled_as(rate_event)(params)
 
 
 @overload(judge_heat, jit_options=IN_KERNELS)
-def _(params, prototypes, events, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
+def _(params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
     return compiled_as(judge_heat)(params)

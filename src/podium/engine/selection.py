@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import OTHER_MODE, Entry, Heat
+from podium.engine.inputs import OTHER_MODE, Heat, finisher
 from podium.engine.rules import counts, overrides
 from podium.engine.system import System
 from podium.errors import Fault, ResultsError
@@ -30,7 +30,7 @@ def rated_rows(results: Results, system: System) -> "Rows":
     Raises:
         ResultsError: a finisher lacks what the system needs.
     """
-    return large_enough(ordered(rows_that_count(results, system)), system)
+    return without_small_events(sort_rows(rows_that_count(results, system)), system)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
@@ -59,9 +59,9 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
         for column in lacking
     ]
     for column in set(system.needs) - set(lacking):
-        found = finishers.filter(pl.col(column).is_null())["row"]
+        empty = finishers.filter(pl.col(column).is_null())["row"]
         faults += [
-            Fault(int(row) + 1, column, None, f"is empty; {system.name} needs it for every finisher") for row in found
+            Fault(int(row) + 1, column, None, f"is empty; {system.name} needs it for every finisher") for row in empty
         ]
     if faults:
         raise ResultsError(results.source, sorted(faults, key=lambda fault: fault.row or 0))
@@ -92,30 +92,30 @@ class Rows:
             return None
         return self.frame["started_at"].cast(pl.Int64).to_numpy()
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> "Rows":
+    def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
         """Those rows alone, and the players who have one."""
-        players, player = np.unique(self.player[kept], return_inverse=True)
+        players, player = np.unique(self.player[selection], return_inverse=True)
         return Rows(
-            self.frame.filter(pl.Series(kept)),
-            self.event[kept],
-            None if self.heat is None else self.heat[kept],
+            self.frame.filter(pl.Series(selection)),
+            self.event[selection],
+            None if self.heat is None else self.heat[selection],
             player.astype(np.int64),
-            self.when[kept],
-            self.pool[kept],
+            self.when[selection],
+            self.pool[selection],
             self.pool_names,
             self.player_names[players],
         )
 
 
-def ordered(frame: pl.DataFrame) -> Rows:
+def sort_rows(frame: pl.DataFrame) -> Rows:
     """Sort the rows and number events, heats and players."""
     event, firsts = event_codes(frame)
     pool_of_event, pool_names = text_codes(firsts["pool"])
     when = rank_by(*order_keys(firsts))
-    place_of = rank_by(pool_of_event, when)
+    order_of_event = rank_by(pool_of_event, when)
     player, names = player_codes(frame, pool_of_event[event])
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
-    key = place_of[event]
+    key = order_of_event[event]
     rows = Rows(frame, key, heat, player, when[event], pool_of_event[event], pool_names, names)
     keys = (frame["row"].to_numpy(), key) if heat is None else (frame["row"].to_numpy(), heat, key)
     if all_rising(*reversed(keys)):
@@ -181,7 +181,7 @@ def all_rising(*keys: npt.NDArray[Any]) -> bool:
     return True
 
 
-def large_enough(rows: Rows, system: System) -> Rows:
+def without_small_events(rows: Rows, system: System) -> Rows:
     """Without the entries that a system does not count, and without events they leave too small."""
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
@@ -193,41 +193,41 @@ def large_enough(rows: Rows, system: System) -> Rows:
         size += np.bincount(pairs // (rows.player_names.len() + 1), minlength=size.size)
     enough = size >= 2  # noqa: PLR2004  (it takes two to compare)
     if system.needs_finisher:
-        finishers = np.bincount(rows.event[finished(rows.frame)], minlength=size.size)
+        finishers = np.bincount(rows.event[finish_mask(rows.frame)], minlength=size.size)
         enough &= finishers > 0
     return rows if enough[rows.event].all() else rows.only(enough[rows.event])
 
 
-def finished(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
+def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which entries finished."""
-    status, here = frame["status"], np.ones(frame.height, np.bool_)
+    status, finishes = frame["status"], np.ones(frame.height, np.bool_)
     for word in UNFINISHED_STATUS:
-        here &= (status != word).to_numpy()
-    return here
+        finishes &= (status != word).to_numpy()
+    return finishes
 
 
 def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
     """Which entries a system's `counts` rule takes."""
-    measures = [numeric(rows.frame, name) for name in MEASURES]
+    measures = [float_column(rows.frame, name) for name in MEASURES]
     measures = [column.copy() if column.size else np.full(rows.event.size, np.nan) for column in measures]
-    kept = np.empty(rows.event.size, np.bool_)
+    counting = np.empty(rows.event.size, np.bool_)
     time_s, score, played_s, duration_s = measures
     count = _count_cached if system.shipped else _count_entries
     params, _ = system.arguments()
-    count(params, time_s, score, played_s, duration_s, kept)
-    return kept
+    count(params, time_s, score, played_s, duration_s, counting)
+    return counting
 
 
-def _count_entries(params: Any, time_s: Any, score: Any, played_s: Any, duration_s: Any, kept: Any) -> None:
-    for i in range(kept.size):
-        entry = Entry(1.0, 1.0, 1.0, time_s[i], score[i], played_s[i], duration_s[i], 0.0, 0.0)
-        kept[i] = counts(params, entry, Heat(0.0, OTHER_MODE))
+def _count_entries(params: Any, time_s: Any, score: Any, played_s: Any, duration_s: Any, counting: Any) -> None:
+    for i in range(counting.size):
+        entry = finisher(1.0, time_s[i], score[i], played_s[i], duration_s[i], 0.0)
+        counting[i] = counts(params, entry, Heat(0.0, OTHER_MODE))
 
 
 _count_cached = compile_kernel(_count_entries)
 
 
-def numeric(frame: pl.DataFrame, column: str) -> Floats:
+def float_column(frame: pl.DataFrame, column: str) -> Floats:
     """A column as floats, NaN where empty; no entries where the table has none."""
     if column not in frame.columns:
         return np.empty(0)

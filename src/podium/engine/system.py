@@ -40,16 +40,16 @@ def parameter(
 
     `search` is where tuning looks; where None, from an eighth of the default to eight times it.
     """
-    told = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
-    return field(default=default, metadata=told)
+    metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A rating system: parameters, checked once when it is made, and facts about its rules.
+    """A rating system: parameters, checked once when it is created, and facts about its rules.
 
-    A subclass names its `state_type`, `form_type` and `evidence_type` (NamedTuples of floats), says what a newcomer's
-    state is, and turns its parameters into the NamedTuple that its rules are registered for.
+    A subclass names its `state_type`, `entering_type` and `evidence_type` (NamedTuples of floats), gives a newcomer's
+    state, and turns its parameters into the NamedTuple that its rules are registered for.
     """
 
     name: ClassVar[str] = ""
@@ -72,7 +72,7 @@ class System:
     weight_repeats: ClassVar[bool] = True  # a heat of weight two counts as the heat held twice
     equals_drift: ClassVar[bool] = False  # by design, equals who play only each other gain or lose points together
     better_in_fields: ClassVar[str] = ""  # the system that suits more than two in a heat, where this one overshoots
-    game: ClassVar[str] = ""  # whose community made it
+    game: ClassVar[str] = ""  # whose community devised it
     ties_in_file_order: ClassVar[bool] = False  # who ties is linked to neighbours in the order of the file
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # before a player stands on the leaderboard
@@ -110,7 +110,7 @@ class System:
 
     def __post_init__(self) -> None:
         for setting in fields(self):
-            value = checked(type(self), setting, getattr(self, setting.name))
+            value = valid_value(type(self), setting, getattr(self, setting.name))
             object.__setattr__(self, setting.name, value)
 
     def params(self) -> Any:
@@ -121,12 +121,18 @@ class System:
         """The state of a player who has not played."""
         raise NotImplementedError
 
+    @classmethod
+    def column(cls, name: str) -> int:
+        """Which column of a table of states holds this field."""
+        index: int = cls.state_type._fields.index(name)
+        return index
+
     def prototypes(self) -> tuple[Any, Any, Any]:
-        """An example of each NamedTuple the engine handles: a newcomer, a form, and no evidence."""
+        """An example of each NamedTuple the engine handles: a newcomer, an entering state, and no evidence."""
         return self.newcomer(), blank(self.entering_type), blank(self.evidence_type)
 
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
-        """What every kernel takes first: the numbers that the rules read, and `like`."""
+        """What every kernel takes first: the numbers that the rules read, and the prototypes."""
         params = self.params()
         version = version_of(type(params))
         prototypes = self.prototypes()
@@ -171,20 +177,18 @@ class System:
             states: (players, fields) float64; not changed.
             keep: the share, from 0 (all start level) to 1 (nothing changes).
         """
-        names = self.state_type._fields
-        at = names.index(self.level)
+        level = self.column(self.level)
         moved = states.copy()
-        shift = (keep - 1.0) * (states[:, at] - self.newcomer()[at])
+        shift = (keep - 1.0) * (states[:, level] - self.newcomer()[level])
         for name in self.with_level:
-            moved[:, names.index(name)] += shift
+            moved[:, self.column(name)] += shift
         return moved
 
     def unsettled(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' ratings are not settled yet; `states` is (players, fields)."""
-        names = self.state_type._fields
-        early = states[:, names.index("events")] < self.min_events
+        early = states[:, self.column("events")] < self.min_events
         if self.settled_deviation is not None:
-            early |= states[:, names.index("deviation")] > self.settled_deviation
+            early |= states[:, self.column("deviation")] > self.settled_deviation
         return early
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -242,14 +246,14 @@ class System:
         for name in settings:
             if name not in known:
                 raise ParameterError(unknown_setting(cls, name, list(known)))
-        return cls(**{name: parsed(cls, known[name], value) for name, value in settings.items()})
+        return cls(**{name: parse_value(cls, known[name], value) for name, value in settings.items()})
 
 
 def log_odds(chance: float, other: float) -> float:
     """The logarithm of chance / other, which sum to 1, from the smaller, whose digits are all there."""
     least = max(min(chance, other), sys.float_info.min)
-    told = math.log(least) - math.log1p(-least)
-    return told if chance <= other else -told
+    lower = math.log(least) - math.log1p(-least)
+    return lower if chance <= other else -lower
 
 
 def blank(kind: type[Any]) -> Any:
@@ -269,7 +273,7 @@ def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
     return tuple(get_args(hint)) if isinstance(hint, types.UnionType) else (hint,)
 
 
-def checked(cls: type[System], setting: Field[Any], value: Any) -> Any:
+def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
     """The value, if it fits the setting.
 
     Raises:
@@ -291,8 +295,8 @@ def checked(cls: type[System], setting: Field[Any], value: Any) -> Any:
     raise ParameterError(f"{cls.name}: {setting.name} is {value!r}; it must be {allowed(cls, setting)}")
 
 
-def parsed(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """The value that a text stands for, by the setting's type; other values as they are."""
+def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
+    """Read the value that a text stands for, by the setting's type; other values as they are."""
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()
@@ -310,20 +314,22 @@ def parsed(cls: type[System], setting: Field[Any], value: Any) -> Any:
 
 def allowed(cls: type[System], setting: Field[Any]) -> str:
     """What a setting may be, in words: "a number from 0 to 500 points, or none (what it means)"."""
-    told, may_be = setting.metadata, kinds(cls, setting)
+    facts, may_be = setting.metadata, kinds(cls, setting)
     parts = []
     if float in may_be or int in may_be:
         kind = "a number" if float in may_be else "a whole number"
-        span = _range(told["low"], told["high"])
-        unit = f" {told['unit']}" if told["unit"] else ""
+        span = _range(facts["low"], facts["high"])
+        unit = f" {facts['unit']}" if facts["unit"] else ""
         parts.append(f"{kind}{span}{unit}")
     if bool in may_be:
         parts.append("true or false")
-    parts.extend(told["choices"])
+    parts.extend(facts["choices"])
     if type(None) in may_be:
         parts.append("none")
     return (
-        f"{', '.join(parts[:-1])} or {parts[-1]} ({told['help']})" if len(parts) > 1 else f"{parts[0]} ({told['help']})"
+        f"{', '.join(parts[:-1])} or {parts[-1]} ({facts['help']})"
+        if len(parts) > 1
+        else f"{parts[0]} ({facts['help']})"
     )
 
 
@@ -332,7 +338,7 @@ def _range(low: float, high: float) -> str:
 
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:
-    """What to say of a setting that does not exist."""
+    """The message about a setting that does not exist."""
     from difflib import get_close_matches  # noqa: PLC0415  (only on the way to an error)
 
     near = get_close_matches(name, known, 1)

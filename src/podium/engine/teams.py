@@ -6,7 +6,7 @@ rows are free from a rank on as entries share it.
 
 from typing import Any, NamedTuple
 
-from podium.engine.inputs import part_at
+from podium.engine.inputs import part_at, rank_at
 from podium.kernels.compiled import kernel
 
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
@@ -23,11 +23,11 @@ class Team(NamedTuple):
 
 
 MU, VARIANCE, RANK, SURPRISE, SHRINK = range(len(Team._fields))
-SIDE, TAKEN, ROW_OF_PLACE, PLACE_OF_ENTRY = range(len(Team._fields), len(Team._fields) + 4)
+SIDE, TAKEN, ROW_OF_LINE, LINE_OF_ENTRY = range(len(Team._fields), len(Team._fields) + 4)
 
 
 @kernel
-def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
+def gather_teams(columns: Any, start: int, stop: int, lines: Any) -> int:
     """Give each team of a heat (entries `start` to `stop`) a row, best first; how many there are.
 
     `row_of(lines, entry - start)` is then an entry's row.
@@ -36,18 +36,18 @@ def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
     for i in range(size):
         lines[i, TAKEN] = 0.0
     for i in range(start, stop):
-        rank = events.rank[i] if events.rank.size else events.place[i]
+        rank = rank_at(columns, i)
         first = int(rank) - 1
-        place = first
-        while place < first + int(lines[first, TAKEN]):
-            if events.side.size and lines[place, SIDE] == float(events.side[i]):
+        line = first
+        while line < first + int(lines[first, TAKEN]):
+            if columns.side.size and lines[line, SIDE] == float(columns.side[i]):
                 break
-            place = place + 1 if events.side.size else first + int(lines[first, TAKEN])
-        if place == first + int(lines[first, TAKEN]):
+            line = line + 1 if columns.side.size else first + int(lines[first, TAKEN])
+        if line == first + int(lines[first, TAKEN]):
             lines[first, TAKEN] += 1.0
-            lines[place, SIDE] = float(events.side[i]) if events.side.size else 0.0
-            lines[place, RANK] = rank
-        lines[i - start, PLACE_OF_ENTRY] = float(place)
+            lines[line, SIDE] = float(columns.side[i]) if columns.side.size else 0.0
+            lines[line, RANK] = rank
+        lines[i - start, LINE_OF_ENTRY] = float(line)
     teams = 0
     first = 0
     while first < size:
@@ -55,9 +55,9 @@ def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
         if taken == 0:
             first += 1
             continue
-        for place in range(first, first + taken):
-            lines[place, ROW_OF_PLACE] = float(teams)
-            lines[teams, RANK] = lines[place, RANK]
+        for line in range(first, first + taken):
+            lines[line, ROW_OF_LINE] = float(teams)
+            lines[teams, RANK] = lines[line, RANK]
             lines[teams, MU] = lines[teams, VARIANCE] = lines[teams, SURPRISE] = lines[teams, SHRINK] = 0.0
             teams += 1
         first += taken
@@ -67,10 +67,10 @@ def gather_teams(events: Any, start: int, stop: int, lines: Any) -> int:
 @kernel
 def row_of(lines: Any, entry: int) -> int:
     """The row of an entry's team; `entry` counts from 0 in its heat."""
-    return int(lines[int(lines[entry, PLACE_OF_ENTRY]), ROW_OF_PLACE])
+    return int(lines[int(lines[entry, LINE_OF_ENTRY]), ROW_OF_LINE])
 
 
 @kernel
-def part_in_team(events: Any, i: int, partial_play: float) -> float:
+def part_in_team(columns: Any, i: int, partial_play: float) -> float:
     """What entry `i` counts in its team: the part of the game it was there for, where that counts; never nothing."""
-    return max(part_at(events, i), LEAST_PART) if partial_play else 1.0
+    return max(part_at(columns, i), LEAST_PART) if partial_play else 1.0

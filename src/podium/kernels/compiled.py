@@ -24,7 +24,9 @@ from numba.extending import register_jitable
 
 HOME = Path(__file__).parents[1]  # the package
 WITHOUT_KERNELS = ("cli", "reporting", "service", "store")  # rooms above all that is compiled
-CHECKED = "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
+BOUNDS_CHECKED_SUFFIX = (
+    "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
+)
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
 # column for every pair made a replay a hundred times slower.
@@ -46,14 +48,14 @@ def digest(folder: Path = HOME) -> str:
     numba's own cache tells processors apart, and the versions of numba and Python.
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
-    seen = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
+    hashed = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
     for file in sorted(folder.rglob("*.py")):
         if file.relative_to(folder).parts[0] in WITHOUT_KERNELS:
             continue
         source = file.read_bytes()
         # Lengths part the names and the texts: no two sets of files are one string.
-        seen.update(f"\n{file.relative_to(folder).as_posix()} {len(source)}\n".encode() + source)
-    return seen.hexdigest()
+        hashed.update(f"\n{file.relative_to(folder).as_posix()} {len(source)}\n".encode() + source)
+    return hashed.hexdigest()
 
 
 @functools.cache
@@ -64,7 +66,7 @@ def cache_folder() -> str:
     folder serves this process alone.
     """
     root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("podium")
-    folder = Path(root) / (digest() + CHECKED if numba.config.BOUNDSCHECK else digest())
+    folder = Path(root) / (digest() + BOUNDS_CHECKED_SUFFIX if numba.config.BOUNDSCHECK else digest())
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

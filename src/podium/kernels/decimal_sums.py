@@ -12,10 +12,8 @@ import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
 
-LEAST, MOST = (
-    1e-7,
-    1e15,
-)  # between them powers of ten are exact and a unit of the last of fifteen digits is above rounding
+# Between them powers of ten are exact and a unit of the last of fifteen digits is above rounding.
+LEAST_ROUNDED, MOST_ROUNDED = 1e-7, 1e15
 FIFTEEN_DIGITS = 1e14  # the least number with so many
 
 
@@ -23,7 +21,7 @@ FIFTEEN_DIGITS = 1e14  # the least number with so many
 def nearest_decimal(number: float) -> float:
     """The number rounded to 15 significant digits, which every decimal of so many keeps; a whole number as it is."""
     size = abs(number)
-    if size < LEAST or size >= MOST or number == math.floor(number):
+    if size < LEAST_ROUNDED or size >= MOST_ROUNDED or number == math.floor(number):
         return number
     scale = 1.0
     while size * scale < FIFTEEN_DIGITS:
@@ -40,11 +38,11 @@ def decimal_sum(values: Any, count: int) -> float:
     """
     for k in range(1, count):
         value = values[k]
-        at = k
-        while at > 0 and values[at - 1] > value:
-            values[at] = values[at - 1]
-            at -= 1
-        values[at] = value
+        slot = k
+        while slot > 0 and values[slot - 1] > value:
+            values[slot] = values[slot - 1]
+            slot -= 1
+        values[slot] = value
     total, lost = 0.0, 0.0
     for k in range(count):
         value = values[k]

@@ -88,6 +88,6 @@ def exp(x: float) -> float:
     bits = as_bits(shifted)
     step = POWERS[bits & (STEPS - 1)]
     s = r * r
-    rest = r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
-    power: float = (step + step * rest) * from_exponent((bits + BIAS) >> STEP_BITS)
+    series = r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
+    power: float = (step + step * series) * from_exponent((bits + BIAS) >> STEP_BITS)
     return power

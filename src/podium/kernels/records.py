@@ -18,7 +18,7 @@ LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number 
 
 
 def read(table: Any, row: int, prototype: Any) -> Any:
-    """Row `row` of a table of numbers, as the NamedTuple that `like` is."""
+    """Row `row` of a table of numbers, as the NamedTuple that `prototype` is."""
     return type(prototype)(*(float(table[row, k]) for k in range(len(prototype))))
 
 
@@ -56,7 +56,7 @@ def finite(values: Any) -> bool:
 
 
 def read_lane(table: Any, row: int, lane: int, prototype: Any) -> Any:
-    """Row `row` of one of the tables side by side, as the NamedTuple that `like` is."""
+    """Row `row` of one of the tables side by side, as the NamedTuple that `prototype` is."""
     return type(prototype)(*(float(table[row, k, lane]) for k in range(len(prototype))))
 
 
@@ -143,7 +143,7 @@ def _times(typing: Any, values: Any, factor: Any) -> Any:
     return values(values, types.float64), generate
 
 
-def _folded(kind: Any, prepare: Any, finish: Any) -> Any:
+def _folding(kind: Any, prepare: Any, finish: Any) -> Any:
     """An intrinsic that adds up what `prepare` makes of each number, and returns what `finish` makes of the sum."""
 
     @intrinsic
@@ -161,16 +161,16 @@ def _folded(kind: Any, prepare: Any, finish: Any) -> Any:
     return fold
 
 
-_total = _folded(types.float64, lambda _builder, x: x, lambda _builder, x: x)
+_total = _folding(types.float64, lambda _builder, x: x, lambda _builder, x: x)
 # A number less itself is 0 where it is finite, and else no number: one comparison serves all.
-_finite = _folded(
+_finite = _folding(
     types.boolean,
     lambda builder, x: builder.fsub(x, x),
     lambda builder, x: builder.fcmp_ordered("==", x, ir.DoubleType()(0.0)),
 )
 
 
-def _stored(combine: Any) -> Any:
+def _storing(combine: Any) -> Any:
     """An intrinsic that stores what `combine` makes of the old and the new number."""
 
     @intrinsic
@@ -187,16 +187,16 @@ def _stored(combine: Any) -> Any:
     return store
 
 
-def _replaced(_builder: Any, _cell: Any, value: Any) -> Any:
+def _replacement(_builder: Any, _cell: Any, value: Any) -> Any:
     return value
 
 
-def _increased(builder: Any, cell: Any, value: Any) -> Any:
+def _increment(builder: Any, cell: Any, value: Any) -> Any:
     return builder.fadd(builder.load(cell), value)
 
 
-_write = _stored(_replaced)
-_add = _stored(_increased)
+_write = _storing(_replacement)
+_add = _storing(_increment)
 
 
 @overload(read, jit_options=IN_KERNELS)

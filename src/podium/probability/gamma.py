@@ -54,11 +54,11 @@ def matched_slope(shape: int) -> float:
     """
     if shape in KNOWN_SLOPES:
         return KNOWN_SLOPES[shape]
-    return solved_match(shape) * ALPHA
+    return solve_match(shape) * ALPHA
 
 
-def solved_match(shape: int) -> float:
-    """C for a gamma shape, by Gauss-Legendre quadrature and Brent's method on the derivative."""
+def solve_match(shape: int) -> float:
+    """Find c for a gamma shape, by Gauss-Legendre quadrature and Brent's method on the derivative."""
     from scipy.optimize import brentq  # noqa: PLC0415  (a third of a second, and only here)
     from scipy.special import betainc  # noqa: PLC0415
 
@@ -73,8 +73,8 @@ def solved_match(shape: int) -> float:
         error = betainc(shape, shape, v) - w
         return float(np.sum(weights * error * pdf * v * (1.0 - v) * log_odds))
 
-    found: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
-    return found
+    c: float = brentq(slope_of_error, 0.05, 2.0, xtol=1e-15, rtol=1e-14)
+    return c
 
 
 def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
@@ -83,12 +83,12 @@ def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int 
     Raises:
         ParameterError: no ratings, one that is not finite, or a shape that is not whole, from 1 to 20.
     """
-    told = np.asarray(ratings, np.float64)
-    if told.ndim != 1 or not told.size or not np.isfinite(told).all():
+    points = np.asarray(ratings, np.float64)
+    if points.ndim != 1 or not points.size or not np.isfinite(points).all():
         raise ParameterError("ratings must be a row of finite numbers, one at least")
     if shape not in SHAPES:
         raise ParameterError(f"shape is {shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
-    return ranks.GammaPerformances(matched_slope(int(shape)) * told, int(shape))
+    return ranks.GammaPerformances(matched_slope(int(shape)) * points, int(shape))
 
 
 def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
@@ -122,8 +122,8 @@ def top_probabilities(
     ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
 ) -> npt.NDArray[np.float64]:
     """The chance of each entrant to finish among the first `top`: (entrants)."""
-    told: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
-    return told
+    chances: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
+    return chances
 
 
 def race_strength(

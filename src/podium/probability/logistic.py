@@ -21,13 +21,16 @@ def both_chances(log_odds: float) -> tuple[float, float]:
 
 
 @kernel
-def strength(log_odds: float) -> float:
-    """e^x of one player, so that a field of n takes n exponentials, not n (n - 1) / 2; 0 out of range."""
+def bradley_terry(log_odds: float) -> float:
+    """e^x, the strength of a player in Bradley and Terry's model; 0 out of range.
+
+    With it a field of n takes n exponentials, not n (n - 1) / 2.
+    """
     return exp(log_odds) if abs(log_odds) <= LARGEST else 0.0
 
 
 @kernel
-def share(mine: float, theirs: float, log_odds: float) -> float:
+def win_share(mine: float, theirs: float, log_odds: float) -> float:
     """The logistic of `log_odds`, from the strengths of both where they have one."""
     return mine / (mine + theirs) if mine * theirs > 0.0 else logistic(log_odds)
 

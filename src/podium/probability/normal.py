@@ -36,12 +36,12 @@ def hazard(x: float) -> float:
     if x > TAIL:
         return pdf(x) / distribution(x)
     z = -x
-    rest = z
+    fraction = z
     k = float(DEPTH)
     while k >= 1.0:
-        rest = z + k / rest
+        fraction = z + k / fraction
         k -= 1.0
-    return rest
+    return fraction
 
 
 @kernel

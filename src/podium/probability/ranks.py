@@ -2,7 +2,7 @@
 
 Given a performance x of one entrant, how many of the others are ahead is a sum of independent yes and no, whose
 distribution takes one step an opponent: n^2 steps for all of a field, and n more to leave one entrant out. Nothing
-is enumerated, nothing drawn. Performances are told by their logarithms u, lower being better.
+is enumerated, nothing drawn. A performance is given by its logarithm u; lower is better.
 """
 
 import math
@@ -36,7 +36,7 @@ class Performances(Protocol):
     def pdf(self, u: Floats) -> Floats:
         """The density of each entrant's logarithm at u: (points, entrants)."""
 
-    def span(self) -> tuple[Floats, Floats]:
+    def support(self) -> tuple[Floats, Floats]:
         """Below and above which no entrant's logarithm ever is: (entrants) each."""
 
 
@@ -64,10 +64,10 @@ class GammaPerformances:
     def pdf(self, u: Floats) -> Floats:
         """z^g e^-z / (g - 1)!."""
         log_z = np.minimum(u[:, None] + self.log_rate, 700.0)
-        told: Floats = np.exp(self.shape * log_z - np.exp(log_z) - math.lgamma(self.shape))
-        return told
+        density: Floats = np.exp(self.shape * log_z - np.exp(log_z) - math.lgamma(self.shape))
+        return density
 
-    def span(self) -> tuple[Floats, Floats]:
+    def support(self) -> tuple[Floats, Floats]:
         """From z^g / g! = CERTAIN to far past where e^-z is."""
         low = (math.log(CERTAIN) + math.lgamma(self.shape + 1.0)) / self.shape
         return low - self.log_rate, math.log(60.0 + 3.0 * self.shape) - self.log_rate
@@ -85,16 +85,16 @@ class GumbelPerformances:
 
     def cdf(self, u: Floats) -> Floats:
         """The distribution."""
-        told: Floats = -np.expm1(-np.exp(np.minimum((u[:, None] - self.location) / self.scale, 700.0)))
-        return told
+        distribution: Floats = -np.expm1(-np.exp(np.minimum((u[:, None] - self.location) / self.scale, 700.0)))
+        return distribution
 
     def pdf(self, u: Floats) -> Floats:
         """The density."""
         t = np.minimum((u[:, None] - self.location) / self.scale, 700.0)
-        told: Floats = np.exp(t - np.exp(t)) / self.scale
-        return told
+        density: Floats = np.exp(t - np.exp(t)) / self.scale
+        return density
 
-    def span(self) -> tuple[Floats, Floats]:
+    def support(self) -> tuple[Floats, Floats]:
         """Where either tail is CERTAIN."""
         far = -math.log(CERTAIN)
         return self.location - far * self.scale, self.location + math.log(far) * self.scale
@@ -111,40 +111,40 @@ class NormalPerformances:
         """The distribution."""
         from scipy.special import ndtr  # noqa: PLC0415  (a third of a second, and only here)
 
-        told: Floats = ndtr((u[:, None] - self.location) / self.scale)
-        return told
+        distribution: Floats = ndtr((u[:, None] - self.location) / self.scale)
+        return distribution
 
     def pdf(self, u: Floats) -> Floats:
         """The density."""
         t = (u[:, None] - self.location) / self.scale
-        told: Floats = np.exp(-0.5 * t * t) / (math.sqrt(2.0 * math.pi) * self.scale)
-        return told
+        density: Floats = np.exp(-0.5 * t * t) / (math.sqrt(2.0 * math.pi) * self.scale)
+        return density
 
-    def span(self) -> tuple[Floats, Floats]:
+    def support(self) -> tuple[Floats, Floats]:
         """8.6 deviations."""
         far = math.sqrt(-2.0 * math.log(CERTAIN))
         return self.location - far * self.scale, self.location + far * self.scale
 
 
-def rank_distribution(field: Performances, wanted: npt.NDArray[np.bool_] | None = None) -> Floats:
+def rank_distribution(field: Performances, selection: npt.NDArray[np.bool_] | None = None) -> Floats:
     """The chance of each entrant to take each rank.
 
     Args:
-        wanted: (entrants) whose ranks are asked for; all where None.
+        selection: (entrants) whose ranks to work out; all where None.
 
     Returns:
-        (entrants, ranks) float64, the best rank first; rows that are not wanted are 0. Within 1e-9.
+        (entrants, ranks) float64, the best rank first; rows that are not selected are 0. Within 1e-9.
     """
-    rows = np.ones(field.scale.size, np.bool_) if wanted is None else wanted
+    rows = np.ones(field.scale.size, np.bool_) if selection is None else selection
     step = FIRST_STEP * float(field.scale.min())
-    told = integrate(field, rows, step, 0.0)
+    ranks = integrate(field, rows, step, 0.0)
     for _ in range(MOST_HALVINGS):
-        finer = 0.5 * (told + integrate(field, rows, step, 0.5))
-        moved = float(np.abs(finer - told).max(initial=0.0))
-        told, step = finer, 0.5 * step
+        finer = 0.5 * (ranks + integrate(field, rows, step, 0.5))
+        moved = float(np.abs(finer - ranks).max(initial=0.0))
+        ranks, step = finer, 0.5 * step
         if moved < CONVERGED:
             break
-    return np.clip(told, 0.0, 1.0)
+    return np.clip(ranks, 0.0, 1.0)
 
 
 def field_strength(field: Performances, top: int) -> float:
@@ -157,15 +157,15 @@ def field_strength(field: Performances, top: int) -> float:
 
 
 def integrate(field: Performances, rows: npt.NDArray[np.bool_], step: float, offset: float) -> Floats:
-    """The trapezoidal sum over the points (k + offset) step at which any wanted entrant may perform."""
+    """The trapezoidal sum over the points (k + offset) step at which any selected entrant may perform."""
     n = rows.size
-    told = np.zeros((n, n))
-    low, high = field.span()
+    ranks = np.zeros((n, n))
+    low, high = field.support()
     points = grid(low[rows], high[rows], step, offset)
     for first in range(0, points.size, CHUNK):
         u = points[first : first + CHUNK]
-        add_ranks(field.cdf(u), np.where(rows, field.pdf(u) * step, 0.0), told)
-    return told
+        add_ranks(field.cdf(u), np.where(rows, field.pdf(u) * step, 0.0), ranks)
+    return ranks
 
 
 def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
@@ -189,33 +189,33 @@ def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
         ParameterError: the clock is so fine that ties have next to no chance, or not positive.
     """
     n = field.scale.size
-    worst = float(np.exp(field.span()[1].max()))
+    worst = float(np.exp(field.support()[1].max()))
     count = worst / resolution if resolution > 0.0 else math.inf
     if not count <= MOST_BINS:
         raise ParameterError(f"a resolution of {resolution:g} is too fine for performances of up to {worst:.3g}")
-    told = np.zeros((n, n))
+    ranks = np.zeros((n, n))
     total = math.ceil(count) + 1
     for first in range(0, total, CHUNK):
         edges = np.arange(first, min(first + CHUNK, total) + 1) * resolution
         with np.errstate(divide="ignore"):
             cdf = field.cdf(np.log(edges))
-        add_ranks(cdf[:-1], np.diff(cdf, axis=0), told)
-    return np.clip(told, 0.0, 1.0)
+        add_ranks(cdf[:-1], np.diff(cdf, axis=0), ranks)
+    return np.clip(ranks, 0.0, 1.0)
 
 
-def add_ranks(cdf: Floats, weight: Floats, told: Floats) -> None:
+def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:
     """Add, for each point and entrant, its weight times the distribution of how many others are ahead.
 
     Args:
-        ahead: (points, entrants) the chance to be ahead of the point.
+        cdf: (points, entrants) the chance to be ahead of the point.
         weight: (points, entrants) of each entrant being there.
-        told: (entrants, entrants) is added to.
+        ranks: (entrants, entrants) is added to.
     """
-    room = np.empty(told.shape[0] + 1)
-    _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), room, told)
+    counts = np.empty(ranks.shape[0] + 1)
+    _add_ranks(np.ascontiguousarray(cdf), np.ascontiguousarray(weight), counts, ranks)
 
 
-def _count_ranks(cdf: Any, weight: Any, counts: Any, told: Any) -> None:
+def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
     points, n = cdf.shape
     for point in range(points):
         most = 0.0
@@ -223,13 +223,13 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, told: Any) -> None:
             most = max(most, weight[point, i])
         if most < CERTAIN:
             continue
-        sure = 0
+        certain = 0
         for j in range(n):
-            sure += 1 if cdf[point, j] >= 1.0 else 0
+            certain += 1 if cdf[point, j] >= 1.0 else 0
         size = count_ahead(cdf, point, counts)
         for i in range(n):
             if weight[point, i] >= CERTAIN:
-                add_others(counts, size, sure, cdf[point, i], weight[point, i], told, i)
+                add_others(counts, size, certain, cdf[point, i], weight[point, i], ranks, i)
 
 
 @kernel
@@ -249,26 +249,26 @@ def count_ahead(cdf: Any, point: int, counts: Any) -> int:
 
 
 @kernel
-def add_others(counts: Any, size: int, sure: int, p: float, weight: float, told: Any, i: int) -> None:
+def add_others(counts: Any, size: int, certain: int, p: float, weight: float, ranks: Any, i: int) -> None:
     """Add the distribution without entrant i, who is counted with p: divided out from where errors do not grow."""
     if not 0.0 < p < 1.0:  # not counted among those who may be ahead or not
-        first = sure - 1 if p >= 1.0 else sure
+        first = certain - 1 if p >= 1.0 else certain
         for k in range(size + 1):
-            told[i, first + k] += weight * counts[k]
+            ranks[i, first + k] += weight * counts[k]
         return
     q = 1.0 - p
     if p <= q:
-        rest = counts[0] / q
-        told[i, sure] += weight * rest
+        others = counts[0] / q
+        ranks[i, certain] += weight * others
         for k in range(1, size):
-            rest = counts[k] / q - p / q * rest
-            told[i, sure + k] += weight * rest
+            others = counts[k] / q - p / q * others
+            ranks[i, certain + k] += weight * others
         return
-    rest = counts[size] / p
-    told[i, sure + size - 1] += weight * rest
+    others = counts[size] / p
+    ranks[i, certain + size - 1] += weight * others
     for k in range(size - 2, -1, -1):
-        rest = counts[k + 1] / p - q / p * rest
-        told[i, sure + k] += weight * rest
+        others = counts[k + 1] / p - q / p * others
+        ranks[i, certain + k] += weight * others
 
 
 _add_ranks = compile_kernel(_count_ranks)

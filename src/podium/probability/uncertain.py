@@ -65,7 +65,7 @@ class UncertainPerformances:
         densities: Floats = self._integrate(_fill_density, u) / self.noise
         return densities
 
-    def span(self) -> tuple[Floats, Floats]:
+    def support(self) -> tuple[Floats, Floats]:
         """Where either tail is CERTAIN.
 
         Gumbel's lower tail is below e^t, so that the sum's is below e^(t + spread^2 / 2), both in scales of the noise.
@@ -76,7 +76,7 @@ class UncertainPerformances:
         return self.location - self.noise * low, self.location + self.noise * high
 
     def _integrate(self, fill: Any, u: Floats) -> Floats:
-        low, high = ((edge - self.location) / self.noise for edge in self.span())
+        low, high = ((edge - self.location) / self.noise for edge in self.support())
         nodes = np.arange(-math.ceil(NORMAL_TAIL / STEP), math.ceil(NORMAL_TAIL / STEP) + 1) * STEP
         normal = nodes, np.exp(-0.5 * nodes * nodes) * STEP / math.sqrt(2.0 * math.pi)
         first = -math.ceil(GUMBEL_TAIL / STEP)

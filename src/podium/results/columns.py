@@ -1,4 +1,4 @@
-"""The columns of a results table: their types, and each cell turned into its type or told as a fault."""
+"""The columns of a results table: their types, and each cell turned into its type or reported as a fault."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -88,8 +88,8 @@ def none_known(_column: str, _names: list[str]) -> set[str]:
     return set()
 
 
-def normalised(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Every column in its type, and what did not fit: at most one fault more than are shown.
+def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
+    """Turn every column into its type and report what does not fit: at most one fault more than are shown.
 
     Args:
         known: of the players' names that the rule refuses, those that stay: they were taken before there was one.
@@ -101,9 +101,9 @@ def normalised(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     columns = {name: each.column for name, each in cells.items()}
     for name, default in DEFAULTS.items():
         columns[name] = columns[name].fill_null(default) if name in columns else constant(name, default, frame.height)
-    if "weight" in columns and keeps(columns["weight"]):
+    if "weight" in columns and has_values(columns["weight"]):
         columns["weight"] = columns["weight"].fill_null(1.0)
-    whole = pl.DataFrame({name: columns[name] for name in ALL if name in columns and keeps(columns[name])})
+    whole = pl.DataFrame({name: columns[name] for name in ALL if name in columns and has_values(columns[name])})
     sent = [each.sent for name, each in cells.items() if each.sent is not None and name in whole.columns]
     return Checked(whole, [], whole.with_columns(sent) if sent else None)
 
@@ -113,7 +113,7 @@ def constant(name: str, value: str, height: int) -> pl.Series:
     return pl.Series(name, [value], pl.String).new_from_index(0, height)
 
 
-def keeps(series: pl.Series) -> bool:
+def has_values(series: pl.Series) -> bool:
     """Whether a column says anything: the required ones always do, others where they have a value."""
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
@@ -129,10 +129,10 @@ def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
     if series.name in NUMBERS:
         return Cells(*number(series))
     if series.name in TRUTHS:
-        return Cells(*truth(series))
+        return Cells(*cast_truths(series))
     if series.name == "started_at":
         return Cells(*started(series))
-    return Cells(*status(series))
+    return Cells(*cast_statuses(series))
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:
@@ -198,7 +198,7 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return written.to_series().alias(series.name), []
 
 
-def as_written(number: float) -> str:
+def text_of_number(number: float) -> str:
     """A number that stands for a name; a whole one without a fraction.
 
     Raises:
@@ -235,7 +235,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return column, list(faults_at(series, pl.Series(~fine) & series.is_not_null(), remedy))
 
 
-def truth(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+def cast_truths(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     """Yes or no; empty means the column's default."""
     default = series.name == "ranked"
     if series.dtype == pl.Boolean:
@@ -247,7 +247,7 @@ def truth(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     return column.fill_null(default), faults
 
 
-def status(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     """How an entry ended."""
     column = series.cast(pl.String)
     bad = ~column.is_in(STATUSES) & column.is_not_null()

@@ -58,8 +58,8 @@ def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
         elif table.select("event", column).unique().height == table["event"].n_unique():
             continue
         first = pl.col(column).first().over("event")
-        odd = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
-        for row, event, value, other in odd.select("row", "event_id", column, "first").head(21).iter_rows():
+        differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
+        for row, event, value, other in differing.select("row", "event_id", column, "first").head(21).iter_rows():
             yield Fault(
                 row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one"
             )
@@ -71,7 +71,7 @@ def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
     for row, event, player in again.select("row", "event_id", "player").head(21).iter_rows():
-        yield Fault(row, "player", player, f"stands twice in one heat of event {event}")
+        yield Fault(row, "player", player, f"appears twice in one heat of event {event}")
 
 
 def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
@@ -79,8 +79,8 @@ def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
     if "mode" not in table.columns:
         return
     mode = pl.col("mode").fill_null("")
-    odd = table.filter(mode != mode.first().over("unit"))
-    for row, event, value in odd.select("row", "event_id", "mode").head(21).iter_rows():
+    differing = table.filter(mode != mode.first().over("unit"))
+    for row, event, value in differing.select("row", "event_id", "mode").head(21).iter_rows():
         yield Fault(row, "mode", value, f"differs from an earlier row of the same heat of event {event}")
 
 
@@ -88,13 +88,13 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
     """Team mates share their team's score."""
     if "team" not in table.columns or "team_score" not in table.columns:
         return
-    told = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
-    odd = told.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
-    for row, team, value in odd.select("row", "team", "team_score").head(21).iter_rows():
+    scored = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
+    differing = scored.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
+    for row, team, value in differing.select("row", "team", "team_score").head(21).iter_rows():
         yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
 
 
-def who_counts(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
+def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which rows are of those who finished and are ranked."""
     finished = (table["status"] == "finished").to_numpy()
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
@@ -102,8 +102,8 @@ def who_counts(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
 
 def finishers(table: pl.DataFrame) -> pl.DataFrame:
     """The rows of those who finished and are ranked."""
-    here = who_counts(table)
-    return table if here.all() else table.filter(pl.Series(here))
+    counted = counted_mask(table)
+    return table if counted.all() else table.filter(pl.Series(counted))
 
 
 def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
@@ -116,10 +116,10 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
     ordered = both.sort("unit", "position", "time_s")
     slowest = pl.col("time_s").cum_max().over("unit", "position")
     best = pl.col("time_s").cum_max().over("unit")
-    odd = ordered.with_columns(own=slowest, best=best).filter(pl.col("best") > pl.col("own"))
-    if odd.is_empty():
+    slower = ordered.with_columns(own=slowest, best=best).filter(pl.col("best") > pl.col("own"))
+    if slower.is_empty():
         return
-    for row, position, time_s in odd.sort("row").select("row", "position", "time_s").head(21).iter_rows():
+    for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(21).iter_rows():
         yield Fault(
             row, "position", position, f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
         )
@@ -127,8 +127,8 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
 
 def may_contradict(table: pl.DataFrame) -> bool:
     """Whether anyone who is counted has a better position and a longer time than the next in the heat."""
-    here = who_counts(table)
-    unit, position, time_s = (table[name].to_numpy()[here] for name in ("unit", "position", "time_s"))
+    counted = counted_mask(table)
+    unit, position, time_s = (table[name].to_numpy()[counted] for name in ("unit", "position", "time_s"))
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))
     unit, position, time_s = (column[known][order] for column in (unit, position, time_s))

@@ -12,45 +12,45 @@ from podium.errors import Fault, ResultsError
 COMMA, QUOTE = ord(","), ord('"')
 
 
-def from_csv(content: bytes, called: str) -> pl.DataFrame:
+def from_csv(content: bytes, table_name: str) -> pl.DataFrame:
     """A table of CSV in UTF-8, every column as text, without spaces around.
 
     Raises:
         ResultsError: it is not well formed; the rows are named.
     """
-    columns = header(content, called)
+    columns = header(content, table_name)
     try:
         frame = pl.read_csv(io.BytesIO(content), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         fallback = Fault(None, None, None, f"is not well-formed CSV ({reason})")
         raise ResultsError(
-            called, [*malformed_rows(content, len(columns))] or [*stray_quotes(content)] or [fallback]
+            table_name, [*malformed_rows(content, len(columns))] or [*stray_quotes(content)] or [fallback]
         ) from None
     if frame.width > 1 and frame.to_series(frame.width - 1).null_count() and not even(content, frame):
         faults = list(malformed_rows(content, len(columns)))
         if faults:
-            raise ResultsError(called, faults)
+            raise ResultsError(table_name, faults)
     frame.columns = columns
     return frame.with_columns(pl.all().str.strip_chars())
 
 
 def rows_of(content: bytes, *, strict: bool = False) -> Iterator[list[str]]:
-    """The rows as Python reads them, the header first; decoded as they are asked for."""
+    """The rows as Python reads them, the header first; decoded as they are read."""
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
     return csv.reader(text, strict=strict)
 
 
-def header(content: bytes, called: str) -> list[str]:
+def header(content: bytes, table_name: str) -> list[str]:
     """The names of the columns, without spaces around.
 
     Raises:
-        ResultsError: a name stands twice.
+        ResultsError: a name appears twice.
     """
     columns = [name.strip() for name in next(rows_of(content))]
     twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
     if twice:
-        raise ResultsError(called, (Fault(None, name, None, "stands twice in the header") for name in twice))
+        raise ResultsError(table_name, (Fault(None, name, None, "appears twice in the header") for name in twice))
     return columns
 
 
@@ -64,7 +64,7 @@ def even(content: bytes, frame: pl.DataFrame) -> bool:
 
 
 def malformed_rows(content: bytes, columns: int) -> Iterator[Fault]:
-    """A fault for each row whose cells cannot be told, or are more or fewer than the header's."""
+    """A fault for each row whose cells run together, or are more or fewer than the header's."""
     reader, row = rows_of(content, strict=True), 0
     try:
         next(reader)

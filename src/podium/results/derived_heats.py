@@ -1,4 +1,4 @@
-"""Heats: their order, the overall result of a match where a system asks for it, and quits that carry over."""
+"""Heats: their order, the overall result of a match where a system compares by it, and quits that carry over."""
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +25,14 @@ def _number(name: str) -> int:
 def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: bool) -> pl.DataFrame:
     """The rows, and those that a system derives: an overall heat, quits in the heats after a quit."""
     if quits_carry_over:
-        frame = quits_carried_over(frame)
+        frame = carry_over_quits(frame)
     if overall:
         frame = pl.concat([frame, overall_rows(frame)], how="diagonal")
     return frame
 
 
-def quits_carried_over(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every heat after a player's quit is a quit too, whether or not the table has a row for it."""
+def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn every heat after a player's quit into a quit, whether or not the table has a row for it."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
     left = (
         frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
@@ -46,13 +46,13 @@ def quits_carried_over(frame: pl.DataFrame) -> pl.DataFrame:
     later = (pl.col("_heat") > pl.col("_quit")) & (pl.col("heat") != OVERALL)
     played = played.with_columns(status=pl.when(later).then(pl.lit("quit")).otherwise("status"))
     heats = frame.filter(pl.col("heat") != OVERALL).select("event_id", "heat", "_heat").unique(maintain_order=True)
-    kept = [
+    shared = [
         name
         for name in ("row", "event_id", "pool", "started_at", "mode", "weight", "player", "team")
         if name in left.columns
     ]
     missing = (
-        left.select(*kept, _quit="_heat")
+        left.select(*shared, _quit="_heat")
         .join(heats, on="event_id")
         .filter(pl.col("_heat") > pl.col("_quit"))
         .join(frame.select(*PAIR, "heat"), on=[*PAIR, "heat"], how="anti")
@@ -71,20 +71,20 @@ def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
     heats = pl.col("heat").fill_null("")
     events = frame.group_by("event_id", maintain_order=True).agg(
         heats.n_unique().alias("_heats"),
-        (pl.col("heat") == OVERALL).any().fill_null(value=False).alias("_told"),
+        (pl.col("heat") == OVERALL).any().fill_null(value=False).alias("_has_overall"),
         _all_known(frame, "score").alias("_scored"),
         _all_known(frame, "time_s").alias("_timed"),
         (pl.col("status") == "finished").any().alias("_decided"),
     )
     known = pl.col("_decided") & (pl.col("_scored") | pl.col("_timed"))
-    wanted = events.filter((pl.col("_heats") > 1) & ~pl.col("_told") & known)
+    without_overall = events.filter((pl.col("_heats") > 1) & ~pl.col("_has_overall") & known)
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     finished = pl.col("status") == "finished"
     score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0)
     time_s = _column(frame, "time_s").drop_nulls()
     all_heats = finished.sum() == pl.col("_heats").first()
     entrants = (
-        frame.join(wanted, on="event_id", maintain_order="left")
+        frame.join(without_overall, on="event_id", maintain_order="left")
         .group_by(*PAIR, maintain_order=True)
         .agg(
             pl.col("row").min(),
@@ -118,7 +118,7 @@ def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
 
 
 def _all_known(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Whether every finisher of a group has a value here."""
+    """Whether every finisher of a heat or an event has a value in this column."""
     if name not in frame.columns:
         return pl.lit(value=False).first()
     return (pl.col(name).is_not_null() | (pl.col("status") != "finished")).all()

@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-FEW = 1000  # texts that are compared as they are
+SMALL_TABLE_ROWS = 1000  # up to so many texts are compared as they are
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
 
 
 def surely_distinct(texts: pl.Series, rows: npt.NDArray[np.int64] | None = None, within: Any = 0) -> bool:
     """True where no two of `rows` (all, where None) have the same text and number `within`; else some may."""
-    if texts.len() <= FEW:
-        told = texts.to_list() if rows is None else texts[rows].to_list()
-        units = np.broadcast_to(within, len(told)).tolist()
-        return len(set(zip(told, units, strict=True))) == len(told)
+    if texts.len() <= SMALL_TABLE_ROWS:
+        values = texts.to_list() if rows is None else texts[rows].to_list()
+        units = np.broadcast_to(within, len(values)).tolist()
+        return len(set(zip(values, units, strict=True))) == len(values)
     hashes = texts.hash().to_numpy()
     chosen = hashes if rows is None else hashes[rows]
     ordered = np.sort(chosen ^ (np.asarray(within).astype(np.uint64) * SPREAD))

@@ -84,15 +84,15 @@ def are_alike(one: str, other: str) -> bool:
 def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
     """Names that look like one before them, each with that one."""
     seen: tuple[dict[str, str], ...] = ({}, {}, {})
-    found = []
+    alike = []
     for name in names:
         own = forms(name)
         like = next((known[form] for known, form in zip(seen, own, strict=True) if form in known), None)
         if like is not None and like != name:
-            found.append((name, like))
+            alike.append((name, like))
         for known, form in zip(seen, own, strict=True):
             known.setdefault(form, name)
-    return found
+    return alike
 
 
 def warning(name: str, like: str) -> str:

@@ -49,7 +49,7 @@ EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 @functools.cache
 def patterns() -> tuple[Any, Any, Any]:
-    """What joins, what is refused, and what shows nothing; made when the first name is not plain."""
+    """What joins, what is refused, and what shows nothing; compiled when the first name is not plain."""
     import regex  # noqa: PLC0415  (most names are plain)
 
     return (
@@ -73,9 +73,9 @@ def refusal(name: str) -> str:
     if name.isascii() and name.isprintable() and name:
         return ""
     joined, refused, empty = patterns()
-    found = refused.search(name) and refused.search(joined.sub("", name))
-    if found:
-        return f"{WORDS[found.lastgroup]} (U+{ord(found[0]):04X}); leave it out"
+    match = refused.search(name) and refused.search(joined.sub("", name))
+    if match:
+        return f"{WORDS[match.lastgroup]} (U+{ord(match[0]):04X}); leave it out"
     if empty.match(name):
         return f"shows nothing{f' (U+{ord(name[0]):04X})' if name else ''}; a name has something to see"
     return ""
@@ -111,6 +111,6 @@ def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
     other = column.filter(suspect).unique().to_list()
     normal = {name: normalise(name) for name in other}
     reasons = {name: refusal(each) for name, each in normal.items()}
-    moved = {name: each for name, each in normal.items() if name != each}
-    settled = column.replace(moved) if moved else column
+    changed = {name: each for name, each in normal.items() if name != each}
+    settled = column.replace(changed) if changed else column
     return settled, {name: reason for name, reason in reasons.items() if reason}

@@ -1,4 +1,4 @@
-"""Rows as objects: JSON and dicts, read to the letter, and made columns."""
+"""Rows as objects: JSON and dicts, read to the letter, as columns."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.results.columns import ALL, NUMBERS, TEXTS, as_written
+from podium.results.columns import ALL, NUMBERS, TEXTS, text_of_number
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
 SURROGATE = "has half of a surrogate pair, which is no text"
@@ -21,12 +21,12 @@ class Repeating(dict[str, Any]):
 
 
 def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
-    """The first key of an object that stands there twice."""
+    """The first key of an object that appears twice."""
     seen: set[str] = set()
     return next((key for key, _ in pairs if key in seen or seen.add(key)), None)  # type: ignore[func-returns-value]
 
 
-def from_json(text: str, called: str, *, lines: bool) -> pl.DataFrame:
+def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
     """A table of JSON objects: an array of them, or one a line.
 
     Raises:
@@ -53,12 +53,12 @@ def from_json(text: str, called: str, *, lines: bool) -> pl.DataFrame:
     except (ValueError, RecursionError) as error:
         line = len(rows) + 1 if lines else None
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ResultsError(called, [Fault(line, None, None, f"is not JSON ({reason})")]) from None
+        raise ResultsError(table_name, [Fault(line, None, None, f"is not JSON ({reason})")]) from None
     if not isinstance(rows, list):
-        raise ResultsError(called, [Fault(None, None, None, "must be an array of objects, one a row")])
+        raise ResultsError(table_name, [Fault(None, None, None, "must be an array of objects, one a row")])
     if repeating:
-        raise ResultsError(called, repeated_keys(rows))
-    return from_records(rows, called)
+        raise ResultsError(table_name, repeated_keys(rows))
+    return from_records(rows, table_name)
 
 
 def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
@@ -66,7 +66,7 @@ def repeated_keys(rows: list[Any]) -> Iterator[Fault]:
     for number, row in enumerate(rows, start=1):
         for each in objects_within(row):
             if isinstance(each, Repeating):
-                yield Fault(number, shown_name(each.key), None, "stands twice in one object")
+                yield Fault(number, shown_name(each.key), None, "appears twice in one object")
 
 
 def objects_within(value: Any) -> Iterator[Any]:
@@ -87,7 +87,7 @@ def refused_constant(word: str) -> float:
     raise ValueError(message)
 
 
-def from_records(rows: list[Any], called: str) -> pl.DataFrame:
+def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
     """A table of dicts.
 
     Raises:
@@ -95,13 +95,13 @@ def from_records(rows: list[Any], called: str) -> pl.DataFrame:
     """
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            raise ResultsError(called, [Fault(number, None, None, "must be an object with the columns as names")])
+            raise ResultsError(table_name, [Fault(number, None, None, "must be an object with the columns as names")])
     names = list(dict.fromkeys(name for row in rows for name in row))
     unreadable = [name for name in names if not isinstance(name, str) or shown_name(name) != name]
     if unreadable:
         remedy = f"is not a column of a results table ({', '.join(ALL)})"
-        raise ResultsError(called, (Fault(None, shown_name(name), None, remedy) for name in unreadable))
-    return pl.DataFrame([column_of(name, [row.get(name) for row in rows], called) for name in names])
+        raise ResultsError(table_name, (Fault(None, shown_name(name), None, remedy) for name in unreadable))
+    return pl.DataFrame([column_of(name, [row.get(name) for row in rows], table_name) for name in names])
 
 
 def shown_name(name: Any) -> str:
@@ -109,7 +109,7 @@ def shown_name(name: Any) -> str:
     return str(name).encode("utf-8", "backslashreplace").decode()
 
 
-def column_of(name: str, values: list[Any], called: str) -> pl.Series:
+def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
     """A column of values; it keeps their type where they share one, else it is text, each as it was sent.
 
     Raises:
@@ -117,12 +117,12 @@ def column_of(name: str, values: list[Any], called: str) -> pl.Series:
     """
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
-        return texts(name, values, called)
+        return texts(name, values, table_name)
     try:
         if name not in NUMBERS or bool not in kinds:
             return pl.Series(name, values, strict=True)
     except UnicodeEncodeError:
-        raise ResultsError(called, half_pairs(name, values)) from None
+        raise ResultsError(table_name, half_pairs(name, values)) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         pass  # of several types
     return pl.Series(name, [None if value is None else shown_name(value) for value in values], pl.String)
@@ -135,7 +135,7 @@ def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
             yield Fault(row, name, None, SURROGATE)
 
 
-def texts(name: str, values: list[Any], called: str) -> pl.Series:
+def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
     """A column of names of which some came as numbers, each in its own form.
 
     Raises:
@@ -149,7 +149,7 @@ def texts(name: str, values: list[Any], called: str) -> pl.Series:
             faults.append(Fault(row, name, value, "is no text; give a text or a number"))
         elif isinstance(value, float) and not nothing:
             try:
-                written.append(as_written(float(value)))
+                written.append(text_of_number(float(value)))
             except ValueError as error:
                 faults.append(Fault(row, name, value, str(error)))
         else:
@@ -158,5 +158,5 @@ def texts(name: str, values: list[Any], called: str) -> pl.Series:
             break
     faults += half_pairs(name, values)
     if faults:
-        raise ResultsError(called, faults)
+        raise ResultsError(table_name, faults)
     return pl.Series(name, written, pl.String)

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.results.columns import ALL, REQUIRED, Known, none_known, normalised
+from podium.results.columns import ALL, REQUIRED, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.delimited import from_csv
 from podium.results.objects import column_of, from_json, from_records
@@ -50,14 +50,14 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
     """
     if isinstance(source, Results):
         return source
-    frame, called = loaded(source, name)
+    frame, table_name = loaded(source, name)
     faults = header_faults(frame)
     if faults:
-        raise ResultsError(called, faults)
-    wanted = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
-    checked, cell_faults, sent = normalised(wanted, known)
-    refuse(called, chain(cell_faults, () if cell_faults else contradictions(checked)))
-    return Results(checked, called, sent)
+        raise ResultsError(table_name, faults)
+    table = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
+    checked, cell_faults, sent = normalise_table(table, known)
+    refuse(table_name, chain(cell_faults, () if cell_faults else contradictions(checked)))
+    return Results(checked, table_name, sent)
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:
@@ -84,20 +84,20 @@ def unknown_column(column: str) -> Fault:
 def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:
     """The table as it is, unchecked, and what to call it."""
     if isinstance(source, str | Path):
-        return loaded_path(str(source), name)
+        return load_path(str(source), name)
     if isinstance(source, pl.LazyFrame):
         return source.collect(), name or "results"
     if isinstance(source, pl.DataFrame):
         return with_types(source, name or "results"), name or "results"
     if hasattr(source, "read"):
-        called = name or getattr(source, "name", "results")
-        return parsed_bytes(source.read(), str(called)), str(called)
+        table_name = name or getattr(source, "name", "results")
+        return parse_bytes(source.read(), str(table_name)), str(table_name)
     if isinstance(source, list | tuple):
         return from_records(list(source), name or "results"), name or "results"
     return from_any_frame(source, name or "results"), name or "results"
 
 
-def from_any_frame(source: Any, called: str) -> pl.DataFrame:
+def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
     """A Polars frame of any frame that narwhals knows."""
     import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
 
@@ -110,26 +110,26 @@ def from_any_frame(source: Any, called: str) -> pl.DataFrame:
     if len(set(eager.columns)) < len(eager.columns):
         raise ResultsError("results", [Fault(None, None, None, "two columns have the same name")])
     try:
-        return with_types(eager.to_polars(), called)
+        return with_types(eager.to_polars(), table_name)
     except (TypeError, ValueError):  # Arrow's, of a column of several types
-        return pl.DataFrame([column_of(column, eager[column].to_list(), called) for column in eager.columns])
+        return pl.DataFrame([column_of(column, eager[column].to_list(), table_name) for column in eager.columns])
 
 
-def with_types(frame: pl.DataFrame, called: str) -> pl.DataFrame:
+def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
     """The frame, its columns of Python objects with a type."""
     objects = [column for column, kind in frame.schema.items() if kind == pl.Object]
-    return frame.with_columns(column_of(column, frame[column].to_list(), called) for column in objects)
+    return frame.with_columns(column_of(column, frame[column].to_list(), table_name) for column in objects)
 
 
-def loaded_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
-    """A file's table; `-` is standard input."""
+def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
+    """Load a file's table; `-` is standard input."""
     if path == STDIN:
-        return parsed_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
-    called = name or Path(path).name
+        return parse_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
+    table_name = name or Path(path).name
     try:
         if path.lower().endswith(".parquet"):
-            return pl.read_parquet(path), called
-        return parsed_bytes(Path(path).read_bytes(), called), called
+            return pl.read_parquet(path), table_name
+        return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
     except pl.exceptions.PolarsError as error:
@@ -142,30 +142,32 @@ def first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def parsed_bytes(content: bytes, called: str) -> pl.DataFrame:
-    """A table in any of the formats, told by how it begins and by the file's name."""
+def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
+    """Read a table in any of the formats, recognised by how it begins and by the file's name."""
     if content.startswith(b"PAR1"):
-        return attempted(lambda: pl.read_parquet(io.BytesIO(content)), called, "Parquet")
+        return try_read(lambda: pl.read_parquet(io.BytesIO(content)), table_name, "Parquet")
     text = content.removeprefix(b"\xef\xbb\xbf")
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
         remedy = f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8"
-        raise ResultsError(called, [Fault(None, None, None, remedy)]) from None
+        raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None
     start = decoded.lstrip()[:1]
-    if called.endswith(".json") or start == "[":
-        return from_json(decoded, called, lines=start == "{")
-    if called.endswith((".jsonl", ".ndjson")) or start == "{":
-        return from_json(decoded, called, lines=True)
+    if table_name.endswith(".json") or start == "[":
+        return from_json(decoded, table_name, lines=start == "{")
+    if table_name.endswith((".jsonl", ".ndjson")) or start == "{":
+        return from_json(decoded, table_name, lines=True)
     if not start:
-        raise ResultsError(called, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
-    return from_csv(text, called)
+        raise ResultsError(
+            table_name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")]
+        )
+    return from_csv(text, table_name)
 
 
-def attempted(read: Callable[[], pl.DataFrame], called: str, kind: str) -> pl.DataFrame:
-    """What `read` returns, its errors told as faults."""
+def try_read(read: Callable[[], pl.DataFrame], table_name: str, kind: str) -> pl.DataFrame:
+    """Return what `read` returns, its errors reported as faults."""
     try:
         return read()
     except pl.exceptions.PolarsError as error:
         remedy = f"is not well-formed {kind} ({first_line(error)})"
-        raise ResultsError(called, [Fault(None, None, None, remedy)]) from None
+        raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None

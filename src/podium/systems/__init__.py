@@ -35,15 +35,15 @@ def find(name: str) -> type[System]:
         return system
     from podium.systems import _outside as outside  # noqa: PLC0415  (packages are searched for a name of theirs only)
 
-    offered = outside.offered()
-    if name in offered:
-        return outside.load_offered(name, offered[name])
+    offers = outside.offers()
+    if name in offers:
+        return outside.load_offered(name, offers[name])
     if IN_FILE.fullmatch(name):
         raise ParameterError(
-            f"{name!r} is a file; only a command's --system takes one. In Python, import its class and give an "
+            f"{name!r} is a file; only a command runs one. In Python, import its class and give an "
             "instance; for a pool, install it as a package with an entry point (docs/own-system.md)"
         )
-    known = sorted({*names(), *offered})
+    known = sorted({*names(), *offers})
     near = get_close_matches(name.lower().replace("_", "-"), known, 1, 0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ParameterError(f"{name!r} is not a system{hint} (there are {', '.join(known)})")
@@ -68,10 +68,10 @@ def load(text: str) -> type[System]:
 
 def split_settings(text: str) -> tuple[str, str]:
     """A system and its settings from one text: `elo:k=20,scale=300` or `my.py:Stakes:stake=5`."""
-    found = IN_FILE.fullmatch(text)
-    if found is not None:
-        named = f"{found['file']}:{found['name']}" if found["name"] else found["file"]
-        return named, found["settings"] or ""
+    match = IN_FILE.fullmatch(text)
+    if match is not None:
+        system = f"{match['file']}:{match['name']}" if match["name"] else match["file"]
+        return system, match["settings"] or ""
     name, _, settings = text.partition(":")
     return name.strip(), settings
 
@@ -80,14 +80,14 @@ def outsiders() -> tuple[list[type[System]], list[str]]:
     """The systems of installed packages, and why others that they offer cannot be used."""
     from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
 
-    found, refused = [], []
-    for name, points in outside.offered().items():
+    systems, refusals = [], []
+    for name, points in outside.offers().items():
         if name in names():
             packages = " and ".join(outside.package_of(point) for point in points)
-            refused.append(f"{packages} offers a system {name!r}, which is the name of one of Podium's own")
+            refusals.append(f"{packages} offers a system {name!r}, which is the name of one of Podium's own")
             continue
         try:
-            found.append(outside.load_offered(name, points))
+            systems.append(outside.load_offered(name, points))
         except PodiumError as error:
-            refused.append(str(error))
-    return found, refused
+            refusals.append(str(error))
+    return systems, refusals

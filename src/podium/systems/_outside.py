@@ -21,21 +21,21 @@ def load_file(text: str) -> type[System]:
         ParameterError: there is no such file, or no such system in it.
         RuleError: the file raises an error.
     """
-    found = IN_FILE.fullmatch(text)
-    if found is None or found["settings"]:
+    match = IN_FILE.fullmatch(text)
+    if match is None or match["settings"]:
         raise ParameterError(f"{text!r} is not a file's system; write PATH.py:CLASS")
-    module = module_of(Path(found["file"]))
-    here = {
+    module = module_of(Path(match["file"]))
+    systems = {
         name: each
         for name, each in vars(module).items()
         if isinstance(each, type) and issubclass(each, System) and each.__module__ == module.__name__
     }
-    listed = ", ".join(here) or "no subclass of podium.engine.system.System"
-    name = found["name"] or (next(iter(here)) if len(here) == 1 else "")
-    if name not in here:
+    choices = ", ".join(systems) or "no subclass of podium.engine.system.System"
+    name = match["name"] or (next(iter(systems)) if len(systems) == 1 else "")
+    if name not in systems:
         wrong = f"has no system {name!r}" if name else "has not one system; write PATH.py:CLASS"
-        raise ParameterError(f"{found['file']} {wrong} (it has {listed})")
-    return here[name]
+        raise ParameterError(f"{match['file']} {wrong} (it has {choices})")
+    return systems[name]
 
 
 def module_of(file: Path) -> ModuleType:
@@ -76,12 +76,12 @@ def line_of(error: Exception, file: Path) -> str:
     return f"{file}:{lines[-1]}" if lines else str(file)
 
 
-def offered() -> dict[str, list[EntryPoint]]:
+def offers() -> dict[str, list[EntryPoint]]:
     """The systems that installed packages offer, by name."""
-    found: dict[str, list[EntryPoint]] = {}
+    points: dict[str, list[EntryPoint]] = {}
     for each in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        found.setdefault(each.name, []).append(each)
-    return found
+        points.setdefault(each.name, []).append(each)
+    return points
 
 
 def load_offered(name: str, points: list[EntryPoint]) -> type[System]:

@@ -177,40 +177,40 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_teams_of_heat(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add what a heat says of each of its players."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(events, heat)
-    if nobody_finished(events, start, stop):
+    lines, weight = scratch.lines, weight_at(columns, heat)
+    if nobody_finished(columns, start, stop):
         return
-    teams = gather_teams(events, start, stop, lines)
+    teams = gather_teams(columns, start, stop, lines)
     for i in range(start, stop):
-        me = read(scratch.entering_states, slot_at(events, i, first), entering)
+        me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
     judge_teams(params, lines, teams)
     for i in range(start, stop):
-        slot = slot_at(events, i, first)
+        slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
-        part, variance = part_in_team(events, i, params.partial_play), me.deviation * me.deviation
+        part, variance = part_in_team(columns, i, params.partial_play), me.deviation * me.deviation
         shift = part * variance * lines[row, SURPRISE]
         shrink = part * part * variance / lines[row, VARIANCE] * lines[row, SHRINK]
         add(scratch.sums, slot, Evidence(weight * shift, weight * shrink))
 
 
 @settle.register
-def moved(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """The new mean, and the variance that is left."""
     left = math.sqrt(max(1.0 - totals.shrink, params.kappa))
     return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
 
 
 @kernel
-def combined(params: Any, a: Any, b: Any) -> float:
+def performance_deviation(params: Any, a: Any, b: Any) -> float:
     """C of two players: the deviation of the difference of their performances."""
     return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
 
@@ -218,10 +218,10 @@ def combined(params: Any, a: Any, b: Any) -> float:
 @kernel
 def logistic_chance(params: Any, a: Any, b: Any) -> float:
     """The chance that `a` beats `b` by the Bradley-Terry and Plackett-Luce models."""
-    return logistic((a.rating - b.rating) / combined(params, a, b))
+    return logistic((a.rating - b.rating) / performance_deviation(params, a, b))
 
 
 @expect.register
 def normal_chance(params: Params, a: State, b: State) -> float:
     """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
-    return distribution((a.rating - b.rating) / combined(params, a, b))
+    return distribution((a.rating - b.rating) / performance_deviation(params, a, b))

@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import LARGEST, logistic, strength
+from podium.kernels.records import add, read
+from podium.probability.logistic import LARGEST, bradley_terry, logistic
 
 SLOPE = math.log(10.0) / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
@@ -95,83 +96,100 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_contest(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add each contestant's points to its sum."""
-    entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
-    n, weight = stop - start, weight_at(events, heat)
+    _, entering, _ = prototypes
+    entering_states, lines = scratch.entering_states, scratch.lines
+    n, weight = stop - start, weight_at(columns, heat)
     if n < 2:
         return
-    if nobody_finished(events, start, stop):
+    if nobody_finished(columns, start, stop):
         return
-    note_worst_ranks(events, start, stop, lines)
+    note_worst_ranks(columns, start, stop, lines)
     total = 0.0
     for i in range(start, stop):
-        me = slot_at(events, i, first)
-        own = entering_states[me, 2]
-        seed = seed_of(params, events, entering_states, start, stop, first, entering_states[me, 0], own)
+        me = read(entering_states, slot_at(columns, i, first), entering)
+        seed = seed_of(params, columns, entering, entering_states, start, stop, first, me.rating, me.strength)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
-        left_out = 0.0 if params.counts_self else own
-        deserved = rating_of_rank(params, events, entering_states, start, stop, first, rank, left_out)
-        lines[i - start, DELTA] = cut((deserved - entering_states[me, 0]) / 2.0)
+        excluded = 0.0 if params.counts_self else me.strength
+        deserved = rating_of_rank(params, columns, entering, entering_states, start, stop, first, rank, excluded)
+        lines[i - start, DELTA] = truncate((deserved - me.rating) / 2.0)
         total += lines[i - start, DELTA]
-    shift = cut(-total / n) - 1.0
-    shift += top_correction(events, start, stop, first, entering_states, lines, shift)
+    shift = truncate(-total / n) - 1.0
+    shift += top_correction(columns, entering, entering_states, start, stop, first, lines, shift)
     for i in range(start, stop):
-        sums[slot_at(events, i, first), 0] += cut(weight * (lines[i - start, DELTA] + shift))
+        points = truncate(weight * (lines[i - start, DELTA] + shift))
+        add(scratch.sums, slot_at(columns, i, first), Evidence(points))
 
 
 @kernel
-def cut(x: float) -> float:
+def truncate(x: float) -> float:
     """Whole-number division's result: towards zero."""
     return math.floor(x) if x >= 0.0 else math.ceil(x)
 
 
 @kernel
-def note_worst_ranks(events: Any, start: int, stop: int, lines: Any) -> None:
+def note_worst_ranks(columns: Any, start: int, stop: int, lines: Any) -> None:
     """Those who tie all have the worst of their ranks: how many are at least as good."""
     n = stop - start
     for k in range(n):
         lines[k, DELTA] = 0.0
     for i in range(start, stop):
-        rank = events.rank[i] if events.rank.size else events.place[i]
+        rank = rank_at(columns, i)
         lines[int(rank) - 1, DELTA] += 1.0
     for i in range(start, stop):
-        rank = events.rank[i] if events.rank.size else events.place[i]
+        rank = rank_at(columns, i)
         lines[i - start, WORST_RANK] = rank - 1.0 + lines[int(rank) - 1, DELTA]
 
 
 @kernel
 def strength_of(params: Any, rating: float) -> float:
-    """e^(slope (rating - initial)), the same for all ratings beyond what a sum of two can hold."""
-    return strength(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
+    """e^(slope (rating - initial)), one number for all ratings beyond what a sum of two can hold."""
+    return bradley_terry(min(max(SLOPE * (rating - params.centre), -LARGEST), LARGEST))
 
 
 @kernel
 def seed_of(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rating: float, left_out: float
+    params: Any,
+    columns: Any,
+    entering: Any,
+    entering_states: Any,
+    start: int,
+    stop: int,
+    first: int,
+    rating: float,
+    excluded: float,
 ) -> float:
     """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
 
-    `left_out` is the strength of a contestant who does not count; 0 where all do.
+    `excluded` is the strength of a contestant who does not count; 0 where all do.
     """
     mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
-        theirs = entering_states[slot_at(events, i, first), 2]
+        theirs = read(entering_states, slot_at(columns, i, first), entering).strength
         seed += theirs / (theirs + mine)
-    return seed - left_out / (left_out + mine)
+    return seed - excluded / (excluded + mine)
 
 
 @kernel
 def rating_of_rank(
-    params: Any, events: Any, entering_states: Any, start: int, stop: int, first: int, rank: float, left_out: float
+    params: Any,
+    columns: Any,
+    entering: Any,
+    entering_states: Any,
+    start: int,
+    stop: int,
+    first: int,
+    rank: float,
+    excluded: float,
 ) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, events, entering_states, start, stop, first, middle, left_out) < rank:
+        if seed_of(params, columns, entering, entering_states, start, stop, first, middle, excluded) < rank:
             high = middle
         else:
             low = middle
@@ -180,54 +198,54 @@ def rating_of_rank(
 
 @kernel
 def top_correction(
-    events: Any, start: int, stop: int, first: int, entering_states: Any, lines: Any, shift: float
+    columns: Any, entering: Any, entering_states: Any, start: int, stop: int, first: int, lines: Any, shift: float
 ) -> float:
     """Against inflation at the top: the highest rated together shall not gain, by at most ten points each.
 
     They are counted by rating, without sorting.
     """
     n = stop - start
-    wanted = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
+    top_size = min(4.0 * math.floor(math.sqrt(float(n)) + 0.5), float(n))
     low, high = LOW - MOST_TAKEN * 1e6, HIGH + MOST_TAKEN * 1e6
     while high - low > 0.5:
         middle = math.floor(0.5 * (low + high)) + 0.5
         count = 0.0
         for i in range(start, stop):
-            count += 1.0 if entering_states[slot_at(events, i, first), 0] > middle else 0.0
-        if count >= wanted:
+            count += 1.0 if read(entering_states, slot_at(columns, i, first), entering).rating > middle else 0.0
+        if count >= top_size:
             low = middle
         else:
             high = middle
         if high - low <= 1.0:
             break
-    total, taken = 0.0, 0.0
+    total, counted = 0.0, 0.0
     for i in range(start, stop):
-        if entering_states[slot_at(events, i, first), 0] > high:
+        if read(entering_states, slot_at(columns, i, first), entering).rating > high:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
+            counted += 1.0
     # Of those who tie at the edge the best placed count; who ties in both has the same points.
     worst, none = float(n), 0.0
     while worst - none > 1.0:
         middle = math.floor(0.5 * (worst + none))
-        count = taken
+        count = counted
         for i in range(start, stop):
-            tied = low < entering_states[slot_at(events, i, first), 0] <= high
+            tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
             count += 1.0 if tied and lines[i - start, WORST_RANK] <= middle else 0.0
-        if count >= wanted:
+        if count >= top_size:
             worst = middle
         else:
             none = middle
     for i in range(start, stop):
-        tied = low < entering_states[slot_at(events, i, first), 0] <= high
+        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
         if tied and lines[i - start, WORST_RANK] <= none:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
+            counted += 1.0
     for i in range(start, stop):
-        tied = low < entering_states[slot_at(events, i, first), 0] <= high
-        if tied and none < lines[i - start, WORST_RANK] <= worst and taken < wanted:
+        tied = low < read(entering_states, slot_at(columns, i, first), entering).rating <= high
+        if tied and none < lines[i - start, WORST_RANK] <= worst and counted < top_size:
             total += lines[i - start, DELTA] + shift
-            taken += 1.0
-    return min(max(cut(-total / wanted), -MOST_TAKEN), 0.0)
+            counted += 1.0
+    return min(max(truncate(-total / top_size), -MOST_TAKEN), 0.0)
 
 
 @settle.register

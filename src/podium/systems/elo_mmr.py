@@ -15,7 +15,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import Columns, Entrant, Scratch, comparable, entrant_at, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import (
+    Columns,
+    Entrant,
+    Scratch,
+    comparable,
+    entrant_at,
+    entries_of,
+    heats_of,
+    nobody_finished,
+    slot_at,
+    weight_at,
+)
 from podium.engine.rules import enter, expect, kernel, rate_event
 from podium.engine.system import System, parameter
 from podium.kernels.records import read, write
@@ -28,6 +39,7 @@ LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has th
 RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
 MEAN, SLOPE, PULL = range(3)  # of a factor: pull * tanh(slope * (x - mean))
 WIDTH = 3
+PERFORMANCE, INFORMATIVE = range(2)  # what a line notes of an entry: its performance, and 1 where it has one
 PRECISE = 1e-11  # relative: the step that ends a search
 MOST_STEPS = 200
 
@@ -169,7 +181,7 @@ def drift_variance(params: Any, weight: float, idle: float) -> float:
 
 
 @enter.register
-def drifted(params: Params, me: Any, entrant: Entrant) -> Entering:
+def add_drift(params: Params, me: Any, entrant: Entrant) -> Entering:
     """The belief at the start of an event of weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
@@ -180,7 +192,7 @@ def drifted(params: Params, me: Any, entrant: Entrant) -> Entering:
 def rate_contests(
     params: Params,
     prototypes: Any,
-    events: Columns,
+    columns: Columns,
     settlement: int,
     states: Any,
     scratch: Scratch,
@@ -188,31 +200,30 @@ def rate_contests(
     at: int,
 ) -> None:
     """Every heat gives each of its players a performance; all of an event come from the beliefs before it."""
-    newcomer, _, _ = prototypes
+    newcomer, entering, _ = prototypes
     entering_states = scratch.entering_states
-    first = events.entrants[settlement]
-    size = events.entrants[settlement + 1] - first
-    first_heat = events.heats[settlement] if events.heats.size else settlement
-    last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
-    weight = weight_at(events, first_heat)
+    first = columns.entrants[settlement]
+    size = columns.entrants[settlement + 1] - first
+    first_heat, after_last = heats_of(columns, settlement)
+    weight = weight_at(columns, first_heat)
     variance = performance_variance(params, weight)
     for i in range(size):
         row = at + i
-        write(after, row, read(states, events.player[first + i], newcomer))
-        let_drift(params, after, row, drift_variance(params, weight, entrant_at(events, first + i).idle))
+        write(after, row, read(states, columns.player[first + i], newcomer))
+        let_drift(params, after, row, drift_variance(params, weight, entrant_at(columns, first + i).idle))
         deviation = after[row, DEVIATION]
         slope = 0.5 * LOGISTIC / math.sqrt(deviation * deviation + variance)
         write(entering_states, i, Entering(after[row, RATING], deviation, after[row, EVENTS], slope))
-    for heat in range(first_heat, last_heat):
-        start = events.entries[heat] if events.entries.size else first
-        stop = events.entries[heat + 1] if events.entries.size else first + size
-        judge_contest(params, events, start, stop, first, scratch)
+    for heat in range(first_heat, after_last):
+        start, stop = entries_of(columns, heat)
+        judge_contest(params, entering, columns, start, stop, first, scratch)
         for i in range(start, stop):
-            if scratch.lines[i - start, 1]:
-                remember(params, after, at + slot_at(events, i, first), scratch.lines[i - start, 0], variance)
+            if scratch.lines[i - start, INFORMATIVE]:
+                mean = scratch.lines[i - start, PERFORMANCE]
+                remember(params, after, at + slot_at(columns, i, first), mean, variance)
     for i in range(size):
         after[at + i, RATING] = robust_average(after, at + i)
-        after[at + i, EVENTS] += entrant_at(events, first + i).events
+        after[at + i, EVENTS] += entrant_at(columns, first + i).events
 
 
 @kernel
@@ -231,9 +242,9 @@ def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
     total = table[row, NORMAL_WEIGHT]
     for k in range(factors_of(table, row)):
         total += weight_of(table, row, FIRST + WIDTH * k)
-    kept, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
-    table[row, NORMAL] = (kept * table[row, NORMAL] + moved * table[row, RATING]) / (kept + moved)
-    table[row, NORMAL_WEIGHT] = decay * (kept + moved)
+    stays, moved = transfer * table[row, NORMAL_WEIGHT], (1.0 - transfer) * total
+    table[row, NORMAL] = (stays * table[row, NORMAL] + moved * table[row, RATING]) / (stays + moved)
+    table[row, NORMAL_WEIGHT] = decay * (stays + moved)
     for k in range(factors_of(table, row)):
         table[row, FIRST + WIDTH * k + PULL] *= transfer * decay
     table[row, DEVIATION] = math.sqrt(old + variance)
@@ -247,36 +258,39 @@ def weight_of(table: Any, row: int, factor: int) -> float:
 
 
 @kernel
-def judge_contest(params: Any, events: Any, start: int, stop: int, first: int, scratch: Any) -> None:
+def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Note each entry's performance in its line, and whether it has one."""
     lines = scratch.lines
-    says = 1.0 if stop - start > 1 and not nobody_finished(events, start, stop) else 0.0
+    informative = 1.0 if stop - start > 1 and not nobody_finished(columns, start, stop) else 0.0
     for i in range(start, stop):
-        lines[i - start, 1] = says
-        if lines[i - start, 1]:
-            lines[i - start, 0] = performance(params, events, i, start, stop, first, scratch.entering_states)
+        lines[i - start, INFORMATIVE] = informative
+        if lines[i - start, INFORMATIVE]:
+            best = performance(params, entering, columns, i, start, stop, first, scratch.entering_states)
+            lines[i - start, PERFORMANCE] = best
 
 
 @kernel
-def performance(params: Any, events: Any, i: int, start: int, stop: int, first: int, entering_states: Any) -> float:
+def performance(
+    params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, entering_states: Any
+) -> float:
     """The rating at which the player's ranking is likeliest: Newton's method within a bracket."""
-    me = slot_at(events, i, first)
-    x: float = entering_states[me, 0]
-    low, high, reach = -math.inf, math.inf, 4.0 / entering_states[me, 3]
+    me = read(entering_states, slot_at(columns, i, first), entering)
+    x: float = me.rating
+    low, high, reach = -math.inf, math.inf, 4.0 / me.slope
     for _ in range(MOST_STEPS):
-        tanh = math.tanh((x - entering_states[me, 0]) * entering_states[me, 3])
-        pull = 2.0 * entering_states[me, 3] * params.tie
-        value, slope = -pull * tanh, -pull * entering_states[me, 3] * (1.0 - tanh * tanh)
+        tanh = math.tanh((x - me.rating) * me.slope)
+        pull = 2.0 * me.slope * params.tie
+        value, slope = -pull * tanh, -pull * me.slope * (1.0 - tanh * tanh)
         for j in range(start, stop):
-            if j == i or not comparable(events, i, j):
+            if j == i or not comparable(columns, i, j):
                 continue
-            you = slot_at(events, j, first)
-            pull = 2.0 * entering_states[you, 3]
-            tanh = math.tanh((x - entering_states[you, 0]) * entering_states[you, 3])
-            order = 1.0 if events.place[i] < events.place[j] else -1.0 if events.place[i] > events.place[j] else 0.0
+            you = read(entering_states, slot_at(columns, j, first), entering)
+            pull = 2.0 * you.slope
+            tanh = math.tanh((x - you.rating) * you.slope)
+            order = 1.0 if columns.place[i] < columns.place[j] else -1.0 if columns.place[i] > columns.place[j] else 0.0
             times = 1.0 if order else params.tie
             value += pull * (order - times * tanh)
-            slope -= times * pull * entering_states[you, 3] * (1.0 - tanh * tanh)
+            slope -= times * pull * you.slope * (1.0 - tanh * tanh)
         if value > 0.0:
             low = x
         else:

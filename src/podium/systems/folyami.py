@@ -17,7 +17,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
-from podium.probability.logistic import score, share, strength
+from podium.probability.logistic import bradley_terry, score, win_share
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
@@ -121,7 +121,7 @@ class Folyami(System):
 @enter.register
 def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
     """A newcomer's factor by the number of events before this one."""
-    mine = strength(params.slope * (me.rating - params.centre))
+    mine = bradley_terry(params.slope * (me.rating - params.centre))
     left = params.window - me.events
     if params.curve == 0.0 or left <= 0.0:
         return Entering(me.rating, me.events, 0.0, 1.0, mine)
@@ -138,7 +138,7 @@ def points_from_pair(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """One expected score and one remoteness serve both; the provisional factors are each one's own."""
-    w = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
+    w = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
     result = score(mine.place, theirs.place)
     weight = params.k * agnesi(params.closeness * (mine.place - theirs.place))
@@ -171,11 +171,11 @@ def smooth_base(window: int, factor: float) -> float:
     """b, with b (b^w - 1) / (b - 1) = w f: the mean of b^(w - n) over n = 0 ... w - 1 is f."""
     if (window, factor) in KNOWN_BASES:
         return KNOWN_BASES[window, factor]
-    return solved_base(window, factor)
+    return solve_base(window, factor)
 
 
-def solved_base(window: int, factor: float) -> float:
-    """The base of the smooth provisional curve, by Brent's method."""
+def solve_base(window: int, factor: float) -> float:
+    """Find the base of the smooth provisional curve, by Brent's method."""
     from scipy.optimize import brentq  # noqa: PLC0415
 
     if factor == 1.0:
@@ -183,8 +183,8 @@ def solved_base(window: int, factor: float) -> float:
     powers = np.arange(1, window + 1)
     # The mean is at least b^w / w; that bound serves where factor^w is no number.
     most = factor if window * math.log(factor) < LARGEST else (window * factor) ** (1.0 / window)
-    found: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
-    return found
+    base: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
+    return base
 
 
 SYSTEM = Folyami

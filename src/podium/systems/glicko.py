@@ -102,7 +102,7 @@ def attenuation(deviation: float) -> float:
 
 
 @enter.register
-def inflated(params: Params, me: State, entrant: Entrant) -> Entering:
+def inflate_deviation(params: Params, me: State, entrant: Entrant) -> Entering:
     """Step 1: idle days widen the deviation, up to a newcomer's."""
     deviation = me.deviation
     if entrant.idle > 0.0:

@@ -139,7 +139,7 @@ class Glicko2(System):
 
 def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np.bool_]:
     """Which players' volatility has grown to the cap."""
-    volatility = states[:, State._fields.index("volatility")]
+    volatility = states[:, Glicko2.column("volatility")]
     return volatility >= cap * (1.0 - 1e-9)  # a square root may fall short of it by rounding
 
 

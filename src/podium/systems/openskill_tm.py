@@ -52,9 +52,8 @@ class OpenskillTm(shared.WengLin):
 
 def beyond_cut_off(system: shared.WengLin, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Which players are so far from a newcomer that one of the two chances is cut off."""
-    names = shared.State._fields
-    lead = np.abs(states[:, names.index("rating")] - system.initial)
-    variance = states[:, names.index("deviation")] ** 2 + system.deviation**2 + 2.0 * system.beta**2
+    lead = np.abs(states[:, system.column("rating")] - system.initial)
+    variance = states[:, system.column("deviation")] ** 2 + system.deviation**2 + 2.0 * system.beta**2
     return lead > CUT_OFF * system.spread * np.sqrt(variance)
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
-from podium.probability.logistic import share, strength
+from podium.probability.logistic import bradley_terry, win_share
 
 FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full win [2]
 
@@ -109,7 +109,7 @@ def add_base_points(params: Params, me: State, entrant: Entrant) -> Entering:
         race += 1.0
         rating += max(2.0 * (params.base_events - race), 8.0)
     factor = experience(me.peak, me.events) if params.steadying else 1.0
-    return Entering(rating, me.peak, me.events, factor, strength(params.slope * (rating - params.centre)))
+    return Entering(rating, me.peak, me.events, factor, bradley_terry(params.slope * (rating - params.centre)))
 
 
 @kernel
@@ -133,7 +133,7 @@ def points_from_times(
     params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """The pair exchange: what one wins, the other loses."""
-    expected = share(a.strength, b.strength, params.slope * (a.rating - b.rating))
+    expected = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     longest = params.max_time_s
     if mine.finished and theirs.finished:
         result = lead(mine.time_s, theirs.time_s)
@@ -154,7 +154,7 @@ def lead(mine: float, theirs: float) -> float:
 
 @settle.register
 def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add the exchange, keep the best."""
+    """Add the exchange; the best rating stays."""
     rating = me.rating + totals.points
     return State(rating, max(me.peak, rating), me.events + entrant.events)
 

@@ -18,7 +18,7 @@ from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic
 from podium.systems.stk import lead
 
-HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits are kept in two
+HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits take two
 RATING_SHIFT = 300.0
 DEVIATIONS_OFF = 3.0
 SURE_GAP = 350.0
@@ -178,14 +178,14 @@ class StkRd(System):
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Whole states; a raw rating that is not known is as far above the rating as the deviation says."""
         states = System.filled_states(self, known)
-        raw, deviation, rating = (State._fields.index(name) for name in ("raw_rating", "deviation", "rating"))
+        raw, deviation, rating = (self.column(name) for name in ("raw_rating", "deviation", "rating"))
         unknown = np.isnan(known["raw_rating"]) if "raw_rating" in known else np.ones(len(states), np.bool_)
         states[unknown, raw] = states[unknown, rating] + DEVIATIONS_OFF * states[unknown, deviation] - RATING_SHIFT
         return states
 
 
 @kernel
-def ones(bits: int) -> int:
+def bit_count(bits: int) -> int:
     """How many of 32 bits are set."""
     bits = bits - ((bits >> 1) & 0x55555555)
     bits = (bits & 0x33333333) + ((bits >> 2) & 0x33333333)
@@ -204,7 +204,7 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
     old, new = int(me.disconnects_old), int(me.disconnects_new)
     old = ((old << 1) | (new >> 31)) & HALF
     new = ((new << 1) | int(entrant.quit)) & HALF
-    quits = float(ones(old) + ones(new))
+    quits = float(bit_count(old) + bit_count(new))
     penalty = 15.0 + 3.0 * (quits - 3.0) if entrant.quit and quits >= 3.0 else 0.0
     return Entering(
         raw_rating=me.raw_rating,
@@ -225,10 +225,10 @@ def remember_quit(params: Params, me: State, entrant: Entrant) -> Entering:
 def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat) -> tuple[Duel, Duel]:
     """Both sides of a pair: one result and one expected score, each weighed by its own accuracy."""
     raw_a, raw_b = a.raw_rating - HANDICAP * mine.handicap, b.raw_rating - HANDICAP * theirs.handicap
-    here_a, here_b = mine.finished > 0.0, theirs.finished > 0.0
-    time_a = mine.time_s if here_a else 1.2 * theirs.time_s
-    time_b = theirs.time_s if here_b else 1.2 * mine.time_s
-    result = lead(time_a, time_b) if here_a and here_b else 1.0 if here_a else 0.0
+    finishes_a, finishes_b = mine.finished > 0.0, theirs.finished > 0.0
+    time_a = mine.time_s if finishes_a else 1.2 * theirs.time_s
+    time_b = theirs.time_s if finishes_b else 1.2 * mine.time_s
+    result = lead(time_a, time_b) if finishes_a and finishes_b else 1.0 if finishes_a else 0.0
     trial = heat.mode == TIME_TRIAL
     shorter, longer = min(time_a, time_b), max(time_a, time_b)
     spread = (1.0 if trial else params.item_spread) * math.sqrt(120.0 / shorter)
@@ -239,8 +239,8 @@ def duel(params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, h
         shared *= 0.25
     accuracy_a, accuracy_b = shared * a.deviation / (b.root * 10.0), shared * b.deviation / (a.root * 10.0)
     surprise = abs(result - expected)
-    widen_a = widening(a.deviation, accuracy_a, surprise) if here_a else 0.0
-    widen_b = widening(b.deviation, accuracy_b, surprise) if here_b else 0.0
+    widen_a = widening(a.deviation, accuracy_a, surprise) if finishes_a else 0.0
+    widen_b = widening(b.deviation, accuracy_b, surprise) if finishes_b else 0.0
     return (
         Duel(result, expected, accuracy_a * stake, widen_a),
         Duel(1.0 - result, 1.0 - expected, accuracy_b * stake, widen_b),

@@ -128,36 +128,36 @@ rate_event.register(Params, rate_heats)
 
 @judge_heat.register
 def judge_ranking(
-    params: Params, prototypes: Any, events: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+    params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add a heat's message to each of its players."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(events, heat)
-    if nobody_finished(events, start, stop):
+    lines, weight = scratch.lines, weight_at(columns, heat)
+    if nobody_finished(columns, start, stop):
         return
-    teams = gather_teams(events, start, stop, lines)
+    teams = gather_teams(columns, start, stop, lines)
     if teams < 2:
         return
     for k in range(teams):
         for note in range(SIZE, RESULT_MEAN + 1):
             lines[k, note] = 0.0
     for i in range(start, stop):
-        me = read(scratch.entering_states, slot_at(events, i, first), entering)
+        me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
         lines[row, SIZE] += 1.0
     pass_messages(params, lines, teams)
     for i in range(start, stop):
-        slot = slot_at(events, i, first)
+        slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
         precision = lines[row, LEFT] + lines[row, RIGHT]
         if precision <= 0.0:
             continue
         mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
-        part = part_in_team(events, i, params.partial_play)
+        part = part_in_team(columns, i, params.partial_play)
         squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
@@ -175,15 +175,15 @@ def pass_messages(params: Any, lines: Any, teams: int) -> None:
         else:
             for k in range(teams - 2):
                 moved = max(moved, apply_result(params, lines, k))
-                tell_right(lines, k)
+                pass_right(lines, k)
             for back in range(teams - 2):
                 k = teams - 2 - back
                 moved = max(moved, apply_result(params, lines, k))
-                tell_left(lines, k)
+                pass_left(lines, k)
         if moved <= params.tolerance:
             break
-    tell_left(lines, 0)
-    tell_right(lines, teams - 2)
+    pass_left(lines, 0)
+    pass_right(lines, teams - 2)
 
 
 @kernel
@@ -222,8 +222,8 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
 
 
 @kernel
-def tell_right(lines: Any, k: int) -> None:
-    """What the difference on team k's right says of the next team: team k's performance less the difference."""
+def pass_right(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
     mean, variance = without_right(lines, k)
     cut = lines[k, RESULT]
     precision = cut / (variance * cut + 1.0)
@@ -232,8 +232,8 @@ def tell_right(lines: Any, k: int) -> None:
 
 
 @kernel
-def tell_left(lines: Any, k: int) -> None:
-    """What the difference on team k's right says of team k: the next team's performance and the difference."""
+def pass_left(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
     mean, variance = without_left(lines, k + 1)
     cut = lines[k, RESULT]
     lines[k, RIGHT] = cut / (variance * cut + 1.0)
@@ -241,7 +241,7 @@ def tell_left(lines: Any, k: int) -> None:
 
 
 @settle.register
-def multiplied(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
+def multiply_messages(params: Params, me: State, totals: Evidence, entrant: Entrant) -> State:
     """The belief before times the messages."""
     own = 1.0 / (me.deviation * me.deviation)
     precision = own + totals.precision

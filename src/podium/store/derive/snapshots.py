@@ -112,7 +112,7 @@ def days(connection: sa.Connection, pool: Pool) -> list[int]:
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
 
 
-def told(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, Any]]:
+def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, Any]]:
     """The ranks of a day, best first: `rank, player, rating`.
 
     Raises:

@@ -124,7 +124,7 @@ class EventReader(Reader):
             UnknownError: no such pool, or the day has no ranks.
         """
         with self.reading(pool_name) as (connection, pool):
-            return snapshots.told(connection, pool, day)
+            return snapshots.ranks_on(connection, pool, day)
 
     def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
         """Show a player's rank day by day.

@@ -143,7 +143,7 @@ def interpreted(system: System, events: Any) -> Replayed:
     states = newcomers(system, events.player_names.len())
     count = int(columns.entrants[-1])
     replayed = Replayed(states, np.empty(count), np.empty((count, states.shape[1])))
-    rating = system.state_type._fields.index("rating")
+    rating = system.column("rating")
     settlements = columns.entrants.size - 1
     scratch = scratch_for(system, columns, 0, settlements)
     for settlement in range(settlements):

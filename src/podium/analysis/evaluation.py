@@ -80,7 +80,7 @@ def evaluate(
     judged = [judge(checked, system, chosen, period) for system in systems]
     for name, (table, _) in zip(names, judged, strict=True):
         if table.is_empty():
-            raise ParameterError(f"{name}: there is no pair to judge; widen --since, --until or --min-events")
+            raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
     scores = [
         {"system": name} | summary(table, each.bins, weight) for name, (table, each) in zip(names, judged, strict=True)
     ]
@@ -125,7 +125,7 @@ def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
     if window.since is None and window.until is None:
         return selected
     if "started_at" not in events.results.frame.columns:
-        raise ParameterError("--since and --until need started_at in the results")
+        raise ParameterError("a time to judge needs started_at in the results")
     when = events.results.frame["started_at"][events.entry_row[starts]]
     if window.since is not None:
         selected &= (when >= instant(window.since, whole_day=False)).to_numpy()

@@ -264,7 +264,7 @@ def predict(system: System, events: Events, selection: HeatSelection) -> Predict
         *system.arguments(),
         columns,
         HeatSelection(selection.heats, float(selection.min_events), float(selection.settled_events)),
-        system.state_type._fields.index("events"),
+        system.column("events"),
         scratch,
         tables,
     )

@@ -132,7 +132,7 @@ def end_of_training(results: Results, train_until: str | date | datetime) -> dat
     starts = starts_of(results.frame)
     count = math.floor(starts.len() * float(share[1]) / 100.0)
     if not 0 < count < starts.len():
-        raise ParameterError(f"--train-until {train_until} leaves no events on one side of {starts.len()}")
+        raise ParameterError(f"training until {train_until} leaves no events on one side of {starts.len()}")
     last: datetime = starts[count - 1]
     return last
 
@@ -148,7 +148,9 @@ def split_at(results: Results, until: datetime) -> Split:
     if train.is_empty() or train.height == results.frame.height:
         ends: Any = results.frame.select(first=pl.col("started_at").min(), last=pl.col("started_at").max()).row(0)
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"--train-until {until:%Y-%m-%d} leaves no events on one side; the results go from {span}")
+        raise ParameterError(
+            f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}"
+        )
     starts = starts_of(train)
     middle = starts[int(starts.len() * LEARNT_SHARE)]
     return Split(Results(train, results.source), middle, until)

@@ -20,7 +20,7 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     rows = events.ledger
     taken = events.results.frame[rows.row]
     before, after = changes(system, events, replayed)
-    rating = after[:, system.state_type._fields.index("rating")]
+    rating = after[:, system.column("rating")]
     return pl.DataFrame(
         {
             "event_id": taken["event_id"],

@@ -11,10 +11,9 @@ from podium.engine.encoding import frozen
 from podium.engine.replay import Replayed, replay_groups
 from podium.engine.system import System
 
-MAX_OPPONENTS, MAX_WORK = (
-    100,
-    2e7,
-)  # opponents left out: the nearest in the order of finish, fewer where a field is large
+MAX_OPPONENTS = 100  # opponents left out: the nearest in the order of finish
+MAX_WORK = 2e7  # pairs to be rated again: fewer opponents where a field is large
+COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # of those who remain
 
 
 class Contribution(NamedTuple):
@@ -92,24 +91,21 @@ def change_without(
     moved = Replayed(states.copy(), np.empty(entrants.size), np.empty((entrants.size, states.shape[1])))
     replay_groups(system, alone, 0, 1, moved)
     me = int(np.searchsorted(entrants, entrant))
-    rating = system.state_type._fields.index("rating")
+    rating = system.column("rating")
     return float(moved.after[me, rating] - moved.before[me])
 
 
 def one_group(columns: inputs.Columns, entrants: Any, entries: Any, slots: Any, lengths: list[int]) -> inputs.Columns:
     """The columns of one group of those entrants and entries; empty heats are gone, ranks close up."""
-    per_entrant = {name: getattr(columns, name) for name in ("player", "played_events", "quit", "idle")}
-    per_entry = {
-        name: getattr(columns, name)
-        for name in ("side", "finished", "time_s", "score", "played_s", "duration_s", "handicap")
-    }
+    per_entrant = {name: getattr(columns, name) for name in inputs.ENTRANT_COLUMNS}
+    per_entry = {name: getattr(columns, name) for name in inputs.ENTRY_COLUMNS if name not in COUNTED_ANEW}
     offsets = np.concatenate([[0], np.cumsum([length for length in lengths if length])])
     rank, place = reranked(columns.place[entries], offsets)
     taken = {name: values[entrants] if values.size else values for name, values in per_entrant.items()}
     taken |= {name: values[entries] if values.size else values for name, values in per_entry.items()}
     whole = columns.entries if columns.entries.size else columns.entrants
     heats = np.searchsorted(whole, entries[offsets[:-1]], side="right") - 1
-    per_heat = {name: getattr(columns, name) for name in ("mode", "weight")}
+    per_heat = {name: getattr(columns, name) for name in inputs.HEAT_COLUMNS}
     taken |= {name: values[heats] if values.size else values for name, values in per_heat.items()}
     taken |= {
         "entrants": np.array([0, entrants.size]),

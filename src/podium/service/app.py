@@ -16,7 +16,7 @@ from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import READING, add_errors, answers, problem
 from podium.service.metrics import Metrics, MetricsMiddleware
 from podium.store import Store
-from podium.store.sql.database import only_reading
+from podium.store.sql.database import read_transaction
 
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
@@ -59,7 +59,7 @@ def add_service(app: FastAPI, store: Store, metrics: Metrics) -> None:
     @app.get("/healthz", tags=["service"])
     def healthz() -> dict[str, str]:
         """Whether the service and its database answer."""
-        with only_reading(store.engine).connect() as connection:
+        with read_transaction(store.engine) as connection:
             connection.execute(sa.text("SELECT 1"))
         return {"status": "ok"}
 

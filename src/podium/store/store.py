@@ -16,6 +16,8 @@ from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
+from podium.store.sql.database import UnavailableError, write_transaction
+from podium.store.sql.files import truncate_wal
 from podium.store.write import administration, registrations, submission
 from podium.store.write.registrations import HELD, Registered
 from podium.store.write.submission import Receipt, Submission, checked_rows, sent_events
@@ -42,10 +44,8 @@ class Store(EventReader):
     @contextmanager
     def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
-        with self.engine.connect() as connection, connection.begin() as transaction:
+        with write_transaction(self.engine, dry_run=dry_run) as connection:
             yield connection, lock_pool(connection, pool_name)
-            if dry_run:
-                transaction.rollback()
         self.writes[pool_name] += not dry_run
 
     # Pools
@@ -57,7 +57,7 @@ class Store(EventReader):
             StoreError: there is one of that name.
             ParameterError: the rule for names refuses it.
         """
-        with self.engine.begin() as connection:
+        with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
@@ -142,6 +142,8 @@ class Store(EventReader):
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
                     return [*submission.submit_together(connection, pool, sent)]
+        except UnavailableError as error:
+            return [error] * len(sent)  # each alone would wait for it as long again
         except PodiumError:
             pass  # whose it is shows when each is taken alone
         told: list[list[Receipt] | PodiumError] = []
@@ -255,7 +257,8 @@ class Store(EventReader):
         with self.writing(pool_name) as (connection, pool):
             number, told = players.pseudonymise(connection, pool, name)
             append(connection, pool, PSEUDONYMISE, [entry(str(number), None, actor)])
-            return told
+        truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
+        return told
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.

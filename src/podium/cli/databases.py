@@ -1,8 +1,5 @@
 """Commands on a store itself: db, pool, season."""
 
-import shutil
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -12,8 +9,8 @@ import typer
 from podium.cli import show
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
-from podium.cli.storing import DEFAULT, Actor, Database, PoolName, opened, store_type, verify
-from podium.errors import ParameterError, PodiumError
+from podium.cli.storing import DEFAULT, Actor, Database, NotVerifiedError, PoolName, opened, store_type
+from podium.errors import PodiumError
 
 db = typer.Typer(help="Make, move and keep a database.", no_args_is_help=True, rich_markup_mode=None)
 pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
@@ -29,7 +26,7 @@ class NotUpgradedError(PodiumError):
 @db.command("init")
 def init(url: Database = DEFAULT) -> None:
     """Make the database, or bring its schema up to date."""
-    opened(url).close()
+    opened(url, create=True).close()
     typer.echo(f"{url} is ready")
 
 
@@ -43,7 +40,7 @@ def upgrade(url: Database = DEFAULT) -> None:
     from podium.store.write.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
-    store = open_store(url)
+    store = open_store(url, must_exist=True)
     failures = []
     for each in upgrade_pools(store.engine, "podium db upgrade"):
         if each.error:
@@ -60,79 +57,55 @@ def copy_before_upgrade(url: str) -> None:
     """Copy an SQLite file beside itself if an upgrade would change it; of another database say whose the copy is.
 
     Raises:
-        ParameterError: the copy cannot be written.
-        StoreError: the database cannot be opened.
+        StoreError: there is no database, it cannot be opened, or the copy cannot be written.
     """
-    from podium.store.sql.database import engine_for, explain_failure
+    from podium.store.backup import back_up
+    from podium.store.sql.database import engine_for, explain_failure, require_database
+    from podium.store.sql.files import file_of
     from podium.store.write.upgrade import is_due
 
+    require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
-        has_file = engine.dialect.name == "sqlite"
-        source = Path(engine.url.database or "")
-        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be made
+        source, due = file_of(engine), is_due(engine)
         engine.dispose()
     if not due:
         return
-    if not has_file:
+    if source is None:
         typer.echo("no backup is taken of PostgreSQL: a pg_dump from before is yours to take and keep")
         return
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
-    write_copy(source, out)
+    back_up(url, out)
     typer.echo(f"{url} is copied to {out}")
 
 
 @db.command("backup")
 def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
     """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
-    write_copy(sqlite_path(url), out)
+    store_type()
+    from podium.store.backup import back_up
+
+    back_up(url, out)
     typer.echo(f"{url} is copied to {out}")
-
-
-def write_copy(source: Path, out: Path) -> None:
-    """Copy an SQLite file while it is in use; the copy appears whole or not at all.
-
-    Raises:
-        ParameterError: there is a file of the copy's name, or it cannot be written.
-    """
-    if out.exists():
-        raise ParameterError(f"{out} is there already")
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(part)) as copy:
-            live.backup(copy)
-        part.replace(out)
-    except (sqlite3.Error, OSError) as error:
-        part.unlink(missing_ok=True)
-        raise ParameterError(f"{out}: cannot be written ({error})") from error
 
 
 @db.command("restore")
 def restore_database(
-    source: Annotated[Path, typer.Argument(help="A copy that backup made.")], url: Database = DEFAULT
+    source: Annotated[Path, typer.Argument(help="A copy that backup made.")],
+    unverified: Annotated[bool, typer.Option("--unverified", help="Also if it is not what its log says.")] = False,
+    url: Database = DEFAULT,
 ) -> None:
-    """Put a copy in the place of a database that is not there any more, and verify it."""
-    target = sqlite_path(url, must_exist=False)
-    if target.exists():
-        raise ParameterError(f"{target} is there; move it away first")
-    if not source.exists():
-        raise ParameterError(f"{source}: there is no such file")
-    shutil.copyfile(source, target)
-    verify(url)
+    """Put a copy in the place of a database that is not there any more, once it is verified."""
+    store_type()
+    from podium.store.backup import restore
 
-
-def sqlite_path(url: str, *, must_exist: bool = True) -> Path:
-    """The file of an SQLite database.
-
-    Raises:
-        ParameterError: it is another database, or not there.
-    """
-    if "://" in url and not url.startswith("sqlite:///"):
-        raise ParameterError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
-    path = Path(url.removeprefix("sqlite:///"))
-    if must_exist and not path.exists():
-        raise ParameterError(f"{path}: there is no such file")
-    return path
+    with show.progress("rating anew"):
+        verification = restore(source, url, unverified=unverified)
+    typer.echo(f"{url} is restored from {source}: {verification}")
+    if verification.findings:
+        raise NotVerifiedError("\n".join(verification.findings))
+    if verification.pools:
+        typer.echo(f"{url}: everything is what the log says")
 
 
 @pool.command("create")
@@ -145,7 +118,7 @@ def create_pool(
 ) -> None:
     """Open a ladder that is rated with a system."""
     made = chosen_system(system, settings, system_file)
-    opened(url).create_pool(name, made)
+    opened(url, create=True).create_pool(name, made)
     typer.echo(f"pool {name} is rated with {made.name}")
 
 

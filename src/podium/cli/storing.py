@@ -1,5 +1,6 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, rename, snapshot, verify."""
 
+import atexit
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -30,13 +31,20 @@ class NotVerifiedError(PodiumError):
     exit_status: ClassVar[int] = 1
 
 
-def opened(url: str) -> "Store":
-    """The store.
+def opened(url: str, *, create: bool = False) -> "Store":
+    """The store, which is closed when the command ends.
+
+    Args:
+        url: of the database.
+        create: make the database where there is none.
 
     Raises:
         ParameterError: the extra is not installed.
+        StoreError: it cannot be opened; there is none, unless it is to be created.
     """
-    return store_type()(url)
+    store = store_type()(url, must_exist=not create)
+    atexit.register(store.close)
+    return store
 
 
 def store_type() -> "type[Store]":
@@ -176,7 +184,9 @@ def snapshot(
 def verify(url: Database = DEFAULT) -> None:
     """Rate the whole log anew, and compare everything that is kept, bit for bit."""
     with show.progress("rating anew"):
-        found = opened(url).verify()
-    if found:
-        raise NotVerifiedError("\n".join(found))
-    typer.echo(f"{url}: everything is what the log says")
+        verification = opened(url).verification()
+    if verification.findings:
+        raise NotVerifiedError("\n".join([*verification.findings, f"compared: {verification}"]))
+    if not verification.pools:
+        raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
+    typer.echo(f"{url}: everything is what the log says ({verification})")

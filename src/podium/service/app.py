@@ -1,9 +1,12 @@
 """The service over a store: its routes, errors and counters put together."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import sqlalchemy as sa
 from fastapi import FastAPI, Response
+from fastapi.concurrency import run_in_threadpool
 
 from podium import __version__
 from podium.service.api.bodies import schemas
@@ -25,14 +28,25 @@ the field. A result may be sent again and again: its `event_id` counts once.
 """
 
 
-def create_app(store: Store, *, daily: bool = False) -> FastAPI:
-    """The service over a store, which it does not close.
+def create_app(store: Store, *, daily: bool = False, close: bool = False) -> FastAPI:
+    """The service over a store.
 
     Args:
         daily: keep the ranks of 00:00 UTC every day.
+        close: close the store when the service stops.
     """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with keeping_days(app, store) if daily else nullcontext():
+                yield
+        finally:
+            if close:
+                await run_in_threadpool(store.close)
+
     app = FastAPI(
-        lifespan=(lambda app: keeping_days(app, store)) if daily else None,
+        lifespan=lifespan,
         title="Podium",
         version=__version__,
         description=ABOUT,

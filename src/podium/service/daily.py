@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
 from podium.store import Store
+from podium.store.sql.files import truncate_wal
 
 LOOK_S = 60.0
 
@@ -33,6 +34,7 @@ async def keep_days(store: Store) -> None:
             for each in await run_in_threadpool(store.pools):
                 with log_refusal():  # as of a pool that could not be upgraded; the others have their ranks
                     await run_in_threadpool(store.snapshot, each.name)
+        await run_in_threadpool(truncate_wal, store.engine, 0)  # a pseudonymised name may have had to wait there
         await asyncio.sleep(LOOK_S)
 
 

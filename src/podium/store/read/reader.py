@@ -10,15 +10,16 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.system import System
+from podium.errors import UnknownError
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
-from podium.store.derive.verification import differences
+from podium.store.derive.verification import Verification, differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
-from podium.store.log.pools import Pool, every_pool, get_pool
+from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic
 from podium.store.read import boards, lookup
-from podium.store.sql.database import opened, read_transaction
-from podium.store.sql.files import truncate_wal
+from podium.store.sql.database import UnavailableError, opened, read_transaction
+from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import Registered
 
@@ -275,9 +276,43 @@ class Reader:
         Returns:
             A sentence for each difference; empty where all is well.
         """
-        names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
-        told = []
+        return self.verification(pool_name).findings
+
+    def verification(self, pool_name: str | None = None) -> Verification:
+        """Compare what is kept with the log rated anew, bit for bit, after what the database finds wrong with itself.
+
+        A fault in one pool keeps no other from being compared.
+
+        Args:
+            pool_name: one pool; all where None.
+
+        Returns:
+            How much was compared, and what was found.
+
+        Raises:
+            UnavailableError: the database cannot serve at the moment.
+        """
+        found, waits = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)], []
+        compared: Counter[str] = Counter()
+        try:
+            names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
+        except sa.exc.DatabaseError as error:
+            names = []
+            found.append(f"the pools cannot be read ({error.orig})")
         for name in names:
-            with self.reading(name) as (connection, pool):
-                told += differences(connection, pool)
-        return told
+            try:
+                with self.reading(name) as (connection, pool):
+                    reason = other_arithmetic(pool)
+                    if reason:
+                        waits.append(f"{name}: the pool {reason}")
+                    found.extend(differences(connection, pool, compared))
+            except (UnavailableError, UnknownError):
+                raise
+            except Exception as error:
+                found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
+        return Verification(len(names), compared["events"], compared["changes"], tuple(found), tuple(waits))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, without the statement that a database failed at."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]

@@ -32,11 +32,13 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
     """What SQLite itself finds wrong with its file, a line each; a server looks after its own."""
     if engine.dialect.name != "sqlite":
         return []
-    with closing(engine.raw_connection()) as connection:
-        try:
+    try:
+        with closing(engine.raw_connection()) as connection:
             rows = connection.cursor().execute("PRAGMA integrity_check(20)").fetchall()
-        except sqlite3.DatabaseError as error:
-            return [str(error)]
+    except sqlite3.DatabaseError as error:
+        if sqlite_code(error) not in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
+            raise
+        return [str(error)]
     return [line for (text,) in rows for line in str(text).splitlines() if text != "ok"]
 
 

@@ -108,9 +108,13 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
 
 def test_a_damaged_database_is_named_without_a_traceback(tmp_path):
     path = tmp_path / "podium.db"
-    fill(str(path), "one", "two").close()
+    with closing(fill(str(path), "one", "two")) as store, store.engine.begin() as connection:
+        select = sa.text("SELECT rootpage FROM sqlite_master WHERE name = 'standing'")
+        (page,) = connection.execute(select).scalars()
     with path.open("r+b") as file:
-        for page in range(40, path.stat().st_size // 4096):
-            file.seek(page * 4096)
-            file.write(b"\xff" * 4096)
-    assert "podium: the database is damaged: " in run("verify", "--db", path, status=1)
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    message = run("verify", "--db", path, status=1)
+    assert "podium: the database is damaged: " in message
+    assert "podium: one: cannot be verified further (DatabaseError: " in message
+    assert "podium: two: cannot be verified further (DatabaseError: " in message

@@ -36,7 +36,7 @@ class Verification:
     @property
     def findings(self) -> list[str]:
         """A sentence for everything that is not well."""
-        return [*self.differences, *self.waits]
+        return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
         """What was compared, in words."""

@@ -172,11 +172,11 @@ def test_a_copy_is_taken_while_others_write(tmp_path):
     assert events_of(tmp_path / "copy.db") == 2
 
 
-@pytest.mark.parametrize("url", ["none.db", "empty.db", "postgresql://localhost/x", "sqlite://"])
+@pytest.mark.parametrize("url", ["none.db", "empty.db", "postgresql://localhost/x", "sqlite://", "://"])
 def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.db").touch()
-    with pytest.raises(StoreError, match=r"no such database|is empty|is for SQLite files"):
+    with pytest.raises(StoreError, match=r"no such database|is empty|is for SQLite files|cannot be opened"):
         back_up(url, tmp_path / "copy.db")
     assert [path.name for path in tmp_path.iterdir()] == ["empty.db"]
 

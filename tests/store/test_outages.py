@@ -1,6 +1,7 @@
 """A database that is busy, full or away is an error of its own, and nothing is half done when it is back."""
 
 import sqlite3
+import threading
 from contextlib import ExitStack, closing
 
 import pytest
@@ -127,6 +128,28 @@ def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
         with pytest.raises(UnavailableError, match="too much waits"):
             store.leaderboard("main")
     assert len(store.leaderboard("main")) == 2
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_url, kind):
+    with closing(Store(new_url(kind))) as store:
+        for round_ in range(10):
+            gate, outcomes = threading.Barrier(8), []
+
+            def create(round_=round_, gate=gate, outcomes=outcomes):
+                gate.wait()
+                try:
+                    store.create_pool(f"pool {round_}", find("elo")())
+                except Exception as error:  # noqa: BLE001  (looked at below)
+                    outcomes.append(str(error))
+
+            threads = [threading.Thread(target=create) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert outcomes == [f"there is a pool 'pool {round_}' already"] * 7
+        assert len(store.pools()) == 10
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

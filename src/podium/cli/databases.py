@@ -67,7 +67,7 @@ def copy_before_upgrade(url: str) -> None:
     require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
-        source, due = file_of(engine), is_due(engine)
+        source, due = file_of(engine.url), is_due(engine)
         engine.dispose()
     if not due:
         return

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from podium.store.derive.verification import Verification
-from podium.store.sql.database import StoreError, engine_for, require_database
+from podium.store.sql.database import StoreError, engine_for, explain_failure, full_url, require_database
 from podium.store.sql.files import file_of, files_of, integrity_faults
 from podium.store.store import Store
 
@@ -66,9 +68,8 @@ def sqlite_file(url: str) -> Path:
     Raises:
         StoreError: it is another database.
     """
-    engine = engine_for(url)
-    path = file_of(engine)
-    engine.dispose()
+    with explain_failure(url):
+        path = file_of(sa.make_url(full_url(url)))
     if path is None:
         raise StoreError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
     return path

@@ -76,7 +76,7 @@ def require_database(url: str, name: str = "") -> None:
         StoreError: it is missing, empty, not a database, has no tables of Podium, or is a newer Podium's.
     """
     with explain_failure(name or url):
-        engine = engine_for(url)
+        engine = plain_engine(url)  # Podium's own would make a WAL database of any
         try:
             reason = refusal(engine)
         finally:
@@ -87,7 +87,7 @@ def require_database(url: str, name: str = "") -> None:
 
 def refusal(engine: sa.Engine) -> str:
     """Why this is no database of this version of Podium or an earlier one, in words; empty where it is one."""
-    path = file_of(engine)
+    path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
         return "there is no such database"
     if path is not None and path.is_file() and not path.stat().st_size:
@@ -96,12 +96,17 @@ def refusal(engine: sa.Engine) -> str:
     return "it has no tables of Podium; podium db init makes them" if revision is None else newer_schema(revision)
 
 
-def engine_for(url: str) -> sa.Engine:
-    """An engine for the database, its schema left as it is."""
+def plain_engine(url: str) -> sa.Engine:
+    """An engine for the database, as it is."""
     address = sa.make_url(full_url(url))
     is_server = address.get_backend_name() != "sqlite"
-    engine = sa.create_engine(address, pool_pre_ping=is_server)  # a server may have been restarted meanwhile
-    if not is_server:
+    return sa.create_engine(address, pool_pre_ping=is_server)  # a server may have been restarted meanwhile
+
+
+def engine_for(url: str) -> sa.Engine:
+    """An engine for the database, its schema left as it is."""
+    engine = plain_engine(url)
+    if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -10,10 +10,10 @@ SIDE_FILES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
 TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
 
 
-def file_of(engine: sa.Engine) -> Path | None:
+def file_of(url: sa.URL) -> Path | None:
     """The file of an SQLite database; None of one in memory or on a server."""
-    name = engine.url.database
-    return Path(name) if engine.dialect.name == "sqlite" and name and name != ":memory:" else None
+    is_file = url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:"
+    return Path(str(url.database)) if is_file else None
 
 
 def files_of(path: Path) -> list[Path]:
@@ -55,7 +55,7 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     Returns:
         Whether nothing is left outside of the database's file.
     """
-    path = file_of(engine)
+    path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would make an empty one
         return True
     try:

@@ -169,7 +169,7 @@ def put_in_place(part: Path, target: Path) -> None:
     if files_of(part) != [part]:
         raise StoreError(f"{target}: cannot be written (another program has its part file open)")
     synchronise(part)
-    refuse_existing(target)  # a service may have made one meanwhile
+    refuse_existing(target)  # a service may have begun one meanwhile
     part.replace(target)
     if os.name == "posix":  # where folders can be synchronised
         synchronise(target.resolve().parent)

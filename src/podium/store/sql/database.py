@@ -207,7 +207,7 @@ def schema_revision(engine: sa.Engine) -> str | None:
 
 
 def newer_schema(revision: str | None) -> str:
-    """A sentence on a schema that a newer version of Podium made; empty of any other."""
+    """A sentence on a schema of a newer version of Podium; empty on any other."""
     known = {each.revision for each in ScriptDirectory.from_config(migration_config()).walk_revisions()}
     if revision is None or revision in known:
         return ""
@@ -233,7 +233,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
     """Bring the schema up to a revision; lock nothing if it is there already.
 
     Raises:
-        StoreError: a newer version of Podium made it.
+        StoreError: it is of a newer version of Podium.
     """
     if revision == "head" and is_current(engine):
         return

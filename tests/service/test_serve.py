@@ -17,6 +17,7 @@ from races import event
 
 from podium.store import Store
 from podium.store.keys import create_key
+from podium.store.sql.files import files_of
 from podium.systems import find
 
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
@@ -72,6 +73,7 @@ def test_serve_works_with_no_arguments_but_a_port(tmp_path):
             assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
         server.terminate()
         assert server.wait(10) in (0, -15)
+    assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
     store = Store(str(tmp_path / "podium.db"))
     assert store.results("main").frame["event_id"].n_unique() == 5
     assert store.verify() == []

@@ -148,9 +148,7 @@ def split_at(results: Results, until: datetime) -> Split:
     if train.is_empty() or train.height == results.frame.height:
         ends: Any = results.frame.select(first=pl.col("started_at").min(), last=pl.col("started_at").max()).row(0)
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(
-            f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}"
-        )
+        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}")
     starts = starts_of(train)
     middle = starts[int(starts.len() * LEARNT_SHARE)]
     return Split(Results(train, results.source), middle, until)

@@ -1,8 +1,5 @@
 """Commands on a store itself: db, pool, season."""
 
-import shutil
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -10,11 +7,19 @@ from typing import Annotated, ClassVar
 import typer
 
 from podium.cli import show
-from podium.cli.files import OutputError, part_of
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.show import Format
-from podium.cli.storing import DEFAULT, Actor, Database, PoolName, open_store, ratings_changed, store_type, verify
-from podium.errors import ParameterError, PodiumError
+from podium.cli.storing import (
+    DEFAULT,
+    Actor,
+    Database,
+    NotVerifiedError,
+    PoolName,
+    open_store,
+    ratings_changed,
+    store_type,
+)
+from podium.errors import PodiumError
 
 db = typer.Typer(help="Create, upgrade, copy and restore a database.", no_args_is_help=True, rich_markup_mode=None)
 pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
@@ -30,7 +35,7 @@ class NotUpgradedError(PodiumError):
 @db.command("init")
 def init(url: Database = DEFAULT) -> None:
     """Create the database, or bring its schema up to date."""
-    open_store(url).close()
+    open_store(url, create=True).close()
     typer.echo(f"{url} is ready")
 
 
@@ -44,7 +49,7 @@ def upgrade(url: Database = DEFAULT) -> None:
     from podium.store.write.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
-    store = store_class(url)
+    store = store_class(url, must_exist=True)
     failures = []
     for each in upgrade_pools(store.engine, "podium db upgrade"):
         if each.error:
@@ -61,78 +66,55 @@ def copy_before_upgrade(url: str) -> None:
     """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken.
 
     Raises:
-        OutputError: the copy cannot be written.
-        StoreError: the database cannot be open_store.
+        StoreError: there is no database, it cannot be opened, or the copy cannot be written.
     """
-    from podium.store.sql.database import engine_for, explain_failure
+    from podium.store.backup import back_up
+    from podium.store.sql.database import engine_for, explain_failure, require_database
+    from podium.store.sql.files import file_of
     from podium.store.write.upgrade import is_due
 
+    require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
-        has_file = engine.dialect.name == "sqlite"
-        source = Path(engine.url.database or "")
-        due = (source.is_file() or not has_file) and is_due(engine)  # a file that is missing would be created
+        source, due = file_of(engine.url), is_due(engine)
         engine.dispose()
     if not due:
         return
-    if not has_file:
+    if source is None:
         typer.echo("a PostgreSQL database is not copied: keep a pg_dump from before the upgrade")
         return
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
-    write_copy(source, out)
+    back_up(url, out)
     typer.echo(f"{url} is copied to {out}")
 
 
 @db.command("backup")
 def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
     """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
-    write_copy(sqlite_path(url), out)
+    store_type()
+    from podium.store.backup import back_up
+
+    back_up(url, out)
     typer.echo(f"{url} is copied to {out}")
-
-
-def write_copy(source: Path, out: Path) -> None:
-    """Copy an SQLite file while it is in use; the copy appears whole or not at all.
-
-    Raises:
-        ParameterError: there is a file of the copy's name.
-        OutputError: the copy cannot be written.
-    """
-    if out.exists():
-        raise ParameterError(f"{out} exists already")
-    with part_of(out) as part:
-        try:
-            with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(part)) as copy:
-                live.backup(copy)
-        except sqlite3.Error as error:
-            raise OutputError(f"{out}: cannot be written ({error})") from error
 
 
 @db.command("restore")
 def restore_database(
-    source: Annotated[Path, typer.Argument(help="A copy that `podium db backup` wrote.")], url: Database = DEFAULT
+    source: Annotated[Path, typer.Argument(help="A copy that `podium db backup` wrote.")],
+    unverified: Annotated[bool, typer.Option("--unverified", help="Also if it differs from its log.")] = False,
+    url: Database = DEFAULT,
 ) -> None:
-    """Put a copy in the place of a missing database, and verify it."""
-    target = sqlite_path(url, must_exist=False)
-    if target.exists():
-        raise ParameterError(f"{target} exists; move it away first")
-    if not source.exists():
-        raise ParameterError(f"{source}: no such file")
-    shutil.copyfile(source, target)
-    verify(url)
+    """Put a copy in the place of a missing database, once it is verified."""
+    store_type()
+    from podium.store.backup import restore
 
-
-def sqlite_path(url: str, *, must_exist: bool = True) -> Path:
-    """The file of an SQLite database.
-
-    Raises:
-        ParameterError: it is another database, or does not exist.
-    """
-    if "://" in url and not url.startswith("sqlite:///"):
-        raise ParameterError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
-    path = Path(url.removeprefix("sqlite:///"))
-    if must_exist and not path.exists():
-        raise ParameterError(f"{path}: no such file")
-    return path
+    with show.progress("rating again"):
+        verification = restore(source, url, unverified=unverified)
+    typer.echo(f"{url} is restored from {source}: {verification}")
+    if verification.findings:
+        raise NotVerifiedError("\n".join(verification.findings))
+    if verification.pools:
+        typer.echo(f"{url}: everything stored equals what the log gives")
 
 
 @pool.command("create")
@@ -145,7 +127,7 @@ def create_pool(
 ) -> None:
     """Open a ladder that is rated with a system."""
     rating_system = chosen_system(system, settings, system_file)
-    open_store(url).create_pool(name, rating_system)
+    open_store(url, create=True).create_pool(name, rating_system)
     typer.echo(f"pool {name} is rated with {rating_system.name}")
 
 

@@ -30,14 +30,14 @@ def serve(
         from podium.service import create_app
         from podium.store.keys import create_key, list_keys
         from podium.store.write.upgrade import upgrade_pools
-    store = open_store(url)
+    store = open_store(url, create=True)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     if not list_keys(store.engine):
         typer.echo(f"The first admin key, shown only once: {create_key(store.engine, 'first admin', 'admin')}")
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
-    uvicorn.run(create_app(store, daily=True), host=host, port=port, log_level="warning")
+    uvicorn.run(create_app(store, daily=True, close=True), host=host, port=port, log_level="warning")
 
 
 @key.command("create")

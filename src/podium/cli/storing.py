@@ -1,5 +1,6 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, rename, snapshot, verify."""
 
+import atexit
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -30,13 +31,20 @@ class NotVerifiedError(PodiumError):
     exit_status: ClassVar[int] = 1
 
 
-def open_store(url: str) -> "Store":
-    """The store at a URL.
+def open_store(url: str, *, create: bool = False) -> "Store":
+    """The store at a URL, which is closed when the command ends.
+
+    Args:
+        url: of the database.
+        create: create the database where there is none.
 
     Raises:
         MissingExtraError: the extra `service` is not installed.
+        StoreError: it cannot be opened; there is none, unless it is to be created.
     """
-    return store_type()(url)
+    store = store_type()(url, must_exist=not create)
+    atexit.register(store.close)
+    return store
 
 
 def store_type() -> "type[Store]":
@@ -179,7 +187,9 @@ def snapshot(
 def verify(url: Database = DEFAULT) -> None:
     """Rate the whole log again, and compare everything that is stored with it, bit for bit."""
     with show.progress("rating again"):
-        faults = open_store(url).verify()
-    if faults:
-        raise NotVerifiedError("\n".join(faults))
-    typer.echo(f"{url}: everything stored equals what the log gives")
+        verification = open_store(url).verification()
+    if verification.findings:
+        raise NotVerifiedError("\n".join([*verification.findings, f"compared: {verification}"]))
+    if not verification.pools:
+        raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
+    typer.echo(f"{url}: everything stored equals what the log gives ({verification})")

@@ -1,8 +1,11 @@
 """The service over a store: its routes, error handlers and metrics put together."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 
 from podium import __version__
 from podium.service.api import reads, status, streams, writes
@@ -24,14 +27,25 @@ the field. A result may be sent several times: its `event_id` counts once.
 """
 
 
-def create_app(store: Store, *, daily: bool = False) -> FastAPI:
-    """Return the service over a store, which it does not close.
+def create_app(store: Store, *, daily: bool = False, close: bool = False) -> FastAPI:
+    """Return the service over a store.
 
     Args:
         daily: store the ranks of 00:00 UTC every day.
+        close: close the store when the service stops.
     """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with daily_ranks(app, store) if daily else nullcontext():
+                yield
+        finally:
+            if close:
+                await run_in_threadpool(store.close)
+
     app = FastAPI(
-        lifespan=(lambda app: daily_ranks(app, store)) if daily else None,
+        lifespan=lifespan,
         title="Podium",
         version=__version__,
         description=ABOUT,

@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
 from podium.store import Store
+from podium.store.sql.files import truncate_wal
 
 CHECK_INTERVAL_S = 60.0
 
@@ -33,6 +34,7 @@ async def store_daily_ranks(store: Store) -> None:
             for pool in await run_in_threadpool(store.pools):
                 with log_refusal():  # as of a pool that could not be upgraded; the others get their ranks
                     await run_in_threadpool(store.snapshot, pool.name)
+        await run_in_threadpool(truncate_wal, store.engine, 0)  # a pseudonymised name may have had to wait there
         await asyncio.sleep(CHECK_INTERVAL_S)
 
 

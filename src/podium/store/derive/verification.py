@@ -1,6 +1,8 @@
 """The log rated anew, from nothing, against everything that is stored: bit for bit."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,22 +16,47 @@ from podium.store.derive.facts import facts_from_log, stored_facts
 from podium.store.derive.rerating import events_from, rate_segments, statuses_of
 from podium.store.derive.standings import Ledger, LedgerRow, Standing, apply_ledger, buckets, stored_ledger
 from podium.store.log.players import names_of
-from podium.store.log.pools import FOREVER, START, Pool, other_arithmetic
+from podium.store.log.pools import FOREVER, START, Pool
 from podium.store.sql.schema import rank_count, standing
 
 MAX_DIFFERENCES = 20  # that are reported
 BATCH_EVENTS = 20_000  # that are rated and compared before the next
 
 
-def differences(connection: sa.Connection, pool: Pool) -> list[str]:
-    """The first few differences, a sentence each; empty where all is well."""
-    return [f"{pool.name}: {each}" for each in islice(all_differences(connection, pool), MAX_DIFFERENCES)]
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was compared of a database, and what was found."""
+
+    pools: int
+    events: int
+    changes: int  # rows of the ledger
+    differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
+    waits: tuple[str, ...]  # a sentence on each pool that another version rated
+
+    @property
+    def findings(self) -> list[str]:
+        """A sentence for everything that is not well."""
+        return [*self.waits, *self.differences]
+
+    def __str__(self) -> str:
+        """What was compared, in words."""
+        counts = {"pool": self.pools, "event": self.events, "change": self.changes}
+        return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
 
 
-def all_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
+def differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
+    """The first few differences, a sentence each; nothing where all is well.
+
+    Args:
+        connection: that sees one moment.
+        pool: that is compared.
+        compared: takes how many events and changes were.
+    """
+    return (f"{pool.name}: {each}" for each in islice(all_differences(connection, pool, compared), MAX_DIFFERENCES))
+
+
+def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
     """Every difference, a sentence each; each step relies on what those before it compared."""
-    if pool.arithmetic != ARITHMETIC:
-        yield f"the pool {other_arithmetic(pool)}"
     wrong_facts = list(fact_differences(connection, pool))
     yield from wrong_facts
     if wrong_facts or pool.arithmetic != ARITHMETIC:
@@ -39,8 +66,10 @@ def all_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     while first != FOREVER:
         segments, end = events_from(connection, pool, first, BATCH_EVENTS)
         outcome = rate_segments(pool, live, segments)
+        compared["changes"] += len(outcome.ledger)
         yield from ledger_differences(names, stored_ledger(connection, pool, first, end), outcome.ledger)
         for row, status in statuses_of(pool, segments, outcome):
+            compared["events"] += 1
             if status != (row.status, row.reason):
                 yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
         apply_ledger(standings, outcome.ledger)

@@ -10,14 +10,16 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.system import System
+from podium.errors import UnknownError
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
-from podium.store.derive.verification import differences
+from podium.store.derive.verification import Verification, differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
-from podium.store.log.pools import Pool, every_pool, get_pool
+from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic
 from podium.store.read import boards, events, head_to_head, states
-from podium.store.sql.database import only_reading, opened
+from podium.store.sql.database import UnavailableError, opened, read_transaction
+from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
 
@@ -25,26 +27,28 @@ from podium.store.write.registrations import RegisteredMatch
 class Reader:
     """Pools of results with their ratings, to be read. All that take a pool's name raise `UnknownError` without one."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, must_exist: bool = False) -> None:
         """Open the database, and bring its schema up to date.
 
         Args:
             url: a path of an SQLite file, or a URL of SQLAlchemy.
+            must_exist: refuse what is no database of Podium, instead of making it one.
 
         Raises:
             StoreError: it cannot be opened.
         """
-        self.engine = opened(url)
+        self.engine = opened(url, must_exist=must_exist)
         self.writes: Counter[str] = Counter()  # transactions of this process, by pool
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
+        truncate_wal(self.engine)
         self.engine.dispose()
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that sees one moment of a pool."""
-        with only_reading(self.engine).connect() as connection:
+        with read_transaction(self.engine) as connection:
             yield connection, get_pool(connection, pool_name)
 
     def pools(self) -> list[Pool]:
@@ -53,7 +57,7 @@ class Reader:
         Returns:
             The pools with their systems, by name.
         """
-        with only_reading(self.engine).connect() as connection:
+        with read_transaction(self.engine) as connection:
             return every_pool(connection)
 
     def limit_notice(self, pool_name: str) -> str | None:
@@ -272,9 +276,43 @@ class Reader:
         Returns:
             A sentence for each difference; empty where all is well.
         """
-        names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
-        sentences = []
+        return self.verification(pool_name).findings
+
+    def verification(self, pool_name: str | None = None) -> Verification:
+        """Compare what is kept with the log rated anew, bit for bit, after what the database finds wrong with itself.
+
+        A fault in one pool keeps no other from being compared.
+
+        Args:
+            pool_name: one pool; all where None.
+
+        Returns:
+            How much was compared, and what was found.
+
+        Raises:
+            UnavailableError: the database cannot serve at the moment.
+        """
+        found, waits = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)], []
+        compared: Counter[str] = Counter()
+        try:
+            names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
+        except sa.exc.DatabaseError as error:
+            names = []
+            found.append(f"the pools cannot be read ({error.orig})")
         for name in names:
-            with self.reading(name) as (connection, pool):
-                sentences += differences(connection, pool)
-        return sentences
+            try:
+                with self.reading(name) as (connection, pool):
+                    reason = other_arithmetic(pool)
+                    if reason:
+                        waits.append(f"{name}: the pool {reason}")
+                    found.extend(differences(connection, pool, compared))
+            except (UnavailableError, UnknownError):
+                raise
+            except Exception as error:
+                found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
+        return Verification(len(names), compared["events"], compared["changes"], tuple(found), tuple(waits))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, without the statement that a database failed at."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]

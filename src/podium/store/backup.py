@@ -1,0 +1,184 @@
+"""Copies of an SQLite database, and databases from copies: each is where it is to be whole, or not at all."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from podium.store.derive.verification import Verification
+from podium.store.sql.database import StoreError, engine_for, explain_failure, full_url, require_database
+from podium.store.sql.files import file_of, files_of, integrity_faults
+from podium.store.store import Store
+
+
+def back_up(url: str, target: Path) -> None:
+    """Copy an SQLite database while it is in use.
+
+    Raises:
+        StoreError: there is no such database, it is not SQLite or damaged, or the copy cannot be written.
+    """
+    source = sqlite_file(url)
+    refuse_existing(target)
+    require_database(url)
+    with part_file(target) as part:
+        copy(source, part)
+        refuse_damaged(part, str(source))
+        put_in_place(part, target)
+
+
+def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
+    """Put a copy where a database is to be, once it is found to be whole and what its log says.
+
+    The copy is left as it is, but for what SQLite has beside it, which it moves into the copy.
+
+    Args:
+        source: an SQLite database that nobody writes to.
+        url: of the database that is to be, of which no file may be there.
+        unverified: put it there also if it is not what its log says.
+
+    Returns:
+        What was compared; pools that wait for an upgrade keep nothing from its place.
+
+    Raises:
+        StoreError: there is no such copy, it is no database of this version of Podium or an earlier one, damaged, or
+            not what its log says; or a file of the database is there.
+    """
+    target = sqlite_file(url)
+    refuse_existing(target)
+    require_file(source)
+    with part_file(target) as part:
+        copy(source, part)
+        refuse_damaged(part, str(source))
+        require_database(str(part), str(source))
+        with closing(Store(str(part))) as store:
+            verification = store.verification()
+        if verification.differences and not unverified:
+            head = f"{source}: is not what its log says; nothing is put in place (--unverified does)"
+            raise StoreError("\n".join([head, *verification.differences]))
+        put_in_place(part, target)
+    return verification
+
+
+def sqlite_file(url: str) -> Path:
+    """The file of an SQLite database, which need not be there.
+
+    Raises:
+        StoreError: it is another database.
+    """
+    with explain_failure(url):
+        path = file_of(sa.make_url(full_url(url)))
+    if path is None:
+        raise StoreError("this is for SQLite files; PostgreSQL has pg_dump and pg_restore")
+    return path
+
+
+def refuse_existing(target: Path) -> None:
+    """Refuse to write where any file of a database is: SQLite would take it for one of the new database's.
+
+    Raises:
+        StoreError: there is one.
+    """
+    files = files_of(target)
+    if target in files:
+        names = " ".join(str(each) for each in files)
+        raise StoreError(f"{target} is there already; move it away first, with all of its files: {names}")
+    if files:
+        raise StoreError(
+            f"{files[0]} is left of an earlier {target.name}, and holds a part of what that held; "
+            "move it to where the rest of that database is first"
+        )
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no file with anything in it.
+
+    Raises:
+        StoreError: it is missing, a folder, or empty.
+    """
+    if not path.exists():
+        raise StoreError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise StoreError(f"{path}: is not a file")
+    if not path.stat().st_size:
+        raise StoreError(f"{path}: the file is empty, there is no database in it")
+
+
+@contextmanager
+def part_file(target: Path) -> Iterator[Path]:
+    """Where to prepare a file that is to appear whole; what is left there in the end is removed.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    if not target.resolve().parent.is_dir():
+        raise StoreError(f"{target}: there is no folder {target.parent}")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+    except OSError as error:
+        raise StoreError(f"{target}: cannot be written ({error.strerror or error})") from error
+    finally:
+        for each in files_of(part):
+            each.unlink()
+
+
+def copy(source: Path, part: Path) -> None:
+    """Copy an SQLite database, with what is in its `-wal`, as of one moment.
+
+    Raises:
+        StoreError: it is no database, or the copy cannot be written.
+    """
+    has_log = any(each.stat().st_size for each in files_of(source) if each != source)
+    mode = "mode=rw" if has_log or os.access(source.resolve().parent, os.W_OK) else "immutable=1"
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.resolve().as_uri()}?{mode}", uri=True)) as database,
+            closing(sqlite3.connect(part)) as copied,
+        ):
+            database.backup(copied)
+    except sqlite3.Error as error:
+        raise StoreError(f"{source}: cannot be copied ({error})") from error
+
+
+def refuse_damaged(part: Path, name: str) -> None:
+    """Refuse a database in which SQLite itself finds faults.
+
+    Args:
+        part: the database.
+        name: what it is a copy of, for the error.
+
+    Raises:
+        StoreError: it has.
+    """
+    engine = engine_for(str(part))
+    faults = integrity_faults(engine)
+    engine.dispose()
+    if faults:
+        raise StoreError("\n".join([f"{name}: the database is damaged; take an earlier copy", *faults]))
+
+
+def put_in_place(part: Path, target: Path) -> None:
+    """Let a prepared file appear under its name, on the disk before anything is reported.
+
+    Raises:
+        StoreError: meanwhile there is another of that name.
+    """
+    if files_of(part) != [part]:
+        raise StoreError(f"{target}: cannot be written (another program has its part file open)")
+    synchronise(part)
+    refuse_existing(target)  # a service may have begun one meanwhile
+    part.replace(target)
+    if os.name == "posix":  # where folders can be synchronised
+        synchronise(target.resolve().parent)
+
+
+def synchronise(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,120 @@
+"""The commands that open a database: which make one, and what is said of one that is no good."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+from commands import run
+from races import rows
+
+from podium.store import Store
+from podium.store.sql.files import files_of
+from podium.systems import find
+
+
+def fill(url, *names):
+    store = Store(url)
+    for name in names:
+        store.create_pool(name, find("elo")())
+        store.submit(name, [*rows(1, "ab"), *rows(2, "abc")])
+    return store
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify",),
+        ("pool", "list"),
+        ("season", "list", "--pool", "main"),
+        ("void", "--event", "e", "--pool", "main"),
+        ("snapshot",),
+        ("key", "list"),
+        ("key", "create", "x"),
+        ("db", "upgrade"),
+        ("db", "backup", "copy.db"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_is_wrong_makes_no_database(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "typo.db: there is no such database" in run(*words, "--db", "typo.db", status=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
+    """Nothing of it is changed either."""
+    empty, text, foreign, newer = (tmp_path / f"{name}.db" for name in ("empty", "text", "foreign", "newer"))
+    empty.touch()
+    text.write_text("event_id,player\n" * 500, encoding="utf-8")
+    with closing(sqlite3.connect(foreign)) as database:
+        database.execute("CREATE TABLE t (x)")
+    with closing(fill(str(newer), "main")) as store, store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    for path, reason in (
+        (empty, "the file is empty"),
+        (text, "file is not a database"),
+        (foreign, "it has no tables of Podium"),
+        (newer, "the database is a newer version's: its schema is 9999"),
+    ):
+        before = path.read_bytes()
+        message = run("verify", "--db", path, status=2)
+        assert reason in message
+        assert len(message.splitlines()) == 1
+        assert path.read_bytes() == before
+    for words in (("pool", "list"), ("db", "init"), ("db", "upgrade"), ("db", "backup", tmp_path / "copy.db")):
+        assert "update Podium" in run(*words, "--db", newer, status=2)
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_server_without_tables_of_podium_is_not_praised(new_url):
+    url = new_url("postgresql")
+    assert "it has no tables of Podium" in run("verify", "--db", url, status=2)
+    run("db", "init", "--db", url)
+    assert "there are no pools, and nothing to compare" in run("verify", "--db", url, status=1)
+    with closing(fill(url, "main")) as store:
+        assert "(1 pool, 2 events, 5 changes)" in run("verify", "--db", url)
+        with store.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    assert "its schema is 9999" in run("verify", "--db", url, status=2)
+
+
+def test_verify_and_restore_count_what_they_compared(tmp_path):
+    path, copy = tmp_path / "podium.db", tmp_path / "copy.db"
+    fill(str(path), "one", "two").close()
+    assert run("verify", "--db", path) == f"{path}: everything is what the log says (2 pools, 4 events, 10 changes)\n"
+    run("db", "backup", copy, "--db", path)
+    assert "is there already" in run("db", "restore", copy, "--db", path, status=2)
+    restored = tmp_path / "restored.db"
+    assert "2 pools, 4 events, 10 changes" in run("db", "restore", copy, "--db", restored)
+    assert files_of(restored) == [restored]  # the command closed it: nothing is left in a file beside it
+    assert "no such file" in run("db", "restore", tmp_path / "none.db", "--db", tmp_path / "x.db", status=2)
+    run("db", "init", "--db", tmp_path / "new.db")
+    assert "nothing to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
+
+
+def test_verify_goes_on_past_faults_and_names_all(tmp_path):
+    """A pool whose log cannot be read keeps no other from being compared."""
+    path = tmp_path / "podium.db"
+    with closing(fill(str(path), "one", "three", "two")) as store, store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE log SET body = 'x' WHERE kind = 'submit' AND pool_id = 1"))
+        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE pool_id = 3"))
+    message = run("verify", "--db", path, status=1)
+    assert "podium: one: cannot be verified further (" in message
+    assert "podium: two: the state of 'a' is not the last of the ledger" in message
+    assert "three:" not in message
+    assert "compared: 3 pools, 4 events, 10 changes" in message
+
+
+def test_a_damaged_database_is_named_without_a_traceback(tmp_path):
+    path = tmp_path / "podium.db"
+    with closing(fill(str(path), "one", "two")) as store, store.engine.begin() as connection:
+        select = sa.text("SELECT rootpage FROM sqlite_master WHERE name = 'standing'")
+        (page,) = connection.execute(select).scalars()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    message = run("verify", "--db", path, status=1)
+    assert "podium: the database is damaged: " in message
+    assert "podium: one: cannot be verified further (DatabaseError: " in message
+    assert "podium: two: cannot be verified further (DatabaseError: " in message

@@ -1,0 +1,37 @@
+"""The keeper of daily ranks, while the database is in trouble."""
+
+import sqlite3
+import time
+from contextlib import closing
+
+from races import rows
+from starlette.testclient import TestClient
+
+from podium.service import create_app, daily
+from podium.store import Store
+from podium.store.sql import database
+from podium.systems import find
+
+
+def wait_until(condition):
+    end = time.monotonic() + 30.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_it_goes_on_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=20"))
+    monkeypatch.setattr(daily, "LOOK_S", 0.05)
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, "ab"))
+
+        with closing(sqlite3.connect(tmp_path / "podium.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with TestClient(create_app(store, daily=True)):
+                wait_until(lambda: "the database is busy" in caplog.text)
+                assert store.snapshot_days("main") == []
+                other.execute("ROLLBACK")
+                wait_until(lambda: store.snapshot_days("main"))
+        assert store.verify() == []

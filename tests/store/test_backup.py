@@ -1,0 +1,223 @@
+"""Copies and restored databases: whole or not there, and never mixed with what was left of another."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+
+from podium.store import Store
+from podium.store.backup import back_up, restore
+from podium.store.sql.database import StoreError
+from podium.store.sql.files import files_of
+from podium.systems import find
+
+
+def fill(path, events):
+    """A database of so many duels; its store stays open."""
+    store = Store(str(path))
+    store.create_pool("main", find("elo")())
+    for number in range(events):
+        store.submit("main", rows(number, "ab"))
+    return store
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of a database of two events."""
+    path = tmp_path / "copy.db"
+    with closing(fill(tmp_path / "first.db", 2)) as store:
+        back_up(store.engine.url.database, path)
+    return path
+
+
+def contents(folder):
+    """Every file of a folder, with its bytes."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def events_of(path):
+    with closing(Store(str(path), must_exist=True)) as store:
+        assert store.verify() == []
+        return store.results("main").frame["event_id"].n_unique()
+
+
+def crashed(path, events):
+    """The files of a database whose process was killed: its newest events are in the `-wal` alone."""
+    live = path.with_name("live.db")
+    with closing(fill(live, events)):
+        for each in files_of(live):
+            shutil.copyfile(each, path.with_name(path.name + each.name.removeprefix("live.db")))
+    for each in files_of(live):
+        each.unlink()
+    assert path.with_name(path.name + "-wal").stat().st_size
+
+
+def test_nothing_is_restored_beside_what_is_left_of_another_database(tmp_path, copy):
+    """SQLite would take the old `-wal` for the copy's, and mix the two."""
+    target = tmp_path / "podium.db"
+    crashed(target, 4)
+    target.rename(tmp_path / "broken.db")
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=r"podium\.db-wal is left of an earlier podium\.db"):
+        restore(copy, str(target))
+    assert contents(tmp_path) == before
+    for end in ("-wal", "-shm"):
+        target.with_name(target.name + end).rename(tmp_path / f"broken.db{end}")
+    assert str(restore(copy, str(target))) == "1 pool, 2 events, 4 changes"
+    assert events_of(target) == 2
+    assert events_of(tmp_path / "broken.db") == 4  # nothing that was acknowledged there is lost
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
+def test_no_file_of_the_target_may_be_there(tmp_path, copy, end):
+    target = tmp_path / "podium.db"
+    target.with_name(target.name + end).write_bytes(b"")
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=f"podium.db{end} "):
+        restore(copy, str(target))
+    with pytest.raises(StoreError, match=f"podium.db{end} "):
+        back_up(str(copy), target)
+    assert contents(tmp_path) == before
+
+
+def test_what_is_in_the_wal_of_a_copy_is_restored_too(tmp_path):
+    """A copy that was taken by hand has two files."""
+    source = tmp_path / "byhand.db"
+    crashed(source, 3)
+    restore(source, str(tmp_path / "podium.db"))
+    assert events_of(tmp_path / "podium.db") == 3
+    assert events_of(source) == 3
+
+
+def newer(path):
+    with closing(fill(path, 1)) as store, store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+
+
+def foreign(path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (x)")
+
+
+def damaged(path):
+    fill(path, 40).close()
+    with path.open("r+b") as file:
+        for page in range(12, path.stat().st_size // 4096):
+            file.seek(page * 4096)
+            file.write(b"\xff" * 4096)
+
+
+SOURCES = [
+    (lambda _: None, "there is no such file"),
+    (lambda path: path.mkdir(), "is not a file"),
+    (lambda path: path.touch(), "the file is empty"),
+    (lambda path: path.write_text("event_id,player\n" * 500), "cannot be copied .file is not a database."),
+    (foreign, "it has no tables of Podium"),
+    (newer, "its schema is 9999.*update Podium"),
+    (damaged, "the database is damaged"),
+]
+
+
+@pytest.mark.parametrize(("make", "reason"), SOURCES, ids=[reason[:20] for _, reason in SOURCES])
+def test_what_is_no_good_copy_is_refused_and_nothing_is_left_behind(tmp_path, make, reason):
+    source = tmp_path / "copy.db"
+    make(source)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(StoreError, match=reason) as caught:
+        restore(source, str(tmp_path / "podium.db"))
+    assert str(caught.value).startswith(str(source))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_copy_that_is_not_what_its_log_says_is_put_in_place_only_if_wanted(tmp_path, copy):
+    with closing(Store(str(copy))) as store, store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE standing SET rating = rating + 1"))
+    target = tmp_path / "podium.db"
+    with pytest.raises(StoreError, match="is not the last of the ledger"):
+        restore(copy, str(target))
+    assert files_of(target) == []
+    assert restore(copy, str(target), unverified=True).differences
+    assert files_of(target) == [target]
+
+
+def test_a_database_that_appeared_meanwhile_is_not_overwritten(tmp_path, copy, monkeypatch):
+    target = tmp_path / "podium.db"
+    plain = Store.verification
+
+    def verification(store):
+        fill(target, 1).close()
+        return plain(store)
+
+    monkeypatch.setattr(Store, "verification", verification)
+    with pytest.raises(StoreError, match="is there already"):
+        restore(copy, str(target))
+    monkeypatch.undo()
+    assert events_of(target) == 1
+
+
+def test_a_copy_is_taken_while_others_write(tmp_path):
+    with closing(fill(tmp_path / "podium.db", 2)) as store:
+        with store.writing("main"):
+            back_up(f"sqlite:///{tmp_path}/podium.db", tmp_path / "copy.db")
+        store.submit("main", rows(9, "ab"))
+    assert files_of(tmp_path / "copy.db") == [tmp_path / "copy.db"]
+    assert events_of(tmp_path / "copy.db") == 2
+
+
+@pytest.mark.parametrize("url", ["none.db", "empty.db", "postgresql://localhost/x", "sqlite://", "://"])
+def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(StoreError, match=r"no such database|is empty|is for SQLite files|cannot be opened"):
+        back_up(url, tmp_path / "copy.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.db"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from podium.store import backup
+point, call = sys.argv[1].split(":")
+plain, calls = getattr(backup, point), []
+def killed(*words, **named):
+    calls.append(words)
+    if len(calls) == int(call):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plain(*words, **named)
+setattr(backup, point, killed)
+backup.restore(Path(sys.argv[2]), sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("point", ["refuse_damaged:1", "put_in_place:1", "synchronise:2"])
+def test_a_restore_that_is_killed_leaves_no_half_database(tmp_path, copy, point):
+    """After copying, after verifying, after renaming."""
+    target = tmp_path / "podium.db"
+    command = [sys.executable, "-c", KILLED, point, str(copy), str(target)]
+    assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
+    assert files_of(target) == ([target] if point.startswith("synchronise") else [])
+    if not target.exists():
+        restore(copy, str(target))
+    assert events_of(target) == 2
+
+
+def test_the_file_and_its_name_are_on_the_disk_before_anything_is_reported(tmp_path, copy, monkeypatch):
+    synchronised = []
+    plain = os.fsync
+
+    def fsync(handle):
+        synchronised.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        plain(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    restore(copy, str(tmp_path / "podium.db"))
+    assert [name.endswith(".part") for name in synchronised] == [True, False]
+    assert synchronised[1] == str(tmp_path)

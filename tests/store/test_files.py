@@ -1,0 +1,137 @@
+"""What stands in an SQLite database's files: everything in one after a clean stop, and forgotten names in none."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import date
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+
+from podium.store import Store
+from podium.store.derive.snapshots import day_of
+from podium.store.sql import files
+from podium.store.sql.files import files_of, truncate_wal
+from podium.systems import find
+
+NAME = "Wilhelmina Forgettable"
+FORMER = "Mina Erstwhile"
+DAY = day_of(date(2025, 1, 2))
+
+
+def texts(path):
+    """The bytes of every file beside a database, itself included."""
+    return {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
+
+
+def files_with(path, *names):
+    """The files in which a name stands, in either case as look-alikes have it."""
+    return [file for file, text in texts(path).items() if any(each.encode() in text for each in spellings(names))]
+
+
+def spellings(names):
+    return [form for each in names for form in (each, each.casefold(), each.casefold().replace(" ", ""))]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "podium.db"
+
+
+@pytest.fixture
+def filled(path):
+    """A store with a player of two names, results before and after the change, and daily ranks."""
+    with closing(Store(str(path))) as store:
+        store.create_pool("main", find("elo")())
+        for number in range(20):
+            store.submit("main", rows(number, [FORMER, "ben", f"x{number}"]))
+        store.snapshot("main", DAY)
+        store.rename("main", FORMER, NAME)
+        for number in range(20, 40):
+            store.submit("main", rows(number, [NAME, "ben", f"x{number}"]))
+        yield store
+
+
+def test_after_a_clean_stop_everything_is_in_the_one_file(path, filled, tmp_path):
+    assert path.with_name("podium.db-wal").stat().st_size
+    filled.close()
+    assert files_of(path) == [path]
+    shutil.copyfile(path, tmp_path / "copied.db")
+    with closing(Store(str(tmp_path / "copied.db"))) as copied:
+        assert copied.results("main").frame["event_id"].n_unique() == 40
+        assert copied.verify() == []
+
+
+def test_a_store_that_is_closed_while_others_are_open_leaves_everything_in_the_file(path, filled, tmp_path):
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT count(*) FROM event").fetchone() == (40,)
+        filled.close()
+        assert path.with_name("podium.db-wal").stat().st_size == 0
+        shutil.copyfile(path, tmp_path / "copied.db")
+    with closing(Store(str(tmp_path / "copied.db"))) as copied:
+        assert copied.results("main").frame["event_id"].n_unique() == 40
+
+
+def test_closing_twice_or_after_the_file_is_gone_makes_no_file(path, filled):
+    filled.close()
+    path.unlink()
+    filled.close()
+    assert files_of(path) == []
+
+
+def test_what_is_deleted_is_overwritten(filled):
+    """Whatever SQLite's own default is."""
+    with filled.engine.connect() as connection:
+        assert connection.execute(sa.text("PRAGMA secure_delete")).scalar() == 1
+
+
+def test_a_pseudonymised_name_stands_in_no_file(path, filled):
+    """Also while others have the database open."""
+    assert files_with(path, NAME)
+    assert files_with(path, FORMER)
+    with closing(sqlite3.connect(path)) as idle, closing(Store(str(path))) as other:
+        idle.execute("SELECT count(*) FROM player").fetchone()
+        assert len(other.leaderboard("main")) == 42
+        filled.pseudonymise("main", NAME)
+        assert files_with(path, NAME, FORMER) == []
+        assert other.verify() == []
+    filled.submit("main", rows(90, ["ben", "new"]))
+    filled.close()
+    assert files_with(path, NAME, FORMER) == []
+    assert files_of(path) == [path]
+
+
+@pytest.mark.parametrize("last", ["look", "close"])
+def test_a_reader_in_the_midst_only_puts_it_off(path, filled, monkeypatch, last):
+    """Until the next look of the service, or until the store is closed."""
+    monkeypatch.setattr(files.truncate_wal, "__defaults__", (50,))
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)
+        filled.pseudonymise("main", NAME)
+        assert files_with(path, NAME)  # the reader's moment is that before
+        assert not truncate_wal(filled.engine, 0)
+        assert reader.execute("SELECT count(*) FROM player WHERE name = ?", [NAME]).fetchone() == (1,)
+        reader.execute("COMMIT")
+        if last == "look":
+            assert truncate_wal(filled.engine, 0)
+        else:
+            filled.close()
+        assert files_with(path, NAME, FORMER) == []
+
+
+def test_emptying_the_wal_changes_no_connections_patience(filled):
+    def patience():
+        with filled.engine.connect() as connection:
+            return connection.execute(sa.text("PRAGMA busy_timeout")).scalar()
+
+    before = patience()
+    assert truncate_wal(filled.engine, 7)
+    assert patience() == before > 1000
+
+
+def test_a_server_and_a_database_in_memory_have_no_such_files(new_url):
+    for url in (new_url("postgresql"), "sqlite://"):
+        with closing(Store(url)) as store:
+            assert truncate_wal(store.engine)

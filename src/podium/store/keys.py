@@ -10,7 +10,7 @@ from typing import Any, Self
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.sql.database import only_reading
+from podium.store.sql.database import read_transaction, write_transaction
 from podium.store.sql.schema import api_key
 
 ROLES = ("read", "write", "admin")  # each includes those before it
@@ -60,7 +60,7 @@ def create_key(
     if per_second is not None and not 0.0 < per_second < math.inf:
         raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
     row = {"name": name, "role": role, "pool": pool, "per_second": per_second, "created_at": timestamp()}
-    with engine.begin() as connection:
+    with write_transaction(engine) as connection:
         return insert_key(connection, row)
 
 
@@ -78,7 +78,7 @@ def timestamp(after: timedelta = timedelta()) -> str:
 
 def list_keys(engine: sa.Engine) -> list[Key]:
     """List every key, the revoked ones too, oldest first."""
-    with only_reading(engine).connect() as connection:
+    with read_transaction(engine) as connection:
         return [Key.from_row(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
 
 
@@ -88,7 +88,7 @@ def revoke_key(engine: sa.Engine, number: int) -> None:
     Raises:
         UnknownError: there is no key of that number, or it is revoked.
     """
-    with engine.begin() as connection:
+    with write_transaction(engine) as connection:
         revoke_from(connection, number, timestamp())
 
 
@@ -104,7 +104,7 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
     Raises:
         UnknownError: there is no key of that number, or it is revoked.
     """
-    with engine.begin() as connection:
+    with write_transaction(engine) as connection:
         row = revoke_from(connection, number, timestamp(grace))
         properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second")}
         return insert_key(connection, properties | {"created_at": timestamp()})

@@ -15,6 +15,8 @@ from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
+from podium.store.sql.database import UnavailableError, write_transaction
+from podium.store.sql.files import truncate_wal
 from podium.store.write import administration, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
@@ -44,10 +46,8 @@ class Store(EventReader):
     @contextmanager
     def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
-        with self.engine.connect() as connection, connection.begin() as transaction:
+        with write_transaction(self.engine, dry_run=dry_run) as connection:
             yield connection, lock_pool(connection, pool_name)
-            if dry_run:
-                transaction.rollback()
         self.writes[pool_name] += not dry_run
 
     # Pools
@@ -59,7 +59,7 @@ class Store(EventReader):
             StoreError: there is one of that name.
             ParameterError: the rule for names refuses it.
         """
-        with self.engine.begin() as connection:
+        with write_transaction(self.engine) as connection:
             administration.create(connection, name, system, actor)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
@@ -138,6 +138,8 @@ class Store(EventReader):
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
                     return [*submission.submit_together(connection, pool, sent)]
+        except UnavailableError as error:
+            return [error] * len(sent)  # each alone would wait for it as long again
         except PodiumError as error:
             # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
             # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
@@ -250,7 +252,8 @@ class Store(EventReader):
         with self.writing(pool_name) as (connection, pool):
             number, pseudonym = players.pseudonymise(connection, pool, name)
             append(connection, pool, PSEUDONYMISE, [entry(str(number), None, actor)])
-            return pseudonym
+        truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
+        return pseudonym
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 
 from podium.service.api.dependencies import CurrentMetrics, CurrentStore, Reader
 from podium.service.http.problems import READ_ERRORS, error_responses
-from podium.store.sql.database import only_reading
+from podium.store.sql.database import read_transaction
 
 router = APIRouter(tags=["service"])
 
@@ -13,7 +13,7 @@ router = APIRouter(tags=["service"])
 @router.get("/healthz")
 def healthz(store: CurrentStore) -> dict[str, str]:
     """Whether the service and its database answer."""
-    with only_reading(store.engine).connect() as connection:
+    with read_transaction(store.engine) as connection:
         connection.execute(sa.text("SELECT 1"))
     return {"status": "ok"}
 

@@ -11,7 +11,7 @@ from podium.errors import PodiumError
 from podium.service.http.paths import decode_name
 from podium.store import Store
 from podium.store.keys import Key, found_key
-from podium.store.sql.database import only_reading
+from podium.store.sql.database import read_transaction
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
 KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
@@ -49,7 +49,7 @@ class KeyGuard:
         return key
 
     def _look_up(self, secret: str) -> Key | None:
-        with only_reading(self._store.engine).connect() as connection:
+        with read_transaction(self._store.engine) as connection:
             return found_key(connection, secret)
 
     def count(self, key: Key) -> None:

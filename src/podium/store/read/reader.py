@@ -17,7 +17,8 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import admitted
 from podium.store.log.pools import Pool, every_pool, get_pool
 from podium.store.read import boards, events, head_to_head, states
-from podium.store.sql.database import only_reading, opened
+from podium.store.sql.database import opened, read_transaction
+from podium.store.sql.files import truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
 
@@ -25,26 +26,28 @@ from podium.store.write.registrations import RegisteredMatch
 class Reader:
     """Pools of results with their ratings, to be read. All that take a pool's name raise `UnknownError` without one."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, must_exist: bool = False) -> None:
         """Open the database, and bring its schema up to date.
 
         Args:
             url: a path of an SQLite file, or a URL of SQLAlchemy.
+            must_exist: refuse what is no database of Podium, instead of making it one.
 
         Raises:
             StoreError: it cannot be opened.
         """
-        self.engine = opened(url)
+        self.engine = opened(url, must_exist=must_exist)
         self.writes: Counter[str] = Counter()  # transactions of this process, by pool
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
+        truncate_wal(self.engine)
         self.engine.dispose()
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that sees one moment of a pool."""
-        with only_reading(self.engine).connect() as connection:
+        with read_transaction(self.engine) as connection:
             yield connection, get_pool(connection, pool_name)
 
     def pools(self) -> list[Pool]:
@@ -53,7 +56,7 @@ class Reader:
         Returns:
             The pools with their systems, by name.
         """
-        with only_reading(self.engine).connect() as connection:
+        with read_transaction(self.engine) as connection:
             return every_pool(connection)
 
     def limit_notice(self, pool_name: str) -> str | None:

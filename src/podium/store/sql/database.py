@@ -1,4 +1,4 @@
-"""Connections, and the schema brought up to date when one is opened."""
+"""Connections and transactions, and the schema brought up to date when one is opened."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +12,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from podium.errors import PodiumError
+from podium.store.sql.files import file_of, sqlite_code
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
@@ -19,35 +20,88 @@ PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
+    "secure_delete=ON",  # what is deleted is overwritten: a pseudonymised name stands in no free page
     f"busy_timeout={BUSY_TIMEOUT_MS}",
     "cache_size=-65536",  # KiB a connection: a correction looks up every player it touches
     "mmap_size=1073741824",
 )
 
 
+# What passes by itself or once an admin has helped, by SQLite's names and by SQLSTATE; the first that fits counts.
+OUTAGES = (
+    (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40001", "40P01", "55P03"),
+     "the database is busy with other work"),
+    (("SQLITE_FULL", "53100"), "the disk of the database is full"),
+    (("SQLITE_READONLY", "25006"), "the database cannot be written to"),
+    (("SQLITE_IOERR", "SQLITE_CANTOPEN", "58030"), "the files of the database cannot be read or written"),
+    (("53",), "the database is out of connections or memory"),
+    (("57P", "08"), "the database does not answer"),
+)  # fmt: skip
+
+
 class StoreError(PodiumError):
     """What the store refuses to do, or cannot do."""
 
 
-def opened(url: str) -> sa.Engine:
+class UnavailableError(StoreError):
+    """The database cannot serve at the moment: it is busy, full or away. The same may work later."""
+
+
+def opened(url: str, *, must_exist: bool = False) -> sa.Engine:
     """An engine for the database, its schema brought up to date.
 
     Args:
         url: a URL of SQLAlchemy, as `sqlite:///podium.db` or `postgresql+psycopg://…`; a bare path is an SQLite file.
+        must_exist: refuse what is no database of Podium, instead of making it one.
 
     Raises:
-        StoreError: the database cannot be opened.
+        StoreError: the database cannot be opened, or is a newer Podium's.
     """
+    if must_exist:
+        require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
         upgrade(engine)
     return engine
 
 
+def require_database(url: str, name: str = "") -> None:
+    """Refuse what is no database of this version of Podium or an earlier one; nothing is created or changed.
+
+    Args:
+        url: of the database.
+        name: of the database in errors; the URL where it is empty.
+
+    Raises:
+        StoreError: it is missing, empty, not a database, has no tables of Podium, or is a newer Podium's.
+    """
+    with explain_failure(name or url):
+        engine = engine_for(url)
+        try:
+            reason = refusal(engine)
+        finally:
+            engine.dispose()
+    if reason:
+        raise StoreError(f"{name or safe_url(url)}: {reason}")
+
+
+def refusal(engine: sa.Engine) -> str:
+    """Why this is no database of this version of Podium or an earlier one, in words; empty where it is one."""
+    path = file_of(engine)
+    if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
+        return "there is no such database"
+    if path is not None and path.is_file() and not path.stat().st_size:
+        return "the file is empty, there is no database in it"
+    revision = schema_revision(engine)
+    return "it has no tables of Podium; podium db init makes them" if revision is None else newer_schema(revision)
+
+
 def engine_for(url: str) -> sa.Engine:
     """An engine for the database, its schema left as it is."""
-    engine = sa.create_engine(full_url(url))
-    if engine.dialect.name == "sqlite":
+    address = sa.make_url(full_url(url))
+    is_server = address.get_backend_name() != "sqlite"
+    engine = sa.create_engine(address, pool_pre_ping=is_server)  # a server may have been restarted meanwhile
+    if not is_server:
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -61,7 +115,7 @@ def explain_failure(url: str) -> Iterator[None]:
     except (sa.exc.SQLAlchemyError, OSError) as error:
         lines = str(getattr(error, "orig", None) or error).splitlines()
         reason = lines[0] if lines else type(error).__name__
-        raise StoreError(f"{safe_url(full_url(url))}: cannot be opened ({reason})") from None
+        raise StoreError(f"{safe_url(url)}: cannot be opened ({reason})") from None
 
 
 def full_url(url: str) -> str:
@@ -70,9 +124,9 @@ def full_url(url: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """The URL without its password."""
+    """The full URL without its password."""
     try:
-        return sa.make_url(url).render_as_string(hide_password=True)
+        return sa.make_url(full_url(url)).render_as_string(hide_password=True)
     except sa.exc.ArgumentError:
         return "the database"
 
@@ -94,11 +148,73 @@ def only_reading(engine: sa.Engine) -> sa.Engine:
     return engine.execution_options(podium_reads=True, **level)
 
 
+@contextmanager
+def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that sees one moment and waits for no writer.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    with explain_outage(), only_reading(engine).connect() as connection:
+        yield connection
+
+
+@contextmanager
+def write_transaction(engine: sa.Engine, *, dry_run: bool = False) -> Iterator[sa.Connection]:
+    """A transaction that is committed whole, or not at all; with `dry_run` never.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    with explain_outage(), engine.connect() as connection, connection.begin() as transaction:
+        yield connection
+        if dry_run:
+            transaction.rollback()
+
+
+@contextmanager
+def explain_outage() -> Iterator[None]:
+    """Raise a failure of the database that passes as an `UnavailableError`, any other as it is."""
+    try:
+        yield
+    except sa.exc.TimeoutError as error:  # of waiting for a connection of this process
+        raise UnavailableError("too much waits for the database; send it again") from error
+    except sa.exc.DBAPIError as error:
+        reason = outage(error)
+        if not reason:
+            raise
+        raise UnavailableError(f"{reason}; send it again: what was stored by then is not counted twice") from error
+
+
+def outage(error: sa.exc.DBAPIError) -> str:
+    """Why a failure passes, in words; empty where it does not."""
+    code = sqlite_code(error.orig) or getattr(error.orig, "sqlstate", None)
+    if code is None:  # the connection itself broke, or was never there
+        is_lost = error.connection_invalidated or isinstance(error, sa.exc.OperationalError)
+        return "the database does not answer" if is_lost else ""
+    return next((reason for codes, reason in OUTAGES if str(code).startswith(codes)), "")
+
+
+def schema_revision(engine: sa.Engine) -> str | None:
+    """The revision of the schema, None where there are no tables of Podium; locks nothing."""
+    with only_reading(engine).connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newer_schema(revision: str | None) -> str:
+    """A sentence on a schema that a newer version of Podium made; empty of any other."""
+    known = {each.revision for each in ScriptDirectory.from_config(migration_config()).walk_revisions()}
+    if revision is None or revision in known:
+        return ""
+    return (
+        f"the database is a newer version's: its schema is {revision}, and this version of Podium knows those up to "
+        f"{max(known)}; update Podium"
+    )
+
+
 def is_current(engine: sa.Engine) -> bool:
     """Whether the schema is this version's; locks nothing."""
-    with only_reading(engine).connect() as connection:
-        newest_revision = ScriptDirectory.from_config(migration_config()).get_current_head()
-        return MigrationContext.configure(connection).get_current_revision() == newest_revision
+    return schema_revision(engine) == ScriptDirectory.from_config(migration_config()).get_current_head()
 
 
 def migration_config() -> Config:
@@ -109,9 +225,16 @@ def migration_config() -> Config:
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema up to a revision; lock nothing if it is there already."""
+    """Bring the schema up to a revision; lock nothing if it is there already.
+
+    Raises:
+        StoreError: a newer version of Podium made it.
+    """
     if revision == "head" and is_current(engine):
         return
+    reason = newer_schema(schema_revision(engine))
+    if reason:
+        raise StoreError(f"{engine.url.render_as_string()}: {reason}")
     config = migration_config()
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
@@ -122,7 +245,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
 
 def is_busy(error: sa.exc.OperationalError) -> bool:
     """Whether SQLite gave up waiting for another writer's turn to end."""
-    return str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
+    return sqlite_code(error.orig).startswith("SQLITE_BUSY")
 
 
 def acquire_pool_lock(connection: sa.Connection, pool_id: int) -> bool:

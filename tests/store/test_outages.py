@@ -1,0 +1,142 @@
+"""A database that is busy, full or away is an error of its own, and nothing is half done when it is back."""
+
+import sqlite3
+from contextlib import ExitStack, closing
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+
+from podium.errors import PodiumError
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.store.sql import database
+from podium.store.sql.database import StoreError, UnavailableError
+from podium.systems import find
+
+
+@pytest.fixture
+def open_store(new_url, monkeypatch):
+    """A function that opens a store with a pool, in SQLite with more pragmas on every connection."""
+    with ExitStack() as stack:
+
+        def make(kind="sqlite", *pragmas):
+            monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50", *pragmas))
+            store = stack.enter_context(closing(Store(new_url(kind))))
+            store.create_pool("main", find("elo")())
+            store.submit("main", rows(1, "ab"))
+            return store
+
+        yield make
+
+
+def test_another_writer_makes_the_database_unavailable(open_store):
+    store = open_store()
+    sent = [(rows(number, "ab"), "", {}) for number in (2, 3)]
+    with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for act in (
+            lambda: store.submit("main", rows(2, "ab")),
+            lambda: store.create_pool("other", find("elo")()),
+            lambda: create_key(store.engine, "k", "read"),
+        ):
+            with pytest.raises(UnavailableError, match="busy"):
+                act()
+        assert [type(each) for each in store.submit_each("main", sent)] == [UnavailableError] * 2
+        assert len(store.leaderboard("main")) == 2  # readers go on
+        other.execute("ROLLBACK")
+    assert store.submit("main", rows(2, "ab"))[0].status == "rated"
+    assert store.verify() == []
+
+
+def test_a_full_disk_stores_nothing_and_says_so(open_store):
+    store = open_store()
+    path = store.engine.url.database
+    with closing(sqlite3.connect(path)) as other:
+        pages = other.execute("PRAGMA page_count").fetchone()[0]
+    full = open_full(path, pages)
+    with closing(full):
+        with pytest.raises(UnavailableError, match="disk"):
+            full.submit("main", [row for number in range(9, 300) for row in rows(number, "abcdef")])
+        assert len(full.leaderboard("main")) == 2
+    assert store.submit("main", rows(2, "ab"))[0].status == "rated"
+    assert store.verify() == []
+
+
+def open_full(path, pages):
+    """A store whose database may have no more pages: SQLite fails as it does on a full disk."""
+    store = Store(path)
+
+    def limit(connection, _record):
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    store.engine.dispose()
+    sa.event.listen(store.engine, "connect", limit)
+    return store
+
+
+def test_a_server_that_was_restarted_is_asked_anew(open_store):
+    """Each idle connection is dead; the first call afterwards works all the same."""
+    store = open_store("postgresql")
+    assert len(store.leaderboard("main")) == 2
+    end_connections(store)
+    assert len(store.leaderboard("main")) == 2
+    end_connections(store)
+    assert store.submit("main", rows(2, "ab"))[0].status == "rated"
+    assert store.verify() == []
+
+
+def test_a_server_that_goes_away_in_the_midst_makes_the_database_unavailable(open_store):
+    store = open_store("postgresql")
+    statements = []
+
+    def end(_connection, _cursor, statement, *_more):
+        statements.append(statement)
+        if statement.startswith("INSERT INTO log"):
+            sa.event.remove(store.engine, "before_cursor_execute", end)
+            end_connections(store)
+
+    sa.event.listen(store.engine, "before_cursor_execute", end)
+    with pytest.raises(UnavailableError, match="does not answer"):
+        store.submit("main", rows(2, "ab"))
+    assert any(each.startswith("INSERT INTO log") for each in statements)
+    assert store.submit("main", rows(2, "ab"))[0].duplicate is False
+    assert store.verify() == []
+
+
+def end_connections(store):
+    """End every connection of a store to its server, as a restart does."""
+    engine = sa.create_engine(store.engine.url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        ended = connection.execute(
+            sa.text(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        ).all()
+    assert ended
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
+    store = open_store(kind)
+    store.engine.pool._timeout = 0.05
+    with ExitStack() as stack:
+        for _ in range(15):
+            stack.enter_context(store.engine.connect())
+        with pytest.raises(UnavailableError, match="too much waits"):
+            store.leaderboard("main")
+    assert len(store.leaderboard("main")) == 2
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_does_not_pass_stays_what_it_is(open_store, kind):
+    store = open_store(kind)
+    with pytest.raises(sa.exc.DBAPIError), store.reading("main") as (connection, _):
+        connection.execute(sa.text("SELECT nothing FROM nowhere"))
+    with pytest.raises(sa.exc.IntegrityError), store.writing("main") as (connection, _):
+        connection.execute(sa.text("INSERT INTO pool (name, system, parameters) VALUES ('main', 'elo', '{}')"))
+    with pytest.raises(StoreError) as caught:
+        store.create_pool("main", find("elo")())
+    assert not isinstance(caught.value, UnavailableError)
+    assert issubclass(UnavailableError, PodiumError)

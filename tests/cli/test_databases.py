@@ -82,7 +82,10 @@ def test_a_server_without_tables_of_podium_is_not_praised(new_url):
 def test_verify_and_restore_count_what_they_compared(tmp_path):
     path, copy = tmp_path / "podium.db", tmp_path / "copy.db"
     fill(str(path), "one", "two").close()
-    assert run("verify", "--db", path) == f"{path}: everything is what the log says (2 pools, 4 events, 10 changes)\n"
+    assert (
+        run("verify", "--db", path)
+        == f"{path}: everything stored equals what the log gives (2 pools, 4 events, 10 changes)\n"
+    )
     run("db", "backup", copy, "--db", path)
     assert "is there already" in run("db", "restore", copy, "--db", path, status=2)
     restored = tmp_path / "restored.db"

@@ -1,5 +1,8 @@
 """The client against the service, and against one that fails at first."""
 
+import sqlite3
+from contextlib import closing
+
 import httpx2
 import pytest
 from races import event
@@ -11,6 +14,7 @@ from podium.client import ClientError
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key
+from podium.store.sql import database
 from podium.systems import find
 
 
@@ -28,9 +32,12 @@ class Bridge(httpx2.BaseTransport):
             answer = self.client.request(request.method, str(request.url), content=content, headers=headers)
         if failure in ("lost", "answer lost"):
             raise httpx2.ConnectError(failure)
+        if failure == "reset":
+            raise httpx2.ReadError(failure)
         if isinstance(failure, int):
             return httpx2.Response(failure, text="busy")
-        return httpx2.Response(answer.status_code, content=answer.content, headers={"content-type": "application/json"})
+        headers = {name: answer.headers[name] for name in ("content-type", "retry-after") if name in answer.headers}
+        return httpx2.Response(answer.status_code, content=answer.content, headers=headers)
 
 
 @pytest.fixture
@@ -67,9 +74,9 @@ def test_everything_the_service_does(bridge):
 
 
 def test_it_sends_again_and_is_counted_once(bridge):
-    client, transport, store = bridge("lost", "answer lost", 503)
+    client, transport, store = bridge("lost", "answer lost", "reset", 503)
     (receipt,) = client.submit("main", event(1, "ab"))
-    assert transport.sent == 4
+    assert transport.sent == 5
     assert receipt["duplicate"]
     assert store.results("main").frame["event_id"].n_unique() == 1
     assert store.verify() == []
@@ -113,3 +120,37 @@ def test_a_service_that_is_away_is_given_up(bridge):
     with pytest.raises(ClientError, match="cannot be reached"):
         client.pools()
     assert transport.sent == module.DEFAULT_TRIES
+
+
+def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
+    """The service answers 503 and when to try again; the other writer has ended by then."""
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
+    client, transport, store = bridge()
+    store.engine.dispose()
+    with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        pauses = []
+
+        def end_other(seconds):
+            pauses.append(seconds)
+            if len(pauses) == 2:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(module.time, "sleep", end_other)
+        (receipt,) = client.submit("main", event(1, "ab"))
+    assert (transport.sent, pauses) == (3, [1.0, 2.0])
+    assert not receipt["duplicate"]
+    assert store.verify() == []
+
+
+def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
+    monkeypatch.setattr(module.time, "sleep", lambda _seconds: None)
+    client, transport, store = bridge()
+    store.engine.dispose()
+    with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ClientError, match="busy") as error:
+            client.submit("main", event(1, "ab"))
+    assert (error.value.status, transport.sent) == (503, module.DEFAULT_TRIES)
+    assert store.results("main").frame.is_empty()

@@ -13,6 +13,7 @@ from podium.store import Store
 from podium.store.sql.files import truncate_wal
 
 CHECK_INTERVAL_S = 60.0
+LOGGER = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -30,18 +31,20 @@ async def daily_ranks(_app: FastAPI, store: Store) -> AsyncIterator[None]:
 async def store_daily_ranks(store: Store) -> None:
     """Store once a minute the ranks that are due."""
     while True:
-        with log_refusal():
+        with log_failure():
             for pool in await run_in_threadpool(store.pools):
-                with log_refusal():  # as of a pool that could not be upgraded; the others get their ranks
+                with log_failure():  # as of a pool that could not be upgraded; the others get their ranks
                     await run_in_threadpool(store.snapshot, pool.name)
         await run_in_threadpool(truncate_wal, store.engine, 0)  # a pseudonymised name may have had to wait there
         await asyncio.sleep(CHECK_INTERVAL_S)
 
 
 @contextmanager
-def log_refusal() -> Iterator[None]:
-    """Log what the store refuses instead of raising it."""
+def log_failure() -> Iterator[None]:
+    """Log what goes wrong instead of raising it: the next check finds what is still due."""
     try:
         yield
     except PodiumError as error:
-        logging.getLogger(__name__).warning("the daily ranks could not be stored: %s", error)
+        LOGGER.warning("the daily ranks could not be stored: %s", error)
+    except Exception:
+        LOGGER.exception("the daily ranks could not be stored")

@@ -9,7 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.errors import PodiumError
 from podium.store.derive import snapshots
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
@@ -124,16 +123,16 @@ class Store(EventReader):
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
             return submission.submit(connection, pool, rows, actor, match_ids or {}, dry_run=dry_run)
 
-    def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | PodiumError]:
+    def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
 
-        What is refused keeps nobody else's results out. No event may be in two of them.
+        What one of them raises, whatever it is, keeps nobody else's results out. No event may be in two of them.
 
         Args:
             sent: the rows, actor and match ids of each.
 
         Returns:
-            In the order of `sent`: each one's receipts, or why it was refused.
+            In the order of `sent`: each one's receipts, or what it raised; a `PodiumError` where it was refused.
         """
         try:
             if len(sent) > 1:
@@ -141,15 +140,17 @@ class Store(EventReader):
                     return [*submission.submit_together(connection, pool, sent)]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
-        except PodiumError as error:
+        except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
             # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
             # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
-        outcomes: list[list[Receipt] | PodiumError] = []
+        outcomes: list[list[Receipt] | Exception] = []
         for rows, actor, match_ids in sent:
             try:
                 outcomes.append(self.submit(pool_name, rows, actor=actor, match_ids=match_ids))
-            except PodiumError as error:
+            except UnavailableError as error:
+                return [*outcomes, *[error] * (len(sent) - len(outcomes))]
+            except Exception as error:  # noqa: BLE001  (its sender is answered with it, the others with their receipts)
                 outcomes.append(error)
         return outcomes
 

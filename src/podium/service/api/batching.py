@@ -1,19 +1,23 @@
 """Batches of results: whatever arrives while a transaction runs shares the next one."""
 
 import asyncio
+import logging
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.http.problems import BusyError
+from podium.service.http.problems import BusyError, UnexpectedError
 from podium.store import Store
 from podium.store.write.receipts import Receipt
 from podium.store.write.submission import Submission
 
+LOGGER = logging.getLogger(__name__)
 MAX_WAITING_EVENTS = 5_000  # of a pool
 MAX_BATCH_EVENTS = 1_000  # of a transaction
+MAX_LOGGED_IDS = 10  # of a submission that failed
 
 
 class Waiting(NamedTuple):
@@ -27,7 +31,8 @@ class Waiting(NamedTuple):
 class Intake:
     """A queue for each pool.
 
-    Each submission is answered after its own commit; one that is refused does not keep the others of its batch out.
+    Each submission is answered after its own commit; one that is refused or fails does not keep the others of its
+    batch out.
     """
 
     def __init__(self, store: Store) -> None:
@@ -39,7 +44,7 @@ class Intake:
         """Store results as `Store.submit` does.
 
         Raises:
-            PodiumError: as there; or too many results are waiting already.
+            PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
         """
         event_ids = frozenset(row["event_id"] for row in rows)
         if sum(len(each.event_ids) for each in self._queues[pool]) + len(event_ids) > MAX_WAITING_EVENTS:
@@ -56,10 +61,8 @@ class Intake:
         try:
             while self._queues[pool]:
                 batch = self._next_batch(pool)
-                outcomes = await run_in_threadpool(self._store.submit_each, pool, [each.submission for each in batch])
-                for each, outcome in zip(batch, outcomes, strict=True):
-                    if not each.answer.done():  # its sender may have gone
-                        settle(each.answer, outcome)
+                for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
+                    settle(each, outcome)
         except BaseException as error:
             for each in [*batch, *self._queues.pop(pool)]:
                 if not each.answer.done():
@@ -69,6 +72,13 @@ class Intake:
             del self._tasks[pool]
             if not self._queues.get(pool):
                 self._queues.pop(pool, None)
+
+    async def _outcomes(self, pool: str, batch: list[Waiting]) -> Sequence[list[Receipt] | Exception]:
+        """Store a batch; what became of each submission."""
+        try:
+            return await run_in_threadpool(self._store.submit_each, pool, [each.submission for each in batch])
+        except Exception as error:  # noqa: BLE001  (of the batch, as where no thread can be started; later ones go on)
+            return [error] * len(batch)
 
     def _next_batch(self, pool: str) -> list[Waiting]:
         """Take the submissions that are stored together: first come, no event twice, and not too many."""
@@ -88,9 +98,14 @@ class Intake:
         return batch
 
 
-def settle(answer: asyncio.Future[list[Receipt]], outcome: list[Receipt] | PodiumError) -> None:
-    """Answer a submission with its receipts, or with the error that refused it."""
-    if isinstance(outcome, PodiumError):
-        answer.set_exception(outcome)
+def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
+    """Answer a submission with its receipts, or with the error that refused it; what is not expected is logged."""
+    if isinstance(outcome, Exception) and not isinstance(outcome, PodiumError):
+        LOGGER.error("events %s could not be stored", sorted(waiting.event_ids)[:MAX_LOGGED_IDS], exc_info=outcome)
+        outcome = UnexpectedError("the service failed to store this; nothing of it is stored, and the reason is logged")
+    if waiting.answer.done():  # its sender may have gone
+        return
+    if isinstance(outcome, Exception):
+        waiting.answer.set_exception(outcome)
     else:
-        answer.set_result(outcome)
+        waiting.answer.set_result(outcome)

@@ -10,7 +10,7 @@ from podium.store.sql.database import read_transaction
 router = APIRouter(tags=["service"])
 
 
-@router.get("/healthz")
+@router.get("/healthz", responses=error_responses(500, 503))
 def healthz(store: CurrentStore) -> dict[str, str]:
     """Whether the service and its database answer."""
     with read_transaction(store.engine) as connection:

@@ -17,6 +17,7 @@ from podium.service.http.paths import POOLS_PATH, PoolName
 from podium.service.http.problems import READ_ERRORS, error_responses
 from podium.service.metrics import Metrics
 from podium.store import Store
+from podium.store.sql.database import UnavailableError
 
 POLL_S = 0.5  # between two queries of the log
 COMMENT_AFTER_POLLS = 30  # so many polls without an entry: a comment keeps the connection open
@@ -81,7 +82,10 @@ async def server_sent_events(
         yield b": podium\n\n"
         quiet, end = 0, time.monotonic() + seconds
         while not await request.is_disconnected():
-            entries = await run_in_threadpool(store.news, pool, after)
+            try:
+                entries = await run_in_threadpool(store.news, pool, after)
+            except UnavailableError:  # the next query finds them
+                entries = []
             for each in entries:
                 after = each["seq"]
                 data = json.dumps(each, ensure_ascii=False)

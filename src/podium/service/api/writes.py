@@ -85,8 +85,7 @@ def requested_system(body: NewPool | Configuration) -> System:
     status_code=201,
     response_model=list[Receipt],
     tags=["events"],
-    responses=error_responses(*WRITE_ERRORS, 503)
-    | {200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
+    responses=REFUSALS | {200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
     openapi_extra=request_body(Event, Batch),
 )
 async def submit(

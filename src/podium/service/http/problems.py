@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.access import AccessError
 from podium.service.http.strict_json import RefusedError
-from podium.store.sql.database import StoreError
+from podium.store.sql.database import StoreError, UnavailableError
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {
@@ -24,9 +24,11 @@ DESCRIPTIONS = {
     413: "The body is too large.",
     422: "The request is not valid; the field is named.",
     429: "The key's rate limit is exceeded.",
-    503: "Too many results are waiting to be stored; none of these were stored.",
+    500: "The service failed; the reason is in its log.",
+    503: "The database is busy, full or away, or too many results are waiting; send it again after `Retry-After`.",
 }
-READ_ERRORS = (401, 403, 404, 422, 429)
+RETRY_AFTER_S = 1  # of what passes
+READ_ERRORS = (401, 403, 404, 422, 429, 500, 503)
 WRITE_ERRORS = (*READ_ERRORS, 409, 413)
 
 
@@ -48,9 +50,15 @@ class BusyError(PodiumError):
     """Too many results are waiting to be stored."""
 
 
+class UnexpectedError(PodiumError):
+    """The service failed for a reason that its log has, and the sender cannot mend."""
+
+
 STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
     (TooLargeError, 413),
     (BusyError, 503),
+    (UnavailableError, 503),
+    (UnexpectedError, 500),
     (UnknownError, 404),
     (ResultsError, 422),
     (ParameterError, 422),
@@ -87,7 +95,12 @@ async def podium_error(_request: Request, error: PodiumError) -> JSONResponse:
     """Answer what the store refuses."""
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
-    return problem(status, str(error), field, 1 if isinstance(error, BusyError) else None)
+    return problem(status, str(error), field, RETRY_AFTER_S if status == 503 else None)  # noqa: PLR2004
+
+
+async def unexpected_error(_request: Request, _error: Exception) -> JSONResponse:
+    """Answer what nobody expected, without its text; the server logs it with its traceback."""
+    return problem(500, "the service failed to answer this; the reason is logged")
 
 
 async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
@@ -109,4 +122,5 @@ ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = {
     PodiumError: podium_error,
     HTTPException: http_error,
     RequestValidationError: invalid_parameter,
+    Exception: unexpected_error,
 }

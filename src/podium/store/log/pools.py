@@ -72,22 +72,16 @@ SELECT_POOL = sa.select(pools).where(pools.c.name == sa.bindparam("name"))
 SELECT_POOLS = sa.select(pools).order_by(pools.c.name)
 
 
-def find_pool(connection: sa.Connection, name: str) -> Pool | None:
-    """The pool of that name; None where there is none."""
-    row = connection.execute(SELECT_POOL, {"name": name}).first()
-    return None if row is None else Pool.from_row(row)
-
-
 def get_pool(connection: sa.Connection, name: str) -> Pool:
     """The pool of that name.
 
     Raises:
         UnknownError: there is no pool of that name.
     """
-    pool = find_pool(connection, name)
-    if pool is None:
+    row = connection.execute(SELECT_POOL, {"name": name}).first()
+    if row is None:
         raise UnknownError(f"there is no pool {name!r}")
-    return pool
+    return Pool.from_row(row)
 
 
 def every_pool(connection: sa.Connection) -> list[Pool]:

@@ -15,7 +15,7 @@ from podium.store.derive.rerating import Rerated, rerate
 from podium.store.derive.standings import get_standing
 from podium.store.log.log import CONFIGURE, MERGE, SEASON, append, entry
 from podium.store.log.players import known_numbers, merges, names_of, not_rated
-from podium.store.log.pools import START, Key, Pool, find_pool, settings_of
+from podium.store.log.pools import START, Key, Pool, settings_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, merged, pools, season
 from podium.store.sql.timestamps import microseconds, now
@@ -40,10 +40,11 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
         ParameterError: the rule for names refuses it.
     """
     name = admit(name, "a pool's name")
-    if find_pool(connection, name):
-        raise StoreError(f"there is a pool {name!r} already")
     row = configuration(system) | {"name": name}
-    (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
+    try:  # no query before it: another transaction might open one in between
+        (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
+    except sa.exc.IntegrityError:
+        raise StoreError(f"there is a pool {name!r} already") from None
     pool = Pool(number, name, system)
     log_system(connection, pool, actor)
     return pool

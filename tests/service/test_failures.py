@@ -1,0 +1,293 @@
+"""What fails for one is answered to that one; what passes is 503, and nothing of it is stored."""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+
+import pytest
+import sqlalchemy as sa
+from fastapi import FastAPI
+from races import calling, event, rows
+from starlette.testclient import TestClient
+
+from podium.service import create_app, daily
+from podium.service.api import streams
+from podium.service.http.problems import MEDIA_TYPE
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.store.sql import database
+from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.write import submission
+from podium.systems import find
+
+BASE = "/api/v1/pools"
+SENDERS = 20
+
+
+@pytest.fixture
+def store(store):
+    store.create_pool("main", find("elo")())
+    return store
+
+
+@pytest.fixture
+def impatient(tmp_path, monkeypatch):
+    """A store on SQLite that waits 50 ms for other writers."""
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
+    with closing(Store(str(tmp_path / "podium.db"))) as opened:
+        opened.create_pool("main", find("elo")())
+        yield opened
+
+
+def poison(monkeypatch, event_id, error):
+    """Let the event fail wherever its content is looked at."""
+    contents_of = submission.contents_of
+
+    def failing(results):
+        contents = contents_of(results)
+        if event_id in contents:
+            raise error
+        return contents
+
+    monkeypatch.setattr(submission, "contents_of", failing)
+
+
+def assert_passing(answer):
+    assert (answer.status_code, answer.headers["content-type"]) == (503, MEDIA_TYPE)
+    assert int(answer.headers["retry-after"]) >= 1
+    assert (answer.json()["title"], answer.json()["status"]) == ("Service Unavailable", 503)
+
+
+@pytest.mark.parametrize("error", [ValueError("secret"), OverflowError("secret"), StopIteration("secret")], ids=repr)
+def test_a_submission_that_fails_keeps_nobody_elses_out(store, monkeypatch, caplog, error):
+    poison(monkeypatch, "e7", error)
+    with calling(store, "write") as client, ThreadPoolExecutor(SENDERS) as threads:
+        take, waiting = client.app.state.intake.submit, threading.Semaphore(0)
+
+        async def count(*sent):
+            waiting.release()
+            return await take(*sent)
+
+        client.app.state.intake.submit = count
+        with store.writing("main"):
+            sent = [threads.submit(client.post, f"{BASE}/main/events", json=event(number)) for number in range(SENDERS)]
+            assert all(waiting.acquire(timeout=30.0) for _ in sent)
+        answers = [each.result() for each in sent]
+        assert client.post(f"{BASE}/main/events", json=event(50)).status_code == 201
+    failed = answers.pop(7)
+    assert [each.status_code for each in answers] == [201] * (SENDERS - 1)
+    assert (failed.status_code, failed.headers["content-type"]) == (500, MEDIA_TYPE)
+    assert failed.json()["title"] == "Internal Server Error"
+    assert "secret" not in failed.text
+    (record,) = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert "e7" in record.getMessage()
+    assert record.exc_info[1] is error
+    assert store.results("main").frame["event_id"].n_unique() == SENDERS
+    assert store.verify() == []
+
+
+def test_an_outage_among_submissions_that_are_taken_alone_is_waited_for_once(store):
+    store.submit("main", rows(1, "ab"))
+    attempts = []
+
+    def unavailable(_pool, rows, **_more):
+        attempts.append(rows)
+        raise UnavailableError("away")
+
+    store.submit = unavailable
+    outcomes = store.submit_each("main", [(rows(1, "ba"), "", {}), (rows(2, "ab"), "", {}), (rows(3, "ab"), "", {})])
+    assert [type(each) for each in outcomes] == [UnavailableError] * 3
+    assert len(attempts) == 1
+
+
+def test_a_batch_that_cannot_be_begun_does_not_stop_the_next(store):
+    store_each = store.submit_each
+
+    def failing(_pool, _sent):
+        store.submit_each = store_each
+        raise RuntimeError("can't start new thread")
+
+    store.submit_each = failing
+    with calling(store, "write") as client:
+        assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 500
+        assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
+
+
+def test_what_nobody_expected_is_a_problem_without_its_reason(store):
+    def failing(*_more, **_options):
+        raise ValueError("secret")
+
+    store.player = failing
+    key = create_key(store.engine, "r", "read")
+    with TestClient(create_app(store), raise_server_exceptions=False) as client:
+        answer = client.get(f"{BASE}/main/players/a", headers={"Authorization": f"Bearer {key}"})
+    assert (answer.status_code, answer.headers["content-type"]) == (500, MEDIA_TYPE)
+    assert "secret" not in answer.text
+
+
+def test_a_locked_file_is_503_for_writers_alone(impatient):
+    with calling(impatient) as client:
+        with closing(sqlite3.connect(impatient.engine.url.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert_passing(client.post(f"{BASE}/main/events", json=event(1)))
+            assert_passing(client.post(f"{BASE}/main/events", params={"dry_run": True}, json=event(1)))
+            assert_passing(client.post(BASE, json={"name": "new", "system": "elo"}))
+            assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
+            assert client.get("/healthz").status_code == 200
+            other.execute("ROLLBACK")
+        assert [each["name"] for each in client.get(BASE).json()] == ["main"]
+        assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
+    assert impatient.verify() == []
+
+
+def test_health_is_told_while_writers_wait(store):
+    with calling(store, "write") as client, ThreadPoolExecutor(1) as threads:
+        with store.writing("main"):
+            waiting = threads.submit(client.post, f"{BASE}/main/events", json=event(1))
+            until = time.monotonic() + 30.0
+            while not client.app.state.intake._tasks and time.monotonic() < until:
+                time.sleep(0.01)
+            assert client.get("/healthz").status_code == 200
+            assert not waiting.done()
+        assert waiting.result().status_code == 201
+
+
+def test_a_full_disk_is_503_and_nothing_is_stored(impatient):
+    pages = 0
+
+    def limit(connection, _record):
+        connection.execute(f"PRAGMA max_page_count={pages or 10**9}")
+
+    with closing(sqlite3.connect(impatient.engine.url.database)) as other:
+        (pages,) = other.execute("PRAGMA page_count").fetchone()
+    sa.event.listen(impatient.engine, "connect", limit)
+    events = [event(number, "abcdefgh") for number in range(300)]
+    with calling(impatient) as client:
+        pages += 1
+        impatient.engine.dispose()
+        assert_passing(client.post(f"{BASE}/main/events", json={"events": events}))
+        assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
+        pages = 0  # space again
+        impatient.engine.dispose()
+        assert client.post(f"{BASE}/main/events", json={"events": events}).status_code == 201
+    assert impatient.verify() == []
+
+
+@contextmanager
+def administering(store):
+    """A connection to the server of a store, beside its own database."""
+    address = store.engine.url.set(database="postgres")
+    engine = sa.create_engine(address, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        yield connection
+
+
+def end_connections(connection, store):
+    """End every connection to a store's database."""
+    statement = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = :name"
+    assert connection.execute(sa.text(statement), {"name": store.engine.url.database}).all()
+
+
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+def test_a_server_that_was_restarted_is_not_noticed(store):
+    with calling(store) as client, administering(store) as connection:
+        for number in (1, 2):
+            assert client.post(f"{BASE}/main/events", json=event(number)).status_code == 201
+            end_connections(connection, store)
+            assert client.get(f"{BASE}/main/leaderboard").status_code == 200
+            end_connections(connection, store)
+    assert store.verify() == []
+
+
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+def test_a_server_that_is_away_is_503(store):
+    name = store.engine.url.database
+    with ExitStack() as stack:
+        client = stack.enter_context(calling(store))
+        connection = stack.enter_context(administering(store))
+        assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
+        connection.execute(sa.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
+        end_connections(connection, store)
+        for _ in range(2):  # with the key known to the service, and without
+            assert_passing(client.get(f"{BASE}/main/players/a"))
+            assert_passing(client.post(f"{BASE}/main/events", json=event(2)))
+            assert_passing(client.get("/healthz"))
+            client.app.state.key_guard._cache.clear()
+        connection.execute(sa.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
+        assert client.post(f"{BASE}/main/events", json=event(2)).status_code == 201
+    assert store.verify() == []
+
+
+def test_a_pool_that_many_open_at_once_is_one_pool(store):
+    gate = threading.Barrier(8)
+    with calling(store) as client, ThreadPoolExecutor(8) as threads:
+
+        def create(name):
+            gate.wait()
+            return client.post(BASE, json={"name": name, "system": "elo"}).status_code
+
+        for name in "stuvw":
+            assert sorted(threads.map(create, [name] * 8)) == [201] + [409] * 7
+    assert {each.name for each in store.pools()} == {"main", *"stuvw"}
+    assert store.verify() == []
+
+
+def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
+    """The other has not committed when this one begins; only a server lets both write."""
+    with ThreadPoolExecutor(1) as threads:
+        with store.writing("main") as (connection, _):
+            connection.execute(
+                sa.text("INSERT INTO pool (name, system, parameters) VALUES ('new', 'elo', '{}')")
+            )  # as far as another process has come
+            waiting = threads.submit(store.create_pool, "new", find("elo")())
+            time.sleep(0.3)
+            assert not waiting.done()
+        with pytest.raises(StoreError, match="there is a pool 'new' already"):
+            waiting.result()
+
+
+def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
+    store.submit("main", rows(1, "ab"))
+    monkeypatch.setattr(daily, "CHECK_INTERVAL_S", 0.01)
+    failures = [UnavailableError("away"), OSError("no file"), ValueError("poison")]
+    pools, done = store.pools, threading.Event()
+
+    def failing():
+        if failures:
+            raise failures.pop(0)
+        return [] if done.is_set() else pools()
+
+    def take(name):
+        ranked = Store.snapshot(store, name)
+        done.set()
+        return ranked
+
+    store.pools, store.snapshot = failing, take
+
+    async def serve():
+        async with daily.daily_ranks(FastAPI(), store):
+            await asyncio.to_thread(done.wait, 30.0)
+
+    asyncio.run(serve())
+    assert store.snapshot("main") == {}  # it has been taken
+    assert [each.levelname for each in caplog.records] == ["WARNING", "ERROR", "ERROR"]
+    assert [bool(each.exc_info) for each in caplog.records] == [False, True, True]
+
+
+def test_a_stream_outlives_an_outage(store, monkeypatch):
+    monkeypatch.setattr(streams, "POLL_S", 0.01)
+    news, failures = store.news, [UnavailableError("away")]
+
+    def failing(*sent):
+        if failures:
+            raise failures.pop()
+        return news(*sent)
+
+    store.news = failing
+    store.submit("main", rows(1, "ab"))
+    with calling(store, "read") as client:
+        text = client.get(f"{BASE}/main/stream", params={"seconds": 0.5}, headers={"Last-Event-ID": "0"}).text
+    assert "event: submit" in text

@@ -1,4 +1,4 @@
-"""Submit, repeat, correct, void, restore, merge, in any order: always what a plain replay of the truth makes."""
+"""Submit, repeat, correct, void, restore, merge, unmerge, in any order: always what a plain replay of the truth makes."""
 
 import random
 import uuid
@@ -84,10 +84,12 @@ class Model(RuleBasedStateMachine):
     @rule(entrants=st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=4, unique=True))
     def register(self, entrants):
         number = f"m{len(self.truth.matches)}"
-        self.attempt(
-            lambda truth: truth.matches.update({number: entrants}),
-            lambda: self.store.register("main", number, entrants),
-        )
+        if len({self.truth.resolved(name) for name in entrants}) == len(entrants):
+            self.truth.matches[number] = entrants
+            self.store.register("main", number, entrants)
+        else:
+            with pytest.raises(podium.ResultsError):
+                self.store.register("main", number, entrants)
 
     @precondition(lambda self: self.truth.matches)
     @rule(data=st.data(), order=ORDERS, minute=MINUTES)
@@ -130,12 +132,29 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: len(self.truth.events) > 3)
     @rule(name=st.sampled_from(PLAYERS), into=st.sampled_from(PLAYERS))
     def merge(self, name, into):
+        after = self.truth.copied()
+        after.merged[name] = into
         try:
             self.store.merge("main", name, into)
-        except (StoreError, podium.UnknownError, podium.ResultsError):
-            return
-        self.truth.merged[name] = into
-        assert self.truth.possible()
+        except podium.ResultsError:
+            assert not after.possible()
+        except (StoreError, podium.UnknownError):
+            pass
+        else:
+            self.truth = after
+            assert self.truth.possible()
+
+    @precondition(lambda self: self.truth.events)
+    @rule(name=st.sampled_from(PLAYERS))
+    def unmerge(self, name):
+        if name in self.truth.merged:
+            del self.truth.merged[name]
+            self.store.unmerge("main", name)
+        else:
+            try:
+                assert self.store.unmerge("main", name) == 0  # again
+            except (StoreError, podium.UnknownError):
+                pass
 
     @rule(day=st.integers(20_088, 20_091))
     def snapshot(self, day):

@@ -228,6 +228,22 @@ class Store(EventReader):
             rerated = accounts.merge(connection, pool, name, into, actor)
             return len(rerated.written) if rerated else 0
 
+    def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
+        """Let a merged account be a player of its own again, as if that merge had never been.
+
+        Results that came under its name since are its own too; accounts that were merged into it before stay so.
+
+        Returns:
+            How many rows of the ledger changed; 0 where it is a player of its own already.
+
+        Raises:
+            UnknownError: no such pool or player.
+            StoreError: the account was never merged into another.
+        """
+        with self.writing(pool_name) as (connection, pool):
+            rerated = accounts.unmerge(connection, pool, name, actor)
+            return len(rerated.written) if rerated else 0
+
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
 

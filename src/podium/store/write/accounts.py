@@ -1,4 +1,4 @@
-"""Accounts that are one player's: merged, which is in the log."""
+"""Accounts that are one player's: merged, and taken apart again. Both are in the log."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
@@ -11,7 +11,8 @@ from podium.errors import Fault, ResultsError
 from podium.store.derive.rerating import IS_COUNTED, UNRATED, Rerated, rerate
 from podium.store.derive.standings import get_standing
 from podium.store.log.content import unpacked
-from podium.store.log.log import MERGE, append, entry
+from podium.store.log.log import MERGE, UNMERGE, append, entry
+from podium.store.log.merging import logged_merges, resolved
 from podium.store.log.players import known_numbers, merges, names_of, not_rated
 from podium.store.log.pools import Key, Pool
 from podium.store.sql.database import StoreError
@@ -57,6 +58,32 @@ def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: st
     append(connection, pool, MERGE, [entry(str(account), {"into": end}, actor)])
     store_ends(connection, pool, ends)
     return rerate_from_first(connection, pool, events, table, accounts)
+
+
+def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rerated | None:
+    """Let a merged account be a player of its own again, as if that merge had never been; None where it is already.
+
+    Accounts that were merged into it before stay merged into it.
+
+    Raises:
+        UnknownError: there is no such player.
+        StoreError: the account was never merged into another.
+    """
+    account = known_numbers(connection, pool, [name]).get(name)
+    if account is None:
+        raise not_rated(pool, name)
+    direct = logged_merges(connection, pool)
+    if account not in direct:
+        raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+    if direct[account] is None:
+        return None
+    end = resolved(direct)[account]
+    append(connection, pool, UNMERGE, [entry(str(account), None, actor)])
+    ends = resolved(direct | {account: None})
+    store_ends(connection, pool, ends)
+    events = events_of(connection, pool, end)
+    table = unpacked((row.body, row.started_at) for row in events)
+    return rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:

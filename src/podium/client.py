@@ -268,6 +268,17 @@ class Client:
         """
         return int(self._object("POST", f"{pool_path(pool)}/merge", {"player": player, "into": into})["rerated"])
 
+    def unmerge(self, pool: str, player: str) -> int:
+        """Let a merged account be a player of its own again, as if that merge had never been.
+
+        Returns:
+            How many rows of the history changed.
+
+        Raises:
+            ClientError: 404 where there is no such player, 409 where the account was never merged.
+        """
+        return int(self._object("POST", f"{pool_path(pool)}/players/{quote_name(player)}/unmerge")["rerated"])
+
     def rename(self, pool: str, player: str, name: str) -> None:
         """Give a player another name, everywhere."""
         self._object("POST", f"{pool_path(pool)}/players/{quote_name(player)}/rename", {"name": name})

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from races import calling
+from races import calling, rows
 from races import event as race
 from starlette.testclient import TestClient
 
@@ -111,6 +111,7 @@ ROUTES = [
     ("GET", f"{PLAYER}/ranks", None, READ),
     ("POST", f"{PLAYER}/rename", {"name": "a"}, ADMIN),
     ("POST", f"{PLAYER}/pseudonymise", None, ADMIN),
+    ("POST", f"{PLAYER}/unmerge", None, ADMIN),
     ("GET", f"{POOL}/compare?player=a&other=b", None, READ),
     ("POST", f"{POOL}/predict", {"entrants": ["a", "b"]}, READ),
     ("POST", f"{POOL}/matchmaking", TICKETS, READ),
@@ -164,6 +165,9 @@ def test_access(method, path, body, needed, store):
         ],
     )
     store.register("main", "m1", ["a", "b"])
+    if path.endswith("/unmerge"):
+        store.submit("main", rows(7, "xy"))
+        store.merge("main", "a", "x")
     store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
     store.snapshot("main", 20_091)
     app = create_app(store)

@@ -68,6 +68,9 @@ def test_everything_the_service_does(bridge):
         assert client.restore("main", "e2")["status"] == "rated"
         client.submit("main", event(9, "xa"))
         assert client.merge("main", "x", "b") > 0
+        assert client.unmerge("main", "x") > 0
+        assert client.unmerge("main", "x") == 0
+        assert client.merge("main", "x", "b") > 0
         page = client.leaderboard("main", top=2)
         assert len(client.leaderboard("main", top=2, cursor=page["next"])["players"]) == 1
         assert "words" in client.explain("main", "e1", "a")

@@ -8,7 +8,7 @@ import podium
 
 @dataclass
 class Truth:
-    """Events by id, seasons, matches and merged accounts, as they were sent."""
+    """Events by id, seasons, matches and the account that each merged one was merged into, as they were sent."""
 
     system: str
     events: dict = field(default_factory=dict)

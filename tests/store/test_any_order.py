@@ -1,4 +1,4 @@
-"""Submit, repeat, correct, void, restore, merge, in any order: always what a plain replay of the truth makes."""
+"""Submit, repeat, correct, void, merge, undo, in any order: always what a plain replay of the truth makes."""
 
 import random
 import uuid
@@ -46,6 +46,7 @@ class Model(RuleBasedStateMachine):
         self.store = Store(f"sqlite:////tmp/podium-test-{uuid.uuid4().hex}.db")
         self.store.create_pool("main", find(SYSTEM)())
         self.truth = Truth(SYSTEM)
+        self.unmerged = set()
 
     def teardown(self):
         self.store.close()
@@ -84,10 +85,12 @@ class Model(RuleBasedStateMachine):
     @rule(entrants=st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=4, unique=True))
     def register(self, entrants):
         number = f"m{len(self.truth.matches)}"
-        self.attempt(
-            lambda truth: truth.matches.update({number: entrants}),
-            lambda: self.store.register("main", number, entrants),
-        )
+        if len({self.truth.resolved(name) for name in entrants}) == len(entrants):
+            self.truth.matches[number] = entrants
+            self.store.register("main", number, entrants)
+        else:
+            with pytest.raises(podium.ResultsError):
+                self.store.register("main", number, entrants)
 
     @precondition(lambda self: self.truth.matches)
     @rule(data=st.data(), order=ORDERS, minute=MINUTES)
@@ -130,12 +133,30 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: len(self.truth.events) > 3)
     @rule(name=st.sampled_from(PLAYERS), into=st.sampled_from(PLAYERS))
     def merge(self, name, into):
+        after = self.truth.copied()
+        after.merged[name] = into
         try:
             self.store.merge("main", name, into)
-        except (StoreError, podium.UnknownError, podium.ResultsError):
-            return
-        self.truth.merged[name] = into
-        assert self.truth.possible()
+        except podium.ResultsError:
+            assert not after.possible()
+        except (StoreError, podium.UnknownError):
+            pass
+        else:
+            self.truth = after
+            assert self.truth.possible()
+
+    @precondition(lambda self: self.truth.events)
+    @rule(name=st.sampled_from(PLAYERS))
+    def unmerge(self, name):
+        if name in self.truth.merged:
+            del self.truth.merged[name]
+            self.store.unmerge("main", name)
+            self.unmerged.add(name)
+        elif name in self.unmerged:
+            assert self.store.unmerge("main", name) == 0
+        else:
+            with pytest.raises((StoreError, podium.UnknownError)):
+                self.store.unmerge("main", name)
 
     @rule(day=st.integers(20_088, 20_091))
     def snapshot(self, day):

@@ -48,6 +48,7 @@ def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
     right.write_text("\n".join([rows[0], *(row for row in rows if row.startswith("karts-007"))][:-1]), encoding="utf-8")
     run("amend", right, "--pool", "karts")
     assert "plays on as" not in run("merge", "--player", "nobody", "--into", "Jun", "--pool", "karts", status=2)
+    assert "was never merged" in run("unmerge", "--player", "Jun", "--pool", "karts", status=2)
     assert "everything stored equals what the log gives" in run("verify")
     run("db", "backup", "copy.db")
     (tmp_path / "podium.db").rename(tmp_path / "lost.db")

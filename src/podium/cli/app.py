@@ -49,6 +49,7 @@ for command in (
     storing.void,
     storing.restore,
     storing.merge,
+    storing.unmerge,
     storing.rename,
     storing.pseudonymise,
     storing.snapshot,

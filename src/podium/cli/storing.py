@@ -1,4 +1,4 @@
-"""Commands on a store's results and players: ingest, amend, void, restore, merge, rename, snapshot, verify."""
+"""Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
 
 import atexit
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -147,6 +147,17 @@ def merge(
     """Merge an account into another: the results of both count as one player's."""
     changed = open_store(url).merge(pool, player, into, actor=actor)
     typer.echo(f"{player} plays on as {into}; {ratings_changed(changed)}")
+
+
+def unmerge(
+    player: Annotated[str, typer.Option(help="The account that was merged into another.")],
+    pool: PoolName,
+    actor: Actor = "",
+    url: Database = DEFAULT,
+) -> None:
+    """Undo a merge: the account is a player of its own again, as if it had never been merged."""
+    changed = open_store(url).unmerge(pool, player, actor=actor)
+    typer.echo(f"{player} is a player of their own; {ratings_changed(changed)}")
 
 
 def rename(

@@ -16,7 +16,7 @@ from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, acquire_pool_lock, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import administration, registrations, submission
+from podium.store.write import accounts, administration, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
@@ -208,6 +208,7 @@ class Store(EventReader):
 
         Raises:
             ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
+            ResultsError: one player stands there twice, by two names.
             StoreError: a match of that id has other entrants.
         """
         with self.writing(pool_name) as (connection, pool):
@@ -225,10 +226,26 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool, or no such player has a rating.
             StoreError: they are one, or either was merged away itself.
-            ResultsError: they met in an event.
+            ResultsError: they met in an event that counts.
         """
         with self.writing(pool_name) as (connection, pool):
-            rerated = administration.merge(connection, pool, name, into, actor)
+            rerated = accounts.merge(connection, pool, name, into, actor)
+            return len(rerated.written) if rerated else 0
+
+    def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
+        """Let a merged account be a player of its own again, as if that merge had never been.
+
+        Results that came under its name since are its own too; accounts that were merged into it before stay so.
+
+        Returns:
+            How many rows of the ledger changed; 0 where it is a player of its own already.
+
+        Raises:
+            UnknownError: no such pool or player.
+            StoreError: the account was never merged into another.
+        """
+        with self.writing(pool_name) as (connection, pool):
+            rerated = accounts.unmerge(connection, pool, name, actor)
             return len(rerated.written) if rerated else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:

@@ -209,6 +209,12 @@ async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admi
     return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
 
 
+@router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
+def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+    """Let a merged account be a player of its own again, as if that merge had never been."""
+    return Rerated(rerated=store.unmerge(pool, player, actor=key))
+
+
 @router.post(
     "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
 )

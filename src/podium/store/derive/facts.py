@@ -7,7 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.store.derive.rerating import SUPERSEDED, VOIDED
-from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, VOID
+from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, UNMERGE, VOID
+from podium.store.log.merging import follow_entry, resolved
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import event, log, merged, pools, registration, season
 from podium.store.sql.timestamps import microseconds
@@ -24,6 +25,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     """The facts by the log."""
     facts: Facts = {}
     events: dict[str, dict[str, Any]] = {}
+    direct: dict[int, int | None] = {}
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
@@ -41,10 +43,9 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
         elif row.kind == CONFIGURE:
             body = json.loads(row.body)
             facts["pool", ""] = body["system"], body["parameters"]
-        elif row.kind == MERGE:
-            account, into = int(row.subject), json.loads(row.body)["into"]
-            ends = {key: into if end == account else end for key, end in facts.items() if key[0] == "account"}
-            facts |= ends | {("account", account): into}
+        elif row.kind in (MERGE, UNMERGE):
+            follow_entry(direct, row.kind, row.subject, row.body)
+    facts |= {("account", account): end for account, end in resolved(direct).items()}
     results = standing_results(events)
     for event_id, details in events.items():
         match = details["match"]

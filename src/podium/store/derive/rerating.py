@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.errors import Fault, NotFiniteError, ResultsError
+from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.live import Live
 from podium.results.columns import ALL
@@ -30,13 +30,15 @@ from podium.store.derive.standings import (
     stored_ledger,
     write_changes,
 )
-from podium.store.log.content import unpacked
+from podium.store.log.content import SMALL_BODY_ROWS, unpacked
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, Key, Pool, key_of, key_params
 from podium.store.sql.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
+PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log holds with one player twice in a heat
+UNRATEABLE = (NOT_FINITE, PLAYER_TWICE)
 EVENTS_AFTER_FAILURE = 64  # that are tried together after one that cannot be rated
 NO_LIMIT = 2**62  # events
 IS_COUNTED = event.c.status.not_in([VOIDED, SUPERSEDED])
@@ -47,6 +49,7 @@ SELECT_EVENTS_FROM = (
     .order_by(event.c.started_at, event.c.seq)
     .limit(sa.bindparam("limit", NO_LIMIT))
 )
+SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.where(event.c.reason.not_in(UNRATEABLE))
 SELECT_RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
     .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
@@ -68,6 +71,7 @@ class Rerated:
     written: Ledger  # the rows that are new or other
     marks: dict[str, tuple[str, str]]  # status and reason of each event from there on
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
+    doubled: dict[Key, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
 
 
 class Outcome(NamedTuple):
@@ -89,15 +93,16 @@ class SeasonSegment:
     """Events between two resets, and the reset at their end, if there is one."""
 
     events: Sequence[Any]
-    table: pl.DataFrame
+    table: pl.DataFrame  # the rows of the events, but for those in `doubled`
     reset: Reset | None
+    doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
 
 
 def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
     """Rate the events from `first` on, and write what changed.
 
     Raises:
-        ResultsError: an event lacks what the system needs, or a merged player would appear twice in one heat.
+        ResultsError: an event lacks what the system needs.
     """
     segments, _ = events_from(connection, pool, first)
     old = stored_ledger(connection, pool, first)
@@ -112,14 +117,20 @@ def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
     new = outcome.ledger
     written = write_changes(connection, pool, old, new)
     statuses = update_statuses(connection, pool, segments, outcome)
-    known = {row.event_id for segment in segments for row in segment.events if row.reason == NOT_FINITE}
-    not_finite = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in known)
+    marked = {row.event_id for segment in segments for row in segment.events if row.reason in UNRATEABLE}
+    not_finite = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked)
+    doubled = {
+        Key(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
+        for segment in segments
+        for row in (segment.events if segment.doubled else ())
+        if row.event_id in segment.doubled and row.event_id not in marked
+    }
     apply_ledger(standings, new)
     refresh_standings(connection, pool, stored, standings)
     changed = [started_at for started_at, _, _ in (*written, *(old.keys() - new.keys()))]
     if changed:
         snapshots.mark_stale(connection, pool, min(changed))
-    return Rerated(old, new, written, statuses, not_finite)
+    return Rerated(old, new, written, statuses, not_finite, doubled)
 
 
 def events_from(
@@ -140,15 +151,17 @@ def events_from(
         table = unpacked((row.body, row.started_at) for row in events[start:stop])
         if merged and table.height:
             table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
-            refuse_double_entries(connection, pool, table)
-        segments.append(SeasonSegment(events[start:stop], table, reset))
+        doubled = doubled_players(table)
+        if doubled:
+            table = table.filter(~pl.col("event_id").is_in(list(doubled)))
+        segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
         start = stop
     return segments, end
 
 
 def counting_results(connection: sa.Connection, pool: Pool) -> Results:
     """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
-    rows = connection.execute(SELECT_EVENTS_FROM, key_params(pool, START))
+    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START))
     return Results(
         tabled(pool, named(connection, pool, unpacked((row.body, row.started_at) for row in rows))), pool.name
     )
@@ -173,18 +186,15 @@ def tabled(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([columns[name] for name in ALL if name in columns])
 
 
-def refuse_double_entries(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> None:
-    """Refuse a merge of two players who met.
-
-    Raises:
-        ResultsError: one player appears twice in a heat.
-    """
+def doubled_players(table: pl.DataFrame) -> dict[str, int]:
+    """By event, the first player who stands twice in a heat of it; no event where nobody does."""
     keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
+    if table.height <= SMALL_BODY_ROWS:  # without Polars, which takes forty times as long for one event
+        distinct = set(zip(*(table[name].to_list() for name in keys), strict=True))
+        if len(distinct) == table.height:
+            return {}
     doubles = table.filter(table.select(keys).is_duplicated())
-    if doubles.height:
-        event_id, number = doubles.select("event_id", "player").row(0)
-        (name,) = names_of(connection, pool, [int(number)]).values()
-        raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
+    return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 
 
 def resume_live(pool: Pool, standings: Mapping[int, Standing]) -> Live:
@@ -207,7 +217,7 @@ def rate_segments(pool: Pool, live: Live, segments: Sequence[SeasonSegment]) -> 
 
 def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcome) -> None:
     """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
-    ids = [row.event_id for row in segment.events]
+    ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
     keys = {row.event_id: (row.started_at, row.seq) for row in segment.events}
     start, count = 0, len(ids)
     while start < len(ids):
@@ -288,7 +298,10 @@ def statuses_of(
     in_ledger = {(started_at, seq) for started_at, seq, _ in outcome.ledger}
     for segment in segments:
         unrated = [row.event_id for row in segment.events if (row.started_at, row.seq) not in in_ledger]
-        why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE) if unrated else {}
+        why: dict[str, str] = {}
+        if unrated:
+            why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE)
+            why |= dict.fromkeys(segment.doubled, PLAYER_TWICE)
         for row in segment.events:
             yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
 

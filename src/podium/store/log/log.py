@@ -13,7 +13,8 @@ from podium.store.sql.schema import log
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants
-MERGE, RENAME, PSEUDONYMISE = "merge", "rename", "pseudonymise"  # of a player, by number
+MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
+RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
 INSERT_LOG = sa.insert(log)
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")

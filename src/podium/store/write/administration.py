@@ -1,4 +1,4 @@
-"""What changes a whole pool: seasons, another system, two accounts that are one player. All are in the log."""
+"""What changes a whole pool: seasons, another system. All are in the log."""
 
 import json
 from datetime import datetime
@@ -12,24 +12,12 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.derive.rerating import Rerated, rerate
-from podium.store.derive.standings import get_standing
-from podium.store.log.log import CONFIGURE, MERGE, SEASON, append, entry
-from podium.store.log.players import known_numbers, merges, names_of, not_rated
+from podium.store.log.log import CONFIGURE, SEASON, append, entry
 from podium.store.log.pools import START, Key, Pool, settings_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, merged, pools, season
+from podium.store.sql.schema import pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.systems import find
-
-SELECT_FIRST_CHANGE = (
-    sa.select(change.c.started_at, change.c.seq)
-    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
-    .order_by(change.c.started_at, change.c.seq)
-    .limit(1)
-)
-UPDATE_MERGED = sa.update(merged).where(
-    merged.c.pool_id == sa.bindparam("pool"), merged.c.into_id == sa.bindparam("gone")
-)
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
@@ -122,33 +110,3 @@ def begin_season(
     (seq,) = append(connection, pool, SEASON, [entry(name, reset, actor)])
     connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | reset)
     return rerate(connection, pool, Key(at, seq))
-
-
-def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str) -> Rerated | None:
-    """Let one player's results be another's, from the first on; None where they are already.
-
-    Raises:
-        UnknownError: no such player has a rating.
-        StoreError: they are one, or either was merged away itself.
-        ResultsError: they met in an event.
-    """
-    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
-    if name in known and gone.get(known[name]) == known.get(into, 0):
-        return None
-    for each in (name, into):
-        if known.get(each) in gone:
-            (end,) = names_of(connection, pool, [gone[known[each]]]).values()
-            raise StoreError(f"{each!r} was merged into {end!r}")
-    get_standing(connection, pool, into)
-    if name not in known:
-        raise not_rated(pool, name)
-    if known[name] == known[into]:
-        raise StoreError(f"{name!r} cannot be merged into itself")
-    first = connection.execute(SELECT_FIRST_CHANGE, {"pool": pool.id, "who": known[name]}).first()
-    if first is None:
-        raise not_rated(pool, name)
-    append(connection, pool, MERGE, [entry(str(known[name]), {"into": known[into]}, actor)])
-    connection.execute(UPDATE_MERGED.values(into_id=known[into]), {"pool": pool.id, "gone": known[name]})
-    row = {"pool_id": pool.id, "player_id": known[name], "into_id": known[into]}
-    connection.execute(sa.insert(merged), row)
-    return rerate(connection, pool, Key(*first))

@@ -18,6 +18,7 @@ from podium.store.log.pools import Key, Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log, registration
 from podium.store.sql.timestamps import instant, now
+from podium.store.write.one_player import refuse_entrant_twice
 
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
 HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
@@ -57,6 +58,7 @@ def register(
     Raises:
         ParameterError: no entrants, one twice, a name that the rule refuses, or a time that is not above 0 and up to
             31 days.
+        ResultsError: one player stands there twice, by two names.
         StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
@@ -74,6 +76,7 @@ def register(
         if json.loads(known.body)["entrants"] != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
         return
+    refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     (seq,) = append(connection, pool, REGISTER, [entry(match_id, body, actor)])

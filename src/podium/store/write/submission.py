@@ -30,6 +30,7 @@ from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log
 from podium.store.write import registrations
+from podium.store.write.one_player import refuse_player_twice
 from podium.store.write.receipts import Receipt, receipts
 
 SELECT_CONTENTS = (
@@ -111,6 +112,7 @@ def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_r
     ((event_id, content),) = contents.items()
     known = get_event(connection, pool, event_id)
     numbers = numbers_of(connection, pool, content.players)
+    refuse_player_twice(connection, pool, [content], numbers)
     amendment = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
     (seq,) = append(connection, pool, AMEND, [amendment])
     params = {"pool": pool.id, "event": event_id, "newest": seq}
@@ -159,13 +161,18 @@ def set_voided(
 def take(
     connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], *, dry_run: bool = False
 ) -> list[Receipt]:
-    """Number, log, rate and answer events that are checked; those that are known already are only answered."""
+    """Number, log, rate and answer events that are checked; those that are known already are only answered.
+
+    Raises:
+        ResultsError: one player stands twice in an event, by two names.
+    """
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     keys, rerated, warnings = dict[str, Key](), None, dict[str, tuple[str, ...]]()
     if new_events:
         names = (name for each in new_events.values() for name in each.content.players)
         numbers, newcomers = numbers_and_newcomers(connection, pool, names)
+        refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
         keys = log_events(connection, pool, new_events, numbers)
         rerated = rate_from(connection, pool, keys.values(), [each.match_id for each in new_events.values()])
         warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, newcomers))
@@ -300,7 +307,7 @@ def rate_from(
     """Rate from the first event on that is touched, or whose match now has another result.
 
     Raises:
-        ResultsError: an event lacks what the system needs.
+        ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
     keys = [*touched]
@@ -308,6 +315,7 @@ def rate_from(
         keys += registrations.choose_result(connection, pool, match_id)
     rerated = rerate(connection, pool, min(keys))
     refuse_not_finite(connection, pool, rerated)
+    refuse_doubled(connection, pool, rerated, keys)
     return rerated
 
 
@@ -320,6 +328,22 @@ def refuse_not_finite(connection: sa.Connection, pool: Pool, rerated: Rerated) -
     for error in rerated.not_finite:
         (name,) = names_of(connection, pool, [int(str(error.player))]).values()
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
+
+
+def refuse_doubled(connection: sa.Connection, pool: Pool, rerated: Rerated, touched: Iterable[Key]) -> None:
+    """Refuse to let an event count, where it did not before, in which a player now stands twice.
+
+    Raises:
+        ResultsError: there is one; the first.
+    """
+    for key in touched:
+        if key in rerated.doubled:
+            event_id, number = rerated.doubled[key]
+            (name,) = names_of(connection, pool, [number]).values()
+            remedy = (
+                f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
+            )
+            raise ResultsError("merge", [Fault(None, "player", name, remedy)])
 
 
 # Answer

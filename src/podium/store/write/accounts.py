@@ -1,0 +1,137 @@
+"""Accounts that are one player's: merged, and taken apart again. Both are in the log."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import Fault, ResultsError
+from podium.store.derive.rerating import IS_COUNTED, UNRATED, Rerated, rerate
+from podium.store.derive.standings import get_standing
+from podium.store.log.content import unpacked
+from podium.store.log.log import MERGE, UNMERGE, append, entry
+from podium.store.log.merging import logged_merges, resolved
+from podium.store.log.players import known_numbers, merges, names_of, not_rated
+from podium.store.log.pools import Key, Pool
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, event, log, merged
+
+IN_POOL = event.c.pool_id == sa.bindparam("pool")
+CHANGES_OF_PLAYER = sa.and_(
+    *(change.c[name] == event.c[name] for name in ("pool_id", "started_at", "seq")),
+    change.c.player_id == sa.bindparam("who"),
+)
+SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
+    log, log.c.seq == event.c.content_seq
+)
+SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_POOL, IS_COUNTED)
+SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
+
+
+def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str) -> Rerated | None:
+    """Let one player's results be another's, from the first on; None where they are already.
+
+    Raises:
+        UnknownError: no such player has a rating.
+        StoreError: they are one, or either was merged away itself.
+        ResultsError: they met in an event that counts.
+    """
+    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
+    if name in known and gone.get(known[name]) == known.get(into, 0):
+        return None
+    for each in (name, into):
+        if known.get(each) in gone:
+            (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
+            raise StoreError(f"{each!r} was merged into {stays!r}")
+    for each in (into, name):
+        get_standing(connection, pool, each)
+    account, end = known[name], known[into]
+    if account == end:
+        raise StoreError(f"{name!r} cannot be merged into itself")
+    ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
+    accounts = accounts_of(account, gone)
+    events = events_of(connection, pool, account)
+    table = unpacked((row.body, row.started_at) for row in events)
+    refuse_meetings(table, accounts, accounts_of(end, gone), into)
+    append(connection, pool, MERGE, [entry(str(account), {"into": end}, actor)])
+    store_ends(connection, pool, ends)
+    return rerate_from_first(connection, pool, events, table, accounts)
+
+
+def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rerated | None:
+    """Let a merged account be a player of its own again, as if that merge had never been; None where it is already.
+
+    Accounts that were merged into it before stay merged into it.
+
+    Raises:
+        UnknownError: there is no such player.
+        StoreError: the account was never merged into another.
+    """
+    account = known_numbers(connection, pool, [name]).get(name)
+    if account is None:
+        raise not_rated(pool, name)
+    direct = logged_merges(connection, pool)
+    if account not in direct:
+        raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+    if direct[account] is None:
+        return None
+    end = resolved(direct)[account]
+    append(connection, pool, UNMERGE, [entry(str(account), None, actor)])
+    ends = resolved(direct | {account: None})
+    store_ends(connection, pool, ends)
+    events = events_of(connection, pool, end)
+    table = unpacked((row.body, row.started_at) for row in events)
+    return rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
+
+
+def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
+    """The account, and those that play on as it."""
+    return {end, *(account for account, each in ends.items() if each == end)}
+
+
+def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -> None:
+    """Store which account each merged one plays on as."""
+    connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
+    if ends:
+        rows = [{"pool_id": pool.id, "player_id": account, "into_id": end} for account, end in ends.items()]
+        connection.execute(sa.insert(merged), rows)
+
+
+def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
+    """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
+    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "who": player})]
+    rows += connection.execute(SELECT_UNRATED_EVENTS, {"pool": pool.id})
+    return sorted(rows, key=lambda row: (row.started_at, row.seq))
+
+
+def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str) -> None:
+    """Refuse a merge of two players who met.
+
+    Args:
+        table: the events that count of one of them at least; players are numbers, as text.
+        accounts: of the one.
+        others: accounts of the other.
+        name: of the other.
+
+    Raises:
+        ResultsError: an account of the one and an account of the other are in one heat; the first such event.
+    """
+    either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
+    heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
+    rows = list(zip(either["event_id"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
+    played = {(event_id, heat) for event_id, heat, number in rows if number in accounts}
+    for event_id, heat, number in rows:
+        if number in others and (event_id, heat) in played:
+            raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
+
+
+def rerate_from_first(
+    connection: sa.Connection, pool: Pool, events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]
+) -> Rerated | None:
+    """Rate from the first event on that has one of the accounts; None where none has."""
+    theirs = pl.col("player").is_in([str(number) for number in accounts])
+    ids = set(table.filter(theirs)["event_id"].to_list())
+    first = next((Key(row.started_at, row.seq) for row in events if row.event_id in ids), None)
+    return None if first is None else rerate(connection, pool, first)

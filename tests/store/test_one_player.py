@@ -1,0 +1,204 @@
+"""One player by two names: refused where names get their numbers, and harmless where an older log holds it."""
+
+from unittest import mock
+
+import pytest
+import sqlalchemy as sa
+from races import calling, event, ratings
+from races import rows as race
+
+import podium
+from podium.store.derive import rerating
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import metadata, pools
+from podium.store.write import submission
+from podium.store.write.upgrade import upgrade_pools
+from podium.systems import find
+
+RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "
+MERGED = r"'x' and 'ben' \(rows 1 and 2 of event e\d\) are one player since 'x' was merged into 'ben'; "
+
+
+def everything(store):
+    """Every row of every table."""
+    with store.engine.connect() as connection:
+        return [sorted(map(str, connection.execute(sa.select(table)).all())) for table in metadata.sorted_tables]
+
+
+def replay(*races):
+    rated = podium.rate([row for rows in races for row in rows], "elo").ratings
+    return dict(zip(rated["player"], rated["rating"], strict=True))
+
+
+@pytest.fixture
+def filled(store):
+    """Ana has a second name, and x is merged into ben."""
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(1, ["ana", "ben", "cleo"]))
+    store.submit("main", race(2, ["x", "cleo"]))
+    store.rename("main", "ana", "anna")
+    store.merge("main", "x", "ben")
+    return store
+
+
+@pytest.mark.parametrize(("order", "message"), [(["ana", "ben", "anna"], RENAMED), (["x", "ben", "cleo"], MERGED)])
+def test_results_with_one_player_twice_are_refused_and_nothing_is_stored(order, message, filled):
+    before = everything(filled)
+    with pytest.raises(podium.ResultsError, match=message):
+        filled.submit("main", [*race(3, ["cleo", "new"]), *race(4, order)])
+    with pytest.raises(podium.ResultsError, match=message):
+        filled.submit("main", race(4, order), dry_run=True)
+    with pytest.raises(podium.ResultsError, match=message):
+        filled.amend("main", race(1, order))
+    assert everything(filled) == before
+    sent = [
+        (race(4, order), "one", {}),
+        (race(5, ["ben", "cleo"]), "two", {}),
+        (race(6, ["cleo", "anna"]), "three", {}),
+    ]
+    refused, *taken = filled.submit_each("main", sent)
+    assert isinstance(refused, podium.ResultsError)
+    assert [receipt.event_id for receipts in taken for receipt in receipts] == ["e5", "e6"]
+    assert filled.verify() == []
+
+
+def test_a_renamed_player_is_one_where_nobody_was_merged(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(1, ["ana", "ben"]))
+    store.rename("main", "ana", "anna")
+    before = everything(store)
+    for act, rows in ((store.submit, race(2, ["ana", "ben", "anna"])), (store.amend, race(1, ["ana", "ben", "anna"]))):
+        with pytest.raises(podium.ResultsError, match=RENAMED):
+            act("main", rows)
+    assert everything(store) == before
+
+
+def test_every_such_event_is_named(filled):
+    with pytest.raises(podium.ResultsError) as error:
+        filled.submit("main", [*race(4, ["ana", "cleo", "anna"]), *race(5, ["x", "ben"])])
+    assert [fault.column for fault in error.value.faults] == ["player", "player"]
+    assert "event e4" in str(error.value)
+    assert "event e5" in str(error.value)
+
+
+def test_two_names_in_two_heats_are_one_player_in_both(filled):
+    rows = [
+        row | {"heat": heat} for heat, order in (("1", ["ana", "ben"]), ("2", ["anna", "x"])) for row in race(4, order)
+    ]
+    assert [each.player for each in filled.submit("main", rows)[0].changes] == ["anna", "ben"]
+    assert filled.verify() == []
+
+
+def test_a_match_with_one_player_twice_is_refused(filled):
+    before = everything(filled)
+    for entrants, why in (
+        (["ana", "anna"], "'ana' was renamed to 'anna'"),
+        (["ben", "x"], "'x' was merged into 'ben'"),
+    ):
+        message = rf"match m: .*{entrants[0]!r} and {entrants[1]!r} \(entrants 1 and 2\) are one player since {why}; "
+        with pytest.raises(podium.ResultsError, match=message):
+            filled.register("main", "m", entrants)
+    assert everything(filled) == before
+
+
+def test_a_match_from_before_the_merge_is_still_known(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", [*race(1, "ab"), *race(2, "xb")])
+    store.register("main", "m", ["a", "x", "b"])
+    store.merge("main", "x", "a")
+    assert store.register("main", "m", ["a", "x", "b"]).entrants == ("a", "x", "b")
+    (receipt,) = store.submit("main", race(3, "xb"), match_ids={"e3": "m"})
+    assert [each.player for each in receipt.changes] == ["a", "b"]
+    with pytest.raises(podium.ResultsError, match="one player since 'x' was merged into 'a'"):
+        store.submit("main", race(4, "xa"), match_ids={"e4": "m"})  # it would be superseded, and not be rated
+    assert store.verify() == []
+
+
+def test_names_that_were_both_given_up(filled):
+    filled.rename("main", "anna", "anne")
+    with pytest.raises(podium.ResultsError, match="are one player since both were renamed to 'anne'"):
+        filled.submit("main", race(4, ["ana", "anna"]))
+
+
+def test_the_service_names_them(filled):
+    with calling(filled) as client:
+        answer = client.post("/api/v1/pools/main/events", json=event(4, ["ana", "ben", "anna"]))
+        assert (answer.status_code, answer.json()["field"]) == (422, "player")
+        assert "'ana' and 'anna'" in answer.json()["detail"]
+        body = {"match_id": "m", "entrants": [{"player": "ana"}, {"player": "anna"}]}
+        answer = client.post("/api/v1/pools/main/matches", json=body)
+        assert (answer.status_code, answer.json()["field"]) == (422, "entrants")
+
+
+@pytest.fixture
+def older(store):
+    """A pool as the version before left it: `anna`, once `ana`, stands twice in e2, and is rated twice."""
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(1, ["ana", "ben"]))
+    store.rename("main", "ana", "anna")
+    store.submit("main", race(3, ["dan", "cleo"]))
+    store.submit("main", race(4, ["dan2", "cleo"]))
+    with mock.patch.object(submission, "refuse_player_twice"), mock.patch.object(
+        rerating, "doubled_players", return_value={}
+    ):  # fmt: skip
+        assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].status == "rated"
+    with store.engine.begin() as connection:
+        connection.execute(sa.update(pools).values(arithmetic=1))
+    return store
+
+
+def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
+    (upgraded,) = upgrade_pools(older.engine, "test")
+    assert upgraded.error == ""
+    others = [race(1, ["anna", "ben"]), race(3, ["dan", "cleo"]), race(4, ["dan2", "cleo"])]
+    assert ratings(older) == replay(*others)
+    twice = older.event("main", "e2")
+    assert (twice["status"], twice["reason"], twice["changes"]) == ("unrated", "player_twice", [])
+    assert older.verify() == []
+    assert older.merge("main", "dan2", "dan") > 0
+    assert older.verify() == []
+    assert older.submit("main", race(9, ["ben", "dan"], minute=0))[0].status == "rated"
+    others = [race(9, ["ben", "dan"], minute=0), *others[:2], race(4, ["dan", "cleo"])]
+    assert ratings(older) == replay(*others)
+    assert ratings(older) == {row["player"]: row["rating"] for row in older.rated("main").ratings.to_dicts()}
+    assert older.submit("main", race(2, ["ana", "ben", "anna"]))[0].duplicate
+    assert older.verify() == []
+    assert older.amend("main", race(2, ["anna", "ben"])).status == "rated"
+    assert ratings(older) == replay(
+        *sorted([*others, race(2, ["anna", "ben"])], key=lambda rows: rows[0]["started_at"])
+    )
+    assert older.verify() == []
+
+
+def test_a_stored_event_with_one_player_twice_is_marked_wherever_rating_comes_past(older):
+    """Without `db upgrade`: a late result before it, and another system."""
+    with older.engine.begin() as connection:
+        connection.execute(sa.update(pools).values(arithmetic=podium.arithmetic.ARITHMETIC))
+    assert older.verify() != []
+    assert older.submit("main", race(9, ["ben", "dan"], minute=0))[0].status == "rated"
+    assert older.event("main", "e2")["reason"] == "player_twice"
+    assert older.verify() == []
+    older.configure("main", find("glicko2")())
+    assert older.event("main", "e2")["reason"] == "player_twice"
+    assert older.verify() == []
+
+
+def test_a_merge_is_refused_for_any_meeting_that_counts(store):
+    """The two met before the first event that moved the one; until now the merge was taken, and stopped `verify`."""
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(0, ["x", "ben"], ranked=False))
+    store.submit("main", [*race(1, ["ben", "cleo"]), *race(2, ["x", "cleo"])])
+    before = everything(store)
+    with pytest.raises(podium.ResultsError, match="'ben' took part in e0 as both"):
+        store.merge("main", "x", "ben")
+    assert everything(store) == before
+    store.void("main", "e0")
+    store.merge("main", "x", "ben")
+    with pytest.raises(podium.ResultsError, match="'ben' took part in e0 as both"):
+        store.restore("main", "e0")
+    assert store.verify() == []
+    store.amend("main", race(0, ["x", "dan"]))
+    assert store.restore("main", "e0").status == "rated"
+    with pytest.raises(StoreError):
+        store.merge("main", "x", "dan")
+    assert store.verify() == []

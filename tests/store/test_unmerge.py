@@ -1,0 +1,230 @@
+"""A merge that is undone has never been: the same bits, names and boards as in a pool without it."""
+
+from datetime import UTC, datetime
+
+import pytest
+import sqlalchemy as sa
+from races import START, calling, ratings, rows
+
+import podium
+from podium.store import Store
+from podium.store.derive.snapshots import day_of
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import merged, rank_count, snapshot, standing
+from podium.systems import find
+
+DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())
+
+
+def race(number, order, minute=None):
+    """As `rows`, with a time each."""
+    return [row | {"time_s": 60.0 + row["position"]} for row in rows(number, order, minute)]
+
+
+@pytest.fixture
+def twin(tmp_path):
+    """A store in which nobody is ever merged."""
+    opened = Store(str(tmp_path / "twin.db"))
+    opened.create_pool("main", find("stk-rd")())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def pool(store):
+    store.create_pool("main", find("stk-rd")())
+    return store
+
+
+def fill(store):
+    """Ten events in which `old` and `older` never meet `ana`, nor each other; a season among them; daily ranks."""
+    for number, order in enumerate(("ana ben", "old ben", "cleo old", "ana cleo dov", "older dov", "ben older")):
+        store.submit("main", race(number, order.split()))
+    store.begin_season("main", "s", START.replace(minute=4, second=30), keep=0.5)
+    for number, order in enumerate(("ben ana", "dov old", "older cleo", "dov cleo"), start=6):
+        store.submit("main", race(number, order.split()))
+    store.snapshot("main", DAY)
+
+
+def assert_alike(store, twin):
+    """The two hold the same, to the bit, but for the numbers of log entries and players."""
+    assert store.history("main").equals(twin.history("main"))
+    assert store.leaderboard("main", top=1000) == twin.leaderboard("main", top=1000)
+    for each in (store, twin):
+        each.snapshot("main", DAY)  # again, where it was spoilt
+    for table, columns in ((standing, ("state", "played_at")), (rank_count, ("bucket", "players")),
+                           (snapshot, ("rank", "rating"))):  # fmt: skip
+        stored = []
+        for each in (store, twin):
+            with each.engine.connect() as connection:
+                stored.append(sorted(map(tuple, connection.execute(sa.select(*(table.c[name] for name in columns))))))
+        assert stored[0] == stored[1]
+    assert store.verify() == []
+
+
+def stored_merges(store):
+    """Which account plays on as which."""
+    with store.engine.connect() as connection:
+        return connection.execute(sa.select(merged)).all()
+
+
+def test_it_is_as_if_the_merge_had_never_been(pool, twin):
+    fill(pool)
+    fill(twin)
+    assert pool.merge("main", "old", "ana") > 0
+    assert ratings(pool) != ratings(twin)
+    assert pool.unmerge("main", "old") > 0
+    assert_alike(pool, twin)
+    assert stored_merges(pool) == []
+
+
+def test_what_came_since_under_either_name_is_that_players(pool, twin):
+    fill(pool)
+    fill(twin)
+    pool.merge("main", "old", "ana")
+    for each in (pool, twin):
+        each.submit("main", [*race(20, ["old", "dov"]), *race(21, ["ana", "ben"])])
+        each.submit("main", race(22, ["old", "cleo"], minute=0))
+        each.amend("main", race(7, ["old", "dov", "cleo"]))
+        each.void("main", "e2")
+    pool.unmerge("main", "old")
+    assert_alike(pool, twin)
+    for each in (pool, twin):
+        assert each.submit("main", race(20, ["old", "dov"]))[0].duplicate
+        each.submit("main", race(23, ["old", "ana"]))  # they may meet again
+        each.restore("main", "e2")
+    assert_alike(pool, twin)
+
+
+def test_chains_come_apart_at_any_link(pool, twin):
+    fill(pool)
+    fill(twin)
+    pool.merge("main", "older", "old")
+    twin.merge("main", "older", "old")
+    pool.merge("main", "old", "ana")
+    pool.unmerge("main", "old")
+    assert_alike(pool, twin)
+    with pytest.raises(StoreError, match="'older' was merged into 'old'"):
+        pool.merge("main", "older", "ana")
+    twin.unmerge("main", "older")
+    pool.merge("main", "old", "ana")
+    pool.unmerge("main", "older")
+    twin.merge("main", "old", "ana")
+    assert_alike(pool, twin)
+    for each in (pool, twin):
+        each.unmerge("main", "old")
+    assert_alike(pool, twin)
+
+
+def test_an_account_is_merged_again_and_elsewhere(pool, twin):
+    fill(pool)
+    fill(twin)
+    for into in ("ana", "older", "ana"):
+        pool.merge("main", "old", into)
+        pool.unmerge("main", "old")
+    assert_alike(pool, twin)
+    for each in (pool, twin):
+        each.merge("main", "old", "older")
+    assert_alike(pool, twin)
+
+
+def test_what_cannot_be_undone(pool):
+    fill(pool)
+    before = pool.version("main")
+    with pytest.raises(StoreError, match="'ana' was never merged into another player"):
+        pool.unmerge("main", "ana")
+    with pytest.raises(podium.UnknownError, match="no rated player 'nobody'"):
+        pool.unmerge("main", "nobody")
+    assert pool.version("main") == before
+    pool.merge("main", "old", "ana")
+    with pytest.raises(StoreError, match="'ana' was never merged"):
+        pool.unmerge("main", "ana")  # the account that stays
+    assert pool.unmerge("main", "old") > 0
+    before = pool.version("main")
+    assert pool.unmerge("main", "old") == 0  # sent again
+    assert pool.version("main") == before
+
+
+def test_names_follow_their_accounts(pool):
+    fill(pool)
+    before = ratings(pool)
+    pool.rename("main", "old", "former")
+    pool.merge("main", "former", "ana")
+    pool.rename("main", "ana", "anna")
+    assert pool.rank("main", "old")["player"] == "anna"
+    pool.unmerge("main", "old")  # by the name before
+    assert ratings(pool) == {
+        {"old": "former", "ana": "anna"}.get(name, name): rating for name, rating in before.items()
+    }
+    assert pool.rank("main", "old")["player"] == "former"
+    assert pool.rank("main", "ana")["player"] == "anna"
+
+
+def test_a_forgotten_account_comes_back_without_its_name(pool):
+    fill(pool)
+    before = ratings(pool)
+    pool.merge("main", "old", "ana")
+    forgotten = pool.pseudonymise("main", "ana")
+    with pytest.raises(podium.UnknownError):
+        pool.unmerge("main", "old")
+    with pool.engine.connect() as connection:
+        (number,) = connection.execute(sa.select(merged.c.player_id)).scalars()
+    pool.unmerge("main", f"player {number}")
+    after = ratings(pool)
+    assert (after[forgotten], after[f"player {number}"]) == (before["ana"], before["old"])
+    assert pool.verify() == []
+
+
+def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
+    fill(pool)
+    fill(twin)
+    for each in (pool, twin):
+        each.submit("main", race(30, ["old", "ana"]))
+        each.void("main", "e30")
+    pool.merge("main", "old", "ana")
+    with pytest.raises(podium.ResultsError, match="took part in e30 as both"):
+        pool.restore("main", "e30")
+    pool.unmerge("main", "old")
+    for each in (pool, twin):
+        assert each.restore("main", "e30").status == "rated"
+    assert_alike(pool, twin)
+
+
+def test_results_of_registered_matches_stay_as_they_were_recorded(pool):
+    """Who was missing was recorded with the result: of two accounts that were one then, nobody."""
+    fill(pool)
+    pool.register("main", "m", ["old", "ana", "ben"])
+    pool.merge("main", "old", "ana")
+    pool.submit("main", race(40, ["ana", "ben"]), match_ids={"e40": "m"})
+    pool.unmerge("main", "old")
+    assert [each["player"] for each in pool.event("main", "e40")["entries"]] == ["ana", "ben"]
+    assert pool.verify() == []
+    pool.amend("main", race(40, ["ana", "ben"]))
+    assert [each["player"] for each in pool.event("main", "e40")["entries"]] == ["ana", "ben", "old"]
+    assert pool.verify() == []
+
+
+def test_an_account_without_results_left_comes_apart(pool):
+    fill(pool)
+    pool.merge("main", "old", "ana")
+    for event_id in ("e1", "e2", "e7"):
+        pool.void("main", event_id)
+    assert pool.unmerge("main", "old") == 0
+    assert "old" not in ratings(pool)
+    assert pool.restore("main", "e1").status == "rated"
+    assert "old" in ratings(pool)
+    assert pool.verify() == []
+
+
+def test_over_http(pool):
+    fill(pool)
+    before = ratings(pool)
+    address = "/api/v1/pools/main/players"
+    with calling(pool) as client:
+        pool.merge("main", "old", "ana")
+        assert client.post(f"{address}/old/unmerge").json()["rerated"] > 0
+        assert ratings(pool) == before
+        assert client.post(f"{address}/old/unmerge").json() == {"rerated": 0}
+        assert client.post(f"{address}/ben/unmerge").status_code == 409
+        assert client.post(f"{address}/nobody/unmerge").status_code == 404
+        assert [each["kind"] for each in client.get("/api/v1/pools/main/log").json()].count("unmerge") == 1

@@ -13,7 +13,7 @@ from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
-from podium.store.keys import create_key, found_key, list_keys, rotate_key
+from podium.store.keys import create_key, find_key, list_keys, rotate_key
 from podium.store.sql.database import StoreError, upgrade
 from podium.store.sql.schema import log
 from podium.store.sql.timestamps import microseconds
@@ -337,10 +337,10 @@ def test_keys_are_rotated(store):
     (known,) = list_keys(store.engine)
     new = rotate_key(store.engine, known.id, timedelta(minutes=5))
     with store.engine.connect() as connection:
-        assert found_key(connection, new).role == found_key(connection, old).role == "write"
+        assert find_key(connection, new).role == find_key(connection, old).role == "write"
     rotate_key(store.engine, 2)
     with store.engine.connect() as connection:
-        assert found_key(connection, new) is None
+        assert find_key(connection, new) is None
     with pytest.raises(podium.UnknownError):
         rotate_key(store.engine, 2)
     with pytest.raises(podium.ParameterError):

@@ -14,7 +14,7 @@ from races import rows as race
 
 import podium
 from podium.store import Store
-from podium.store.sql.database import StoreError, opened, upgrade
+from podium.store.sql.database import StoreError, open_database, upgrade
 from podium.store.sql.schema import change, metadata
 from podium.store.write.submission import ConflictError
 from podium.systems import find
@@ -222,7 +222,7 @@ def test_a_store_that_cannot_be_opened_says_why(tmp_path):
     (tmp_path / "no.db").write_text("this is no database, but long enough to be read as the header of one" * 20)
     for url in (str(tmp_path / "no.db"), f"{tmp_path}/no/such/folder.db", "nosuchkind://x:secret@y/z"):
         with pytest.raises(StoreError) as error:
-            opened(url)
+            open_database(url)
         assert "secret" not in str(error.value)
 
 

@@ -41,7 +41,7 @@ def plot(
 
     if kind not in FROM_RESULTS + CURVES:
         raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
-    path = charts.checked_path(out or Path(f"{kind}.svg"))
+    path = charts.check_path(out or Path(f"{kind}.svg"))
     if kind in CURVES:
         is_named = system is not None or system_file is not None
         if settings and not is_named:

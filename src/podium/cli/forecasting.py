@@ -68,7 +68,7 @@ def strength(
 
     rating_system = chosen_system(system, settings, system_file)
     if chart is not None:
-        charts.checked_path(chart)
+        charts.check_path(chart)
     with show.progress("reading", "rating", "integrating") as steps:
         strengths = rated_file(file, rating_system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:

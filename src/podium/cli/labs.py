@@ -66,7 +66,7 @@ def matchmaking(
     from podium.reporting import charts
 
     if chart is not None:
-        charts.checked_path(chart)
+        charts.check_path(chart)
     rating_system = None if file is None else chosen_system(system, settings, system_file)
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)

@@ -186,7 +186,7 @@ def snapshot(
     store = open_store(url)
     from podium.store.derive import snapshots
 
-    number = None if day is None else snapshots.day_told(day)
+    number = None if day is None else snapshots.parse_day(day)
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
         taken = store.snapshot(name, number)
         for each, players in taken.items():

@@ -47,7 +47,7 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
     fields = system.state_type._fields
     hidden = {name: pl.Series(states[:, fields.index(name)]) for name in fields if whole and name not in shown}
-    return ranked(as_board(system, players, shown, states).with_columns(**hidden))
+    return with_ranks(as_board(system, players, shown, states).with_columns(**hidden))
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
@@ -99,7 +99,7 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     return pl.concat([players, start.players[others]]), states
 
 
-def ranked(frame: pl.DataFrame) -> pl.DataFrame:
+def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     """Sorted by pool and rank, with the rank: 1 is best, equal ratings share one."""
     rank = pl.col("rating").rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
@@ -138,11 +138,11 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
     shown = {name: last[name] for name in ("peak", *last.columns) if name not in OF_CHANGE}
     known = {name: shown[name].to_numpy().astype(np.float64) for name in system.state_type._fields if name in shown}
     board = as_board(system, players, shown, system.filled_states(known))
-    board = ranked(eligible(board, rules, at))
+    board = with_ranks(eligible_rows(board, rules, at))
     return board if rules.top is None else board.filter(pl.col("rank") <= rules.top)
 
 
-def eligible(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
+def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
     """Those who may stand on the board.
 
     Raises:

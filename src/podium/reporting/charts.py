@@ -161,7 +161,7 @@ def as_svg(chart: Any) -> str:
     return svg
 
 
-def checked_path(path: Path) -> Path:
+def check_path(path: Path) -> Path:
     """The path, if a chart can be written there.
 
     Raises:
@@ -188,7 +188,7 @@ def save(chart: Any, path: Path) -> None:
     Raises:
         ChartError: another suffix, or the file cannot be written.
     """
-    checked_path(path)
+    check_path(path)
     try:
         if path.suffix == ".html":
             chart.save(str(path), inline=True, json_kwds={"cls": ScriptEncoder})

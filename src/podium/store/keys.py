@@ -20,7 +20,7 @@ SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """An API key, but for its secret."""
 
     id: int
@@ -76,10 +76,10 @@ def timestamp(after: timedelta = timedelta()) -> str:
     return (datetime.now(UTC) + after).isoformat(timespec="seconds")
 
 
-def list_keys(engine: sa.Engine) -> list[Key]:
+def list_keys(engine: sa.Engine) -> list[ApiKey]:
     """List every key, the revoked ones too, oldest first."""
     with read_transaction(engine) as connection:
-        return [Key.from_row(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
+        return [ApiKey.from_row(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
 
 
 def revoke_key(engine: sa.Engine, number: int) -> None:
@@ -123,10 +123,10 @@ def revoke_from(connection: sa.Connection, number: int, revoked_at: str) -> "sa.
     return row
 
 
-def found_key(connection: sa.Connection, secret: str) -> Key | None:
+def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
     """Find a valid key by its digest, so that no comparison gives away how much of a secret is right."""
     row = connection.execute(SELECT_KEY, {"digest": digest(secret), "now": timestamp()}).first()
-    return None if row is None else Key.from_row(row)
+    return None if row is None else ApiKey.from_row(row)
 
 
 def digest(secret: str) -> bytes:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.store.derive import snapshots
 from podium.store.log import players
-from podium.store.log.log import PSEUDONYMISE, RENAME, append, entry
+from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, acquire_pool_lock, write_transaction
@@ -257,7 +257,7 @@ class Store(EventReader):
         """
         with self.writing(pool_name) as (connection, pool):
             number = players.rename(connection, pool, name, new)
-            append(connection, pool, RENAME, [entry(str(number), None, actor)])  # no name goes into the log
+            append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
         """Forget every name that a player had, everywhere. No rating moves.
@@ -270,7 +270,7 @@ class Store(EventReader):
         """
         with self.writing(pool_name) as (connection, pool):
             number, pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [entry(str(number), None, actor)])
+            append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
         truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
         return pseudonym
 
@@ -287,7 +287,7 @@ class Store(EventReader):
             ParameterError: the day is in the future.
         """
         with self.reading(pool_name) as (connection, pool):
-            if not snapshots.due(connection, pool, day):
+            if not snapshots.due_days(connection, pool, day):
                 return {}
         with self.writing(pool_name) as (connection, pool):
-            return {each: snapshots.take(connection, pool, each) for each in snapshots.due(connection, pool, day)}
+            return {each: snapshots.take(connection, pool, each) for each in snapshots.due_days(connection, pool, day)}

@@ -15,7 +15,7 @@ from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
 from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
-from podium.store.derive.snapshots import date_of, day_told
+from podium.store.derive.snapshots import date_of, parse_day
 from podium.store.log.pools import settings_of
 
 router = APIRouter(prefix=POOLS_PATH)
@@ -216,4 +216,4 @@ def snapshot_days(pool: PoolName, store: CurrentStore, _key: Reader) -> list[str
 @router.get("/{pool}/snapshots/{day}", responses=REFUSALS, tags=["daily ranks"])
 def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: Reader) -> list[dict[str, Any]]:
     """The ranks at a day's 00:00 UTC, best first."""
-    return store.ranks_on(pool, day_told(day))
+    return store.ranks_on(pool, parse_day(day))

@@ -70,7 +70,7 @@ async def take_snapshot(request: Request, pool: PoolName, store: CurrentStore, _
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
     body = await read_body(request, Day)
     players_by_day = await run_in_threadpool(
-        store.snapshot, pool, None if body.day is None else snapshots.day_told(body.day)
+        store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
     )
     return {str(snapshots.date_of(day)): players for day, players in players_by_day.items()}
 

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import PodiumError
 from podium.service.http.paths import decode_name
 from podium.store import Store
-from podium.store.keys import Key, found_key
+from podium.store.keys import ApiKey, find_key
 from podium.store.sql.database import read_transaction
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
@@ -31,10 +31,10 @@ class KeyGuard:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._cache: OrderedDict[str, tuple[float, Key]] = OrderedDict()  # only keys that open something
+        self._cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()  # only keys that open something
         self._budgets: dict[int, tuple[float, float]] = {}  # when, and how many requests the key had left
 
-    async def key(self, secret: str) -> Key | None:
+    async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""
         now = time.monotonic()
         cached = self._cache.get(secret)
@@ -48,11 +48,11 @@ class KeyGuard:
                 self._cache.popitem(last=False)
         return key
 
-    def _look_up(self, secret: str) -> Key | None:
+    def _look_up(self, secret: str) -> ApiKey | None:
         with read_transaction(self._store.engine) as connection:
-            return found_key(connection, secret)
+            return find_key(connection, secret)
 
-    def count(self, key: Key) -> None:
+    def count(self, key: ApiKey) -> None:
         """Count a request.
 
         Raises:

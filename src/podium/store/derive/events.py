@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.store.log.players import names_of
-from podium.store.log.pools import Key, Pool, key_params
+from podium.store.log.pools import OrderKey, Pool, key_params
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, event
 
@@ -43,7 +43,7 @@ def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
     return row
 
 
-def changes_of(connection: sa.Connection, pool: Pool, key: Key) -> tuple[Change, ...]:
+def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Change, ...]:
     """The changes of ratings by an event, in the order of its rows."""
     rows = connection.execute(SELECT_CHANGES, key_params(pool, key)).all()
     names = names_of(connection, pool, {row.player_id for row in rows}) if rows else {}

@@ -24,15 +24,15 @@ from podium.store.derive.standings import (
     LedgerRow,
     Standing,
     apply_ledger,
-    kept_standings,
     refresh_standings,
     standings_before,
     stored_ledger,
+    stored_standings,
     write_changes,
 )
-from podium.store.log.content import SMALL_BODY_ROWS, unpacked
+from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, START, Key, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.sql.schema import event, log, season
 
 RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
@@ -69,9 +69,9 @@ class Rerated:
     old: Ledger  # as it was, from the first event that was rated again
     new: Ledger
     written: Ledger  # the rows that are new or other
-    marks: dict[str, tuple[str, str]]  # status and reason of each event from there on
+    statuses: dict[str, tuple[str, str]]  # status and reason of each event from there on
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
-    doubled: dict[Key, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
+    doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
 
 
 class Outcome(NamedTuple):
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
 class Reset(NamedTuple):
     """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
 
-    key: Key
+    key: OrderKey
     keep: float  # the share
 
 
@@ -98,7 +98,7 @@ class SeasonSegment:
     doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
 
 
-def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
+def rerate(connection: sa.Connection, pool: Pool, first: OrderKey) -> Rerated:
     """Rate the events from `first` on, and write what changed.
 
     Raises:
@@ -111,7 +111,7 @@ def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
         players.update(map(int, segment.table["player"].to_list()))
     if any(segment.reset for segment in segments):
         players.update(connection.execute(SELECT_RATED_PLAYERS, {"pool": pool.id}).scalars())
-    stored = kept_standings(connection, pool, sorted(players))
+    stored = stored_standings(connection, pool, sorted(players))
     standings = standings_before(connection, pool, stored, first)
     outcome = rate_segments(pool, resume_live(pool, standings), segments)
     new = outcome.ledger
@@ -120,7 +120,7 @@ def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
     marked = {row.event_id for segment in segments for row in segment.events if row.reason in UNRATEABLE}
     not_finite = tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked)
     doubled = {
-        Key(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
+        OrderKey(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
         for segment in segments
         for row in (segment.events if segment.doubled else ())
         if row.event_id in segment.doubled and row.event_id not in marked
@@ -134,21 +134,21 @@ def rerate(connection: sa.Connection, pool: Pool, first: Key) -> Rerated:
 
 
 def events_from(
-    connection: sa.Connection, pool: Pool, first: Key, limit: int = NO_LIMIT
-) -> tuple[list[SeasonSegment], Key]:
+    connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT
+) -> tuple[list[SeasonSegment], OrderKey]:
     """The events from a key on that count, in the order of rating, with their rows; and the key that follows them."""
     events = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
-    end = FOREVER if len(events) < limit else Key(events[-1].started_at, events[-1].seq + 1)
+    end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     rows = connection.execute(SELECT_RESETS, key_params(pool, first))
-    every_reset = [Reset(Key(row.started_at, row.seq), row.keep) for row in rows]
+    every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
     resets = [reset for reset in every_reset if reset.key < end]
     merged = merges(connection, pool)
     segments, start = [], 0
     for reset in [*resets, None]:
         stop = start
-        while stop < len(events) and (reset is None or Key(events[stop].started_at, events[stop].seq) < reset.key):
+        while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
-        table = unpacked((row.body, row.started_at) for row in events[start:stop])
+        table = read_bodies((row.body, row.started_at) for row in events[start:stop])
         if merged and table.height:
             table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
         doubled = doubled_players(table)
@@ -163,11 +163,11 @@ def counting_results(connection: sa.Connection, pool: Pool) -> Results:
     """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
     rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START))
     return Results(
-        tabled(pool, named(connection, pool, unpacked((row.body, row.started_at) for row in rows))), pool.name
+        as_table(pool, with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))), pool.name
     )
 
 
-def named(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players by their current names instead of numbers."""
     if table.is_empty():
         return table
@@ -179,7 +179,7 @@ def named(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.Data
     return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
 
 
-def tabled(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
     """The table with the columns of a checked results table, in their order."""
     columns = {column.name: column for column in table}
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
@@ -243,7 +243,7 @@ def rate_events(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, 
     Raises:
         NotFiniteError: an event cannot be rated; `live` has not moved.
     """
-    events, replayed = live.advance(Results(tabled(pool, table), pool.name))
+    events, replayed = live.advance(Results(as_table(pool, table), pool.name))
     before, after = changes(pool.system, events, replayed)
     ratings = after[:, pool.system.state_type._fields.index("rating")].tolist()
     ids, players = (table[name][events.ledger.row].to_list() for name in ("event_id", "player"))

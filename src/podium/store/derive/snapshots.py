@@ -6,9 +6,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.derive.standings import newest
+from podium.store.derive.standings import newest_standings
 from podium.store.log.players import names_of, number_of
-from podium.store.log.pools import Key, Pool
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 
@@ -29,7 +29,7 @@ def today() -> int:
     return day_of(datetime.now(UTC).date())
 
 
-def day_told(text: str) -> int:
+def parse_day(text: str) -> int:
     """Read a day that is written like 2026-01-31, as its number.
 
     Raises:
@@ -51,7 +51,7 @@ def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
     connection.execute(UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
 
 
-def due(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
+def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
     """The days to take: those that are stale, and `day`, or today, if it is missing.
 
     Raises:
@@ -89,7 +89,7 @@ def retake(connection: sa.Connection, pool: Pool) -> int:
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
     """Player, rank and rating as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
     ranks: list[tuple[int, int, float]] = []
-    standings = newest(connection, pool, None, Key(day * DAY_US, 0))
+    standings = newest_standings(connection, pool, None, OrderKey(day * DAY_US, 0))
     best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
     for k, (rating, number) in enumerate(best_first, start=1):
         rank = ranks[-1][1] if ranks and ranks[-1][2] == rating else k
@@ -124,7 +124,7 @@ def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, 
     return [{"rank": rank, "player": names[number], "rating": rating} for number, rank, rating in ranks]
 
 
-def of_player(connection: sa.Connection, pool: Pool, name: str) -> list[dict[str, Any]]:
+def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> list[dict[str, Any]]:
     """A player's rank day by day: `day, rank, rating`.
 
     Raises:

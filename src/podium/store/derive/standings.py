@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from podium.store.log.players import not_rated, number_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, Key, Pool, key_of, key_params
+from podium.store.log.players import number_of, unrated_error
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, player, rank_count, standing
 from podium.store.sql.upsert import upsert
@@ -82,9 +82,9 @@ SELECT_STANDINGS = sa.select(
     standing.c.played_at,
     standing.c.state,
 ).where(standing.c.pool_id == POOL, among(standing.c.player_id))
-LISTED = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+BOARD_COLUMNS = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
 SELECT_STANDING = (
-    sa.select(*LISTED)
+    sa.select(*BOARD_COLUMNS)
     .join(player, player.c.id == standing.c.player_id)
     .where(standing.c.pool_id == POOL, player.c.id == sa.bindparam("player"))
 )
@@ -97,12 +97,12 @@ DELETE_CHANGE = sa.delete(change).where(
 )
 DELETE_STANDING = sa.delete(standing).where(standing.c.pool_id == POOL, standing.c.player_id == sa.bindparam("player"))
 DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.pool_id == POOL, rank_count.c.players == 0)
-FINE = 256  # counts per point: in a large pool many share a whole rating
-COUNTS_PER_POINT = (1, FINE)
+FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
+COUNTS_PER_POINT = (1, FINE_PER_POINT)
 DOUBLE = struct.Struct("<d")
 
 
-def stored_ledger(connection: sa.Connection, pool: Pool, first: Key, end: Key = FOREVER) -> Ledger:
+def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
     """The ledger as it is stored, from a key on, up to another."""
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
     rows = connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params).all()
@@ -112,7 +112,7 @@ def stored_ledger(connection: sa.Connection, pool: Pool, first: Key, end: Key = 
     }
 
 
-def kept_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
+def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
     rows = connection.execute(SELECT_STANDINGS, {"pool": pool.id, "among": values(players)}).all()
     return {
@@ -129,20 +129,20 @@ def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
     """
     row = connection.execute(SELECT_STANDING, {"pool": pool.id, "player": number_of(connection, pool, name)}).first()
     if row is None:
-        raise not_rated(pool, name)
+        raise unrated_error(pool, name)
     return row
 
 
 def standings_before(
-    connection: sa.Connection, pool: Pool, now: Mapping[int, Standing], first: Key
+    connection: sa.Connection, pool: Pool, now: Mapping[int, Standing], first: OrderKey
 ) -> dict[int, Standing]:
     """The standings before a key of players who have one now; none of a player without a rating then."""
     unmoved = {number: each for number, each in now.items() if (each.started_at, each.seq) < first}
-    return unmoved | newest(connection, pool, now.keys() - unmoved.keys(), first)
+    return unmoved | newest_standings(connection, pool, now.keys() - unmoved.keys(), first)
 
 
-def newest(
-    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: Key = FOREVER
+def newest_standings(
+    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey = FOREVER
 ) -> dict[int, Standing]:
     """The standings before a key of these players, or of all, by number; none of a player without a rating then."""
     if players is not None and not players:

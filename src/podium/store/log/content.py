@@ -21,7 +21,7 @@ COLUMN_TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in T
 SCHEMA = {
     name: pl.Int64 if name == "player" else COLUMN_TYPES[name] for name in ALL if name not in ("pool", SEQUENCE)
 }  # the pool is the log's, and the order of the log is the sequence
-UTC = pl.Datetime("us", "UTC")
+UTC_DATETIME = pl.Datetime("us", "UTC")
 SMALL_BODY_ROWS = 1000
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[pl.DataType, Callable[[Any], str]] = {
@@ -80,7 +80,7 @@ def row_head(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
 
 
-def checked(rows: Any, pool: str, known: Known) -> Results:
+def check_results(rows: Any, pool: str, known: Known) -> Results:
     """Check results for one pool, and bring them to the order of the log: by `sequence`, then as they came.
 
     An event may not be in another pool, and must say when it started.
@@ -144,7 +144,7 @@ def json_fields(column: pl.Series) -> list[str]:
     return ["" if value is None or value == default else prefix + encode(value) for value in column.to_list()]
 
 
-def unpacked(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
+def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
     """Read the rows of many events, one after the other, as a checked results table has them, but for the pool.
 
     Args:
@@ -158,7 +158,7 @@ def unpacked(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
     sizes = [body.count(b"\n") for body, _ in bodies]
     columns = parse_rows(text) if sum(sizes) <= SMALL_BODY_ROWS else parse_many_rows(text)
     starts = np.repeat(np.array([start for _, start in bodies], np.int64), sizes)
-    columns["started_at"] = pl.Series("started_at", starts).cast(UTC)
+    columns["started_at"] = pl.Series("started_at", starts).cast(UTC_DATETIME)
     for name, value in DEFAULTS.items():
         if 0 < columns[name].null_count() < len(columns[name]):
             columns[name] = columns[name].fill_null(value)

@@ -21,7 +21,7 @@ SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """An entry to be logged; its number, its pool and its time come as it is appended."""
 
     subject: str
@@ -32,10 +32,10 @@ class Entry(NamedTuple):
     present: int | None = None  # how many of its entrants are in the result
 
 
-def entry(subject: str, details: Any, actor: str) -> Entry:
+def json_entry(subject: str, details: Any, actor: str) -> LogEntry:
     """An entry whose body is JSON; empty where `details` is None."""
     body = b"" if details is None else json.dumps(details, ensure_ascii=False).encode()
-    return Entry(subject, body, digest(body), actor)
+    return LogEntry(subject, body, digest(body), actor)
 
 
 def digest(content: bytes) -> bytes:
@@ -43,7 +43,7 @@ def digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
-def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[Entry]) -> list[int]:
+def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> list[int]:
     """Write log entries, and return their sequence numbers, rising in their order, drawn while the pool is locked."""
     if not entries:
         return []

@@ -25,7 +25,7 @@ SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.p
 DELETE_ALIASES = sa.delete(alias).where(
     alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player")
 )
-RENAMED = (
+UPDATE_NAME = (
     sa.update(player)
     .where(player.c.id == sa.bindparam("who"))
     .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
@@ -53,7 +53,7 @@ def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
     return numbers
 
 
-def admitted(connection: sa.Connection, pool: Pool, names: Sequence[str], what: str = "player") -> list[str]:
+def admit_names(connection: sa.Connection, pool: Pool, names: Sequence[str], what: str = "player") -> list[str]:
     """The names, normalised; a name stays as it is where a player is called exactly so.
 
     Raises:
@@ -107,7 +107,7 @@ def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
     """
     number = known_numbers(connection, pool, [name]).get(name)
     if number is None:
-        raise not_rated(pool, name)
+        raise unrated_error(pool, name)
     return merges(connection, pool).get(number, number)
 
 
@@ -125,7 +125,7 @@ def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
     return {row.player_id: row.into_id for row in connection.execute(SELECT_MERGES, {"pool": pool.id})}
 
 
-def not_rated(pool: Pool, name: str) -> UnknownError:
+def unrated_error(pool: Pool, name: str) -> UnknownError:
     """The error for a player without a rating."""
     return UnknownError(f"there is no rated player {name!r} in pool {pool.name!r}")
 
@@ -148,7 +148,7 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     if old != new:
         forget_alias(connection, pool, old)
         connection.execute(sa.insert(alias), {"pool_id": pool.id, "name": old, "player_id": number})
-        connection.execute(RENAMED, {"who": number, "new": new, "key": key(new)})
+        connection.execute(UPDATE_NAME, {"who": number, "new": new, "key": key(new)})
     return number
 
 
@@ -171,7 +171,7 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> tuple[int,
     for account in accounts:
         connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
         pseudonym = free_name(connection, pool, account)
-        connection.execute(RENAMED, {"who": account, "new": pseudonym, "key": key(pseudonym)})
+        connection.execute(UPDATE_NAME, {"who": account, "new": pseudonym, "key": key(pseudonym)})
     return number, names_of(connection, pool, [number])[number]
 
 

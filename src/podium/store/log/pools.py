@@ -15,14 +15,14 @@ from podium.store.sql.schema import pools
 from podium.systems import find
 
 
-class Key(NamedTuple):
+class OrderKey(NamedTuple):
     """The position of an event, or of a new season, in the order of rating."""
 
     started_at: int  # microseconds since 1970, UTC
     seq: int  # of the log entry that submitted it
 
 
-START, FOREVER = Key(-(2**62), 0), Key(2**62, 0)  # before and after every event
+START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after every event
 BOUND_KEY = sa.tuple_(sa.bindparam("started_at"), sa.bindparam("seq"))  # its parameters are those of `key_params`
 
 
@@ -31,7 +31,7 @@ def key_of(table: "sa.FromClause") -> "sa.Tuple":
     return sa.tuple_(table.c.started_at, table.c.seq)
 
 
-def key_params(pool: "Pool", key: Key) -> dict[str, int]:
+def key_params(pool: "Pool", key: OrderKey) -> dict[str, int]:
     """The parameters of statements about a pool, from a position on or before it."""
     return {"pool": pool.id, "started_at": key.started_at, "seq": key.seq}
 
@@ -51,7 +51,7 @@ class Pool:
         return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
 
     @property
-    def waits(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether an earlier version's arithmetic rated the pool, so that it waits to be rated again."""
         return self.arithmetic < ARITHMETIC
 
@@ -107,7 +107,7 @@ def other_arithmetic(pool: Pool) -> str:
     revisions = (
         f"it was rated with revision {pool.arithmetic} of the arithmetic, this version of Podium has {ARITHMETIC}"
     )
-    if pool.waits:
+    if pool.is_outdated:
         return f"waits to be rated again: {revisions}; run podium db upgrade (podium serve does the same as it starts)"
     return f"is a newer version's: {revisions}; update Podium"
 

@@ -7,10 +7,10 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.derive.standings import FINE, LISTED, bucket, get_standing, newest
-from podium.store.log.content import UTC
+from podium.store.derive.standings import BOARD_COLUMNS, FINE_PER_POINT, bucket, get_standing, newest_standings
+from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
-from podium.store.log.pools import Key, Pool
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.read.states import states_of
 from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
@@ -19,7 +19,7 @@ IN_POOL = standing.c.pool_id == sa.bindparam("pool")
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 SELECT_BOARD = (
-    sa.select(*LISTED)
+    sa.select(*BOARD_COLUMNS)
     .join(player, player.c.id == standing.c.player_id)
     .where(IN_POOL)
     .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
@@ -95,10 +95,10 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[st
 
 def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
-    point, part = bucket(rating), bucket(rating, FINE)
+    point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
     above = connection.execute(COUNT_PLAYERS_ABOVE, {"pool": pool.id, "fine": 1, "above": point, "end": END_OF_BUCKETS})
-    beside = {"pool": pool.id, "fine": FINE, "above": part, "end": (point + 1) * FINE}
-    inside = {"pool": pool.id, "rating": rating, "limit": (part + 1) / FINE}
+    beside = {"pool": pool.id, "fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
+    inside = {"pool": pool.id, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
     counts = above, connection.execute(COUNT_PLAYERS_ABOVE, beside), connection.execute(COUNT_ABOVE_WITHIN, inside)
     return sum(int(each.scalar_one()) for each in counts)
 
@@ -160,8 +160,10 @@ def eligible_board(
             (row.player_id, row.played_at, row.state) for row in connection.execute(SELECT_STATES, {"pool": pool.id})
         ]
     else:
-        key = Key(microseconds(at), 0 if before else 2**62)
-        rows = [(who, each.played_at, each.state) for who, each in newest(connection, pool, None, key).items()]
+        key = OrderKey(microseconds(at), 0 if before else 2**62)
+        rows = [
+            (who, each.played_at, each.state) for who, each in newest_standings(connection, pool, None, key).items()
+        ]
     states = states_of(pool, [state for _, _, state in rows])
     names = names_of(connection, pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
@@ -173,11 +175,11 @@ def eligible_board(
             "rating": rating,
             **shown,
             "events": events,
-            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
+            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC_DATETIME),
             "provisional": pl.Series(pool.system.unsettled(states), dtype=pl.Boolean),
         }
     )
-    listed = leaderboard.ranked(leaderboard.eligible(board, rules, at)).drop("pool")
+    listed = leaderboard.with_ranks(leaderboard.eligible_rows(board, rules, at)).drop("pool")
     return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
 
 

@@ -136,4 +136,4 @@ class EventReader(Reader):
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return snapshots.of_player(connection, pool, name)
+            return snapshots.ranks_of_player(connection, pool, name)

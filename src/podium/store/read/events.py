@@ -10,12 +10,12 @@ from podium.ledger.explanation import Explanation
 from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event
-from podium.store.derive.rerating import named, tabled
-from podium.store.derive.standings import kept_standings, standings_before
-from podium.store.log.content import UTC, unpacked
+from podium.store.derive.rerating import as_table, with_names
+from podium.store.derive.standings import standings_before, stored_standings
+from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
-from podium.store.log.players import known_numbers, names_of, not_rated, number_of
-from podium.store.log.pools import Key, Pool, refuse_other_arithmetic
+from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
+from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
 from podium.store.read.states import states_of
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
@@ -55,14 +55,14 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> dict[
         "match_id": row.match_id,
         "corrected": row.content_seq != row.seq,
         "entries": entries,
-        "changes": [each._asdict() for each in changes_of(connection, pool, Key(row.started_at, row.seq))],
+        "changes": [each._asdict() for each in changes_of(connection, pool, OrderKey(row.started_at, row.seq))],
     }
 
 
 def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
     """The rows of an event, players by name."""
     body = connection.execute(SELECT_BODY, {"number": known.content_seq}).scalar_one()
-    return Results(tabled(pool, named(connection, pool, unpacked([(body, known.started_at)]))), pool.name)
+    return Results(as_table(pool, with_names(connection, pool, read_bodies([(body, known.started_at)]))), pool.name)
 
 
 def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[d
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
         if row.kind in EVENT_KINDS:
             known = get_event(connection, pool, row.subject)
-            changes = changes_of(connection, pool, Key(known.started_at, known.seq))
+            changes = changes_of(connection, pool, OrderKey(known.started_at, known.seq))
             one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
             one["changes"] = [each._asdict() for each in changes]
         elif row.kind == REGISTER:
@@ -96,8 +96,8 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
     results = event_results(connection, pool, row)
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
-    stood = kept_standings(connection, pool, numbers.values())
-    before = standings_before(connection, pool, stood, Key(row.started_at, row.seq))
+    stood = stored_standings(connection, pool, numbers.values())
+    before = standings_before(connection, pool, stood, OrderKey(row.started_at, row.seq))
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
@@ -114,7 +114,7 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
     params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
-        raise not_rated(pool, name)
+        raise unrated_error(pool, name)
     return [
         {
             "event_id": row.event_id,
@@ -145,7 +145,7 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
         {
             "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
-            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC),
+            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC_DATETIME),
             "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
             "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
             "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),

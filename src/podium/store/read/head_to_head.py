@@ -11,8 +11,8 @@ from podium.engine.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import forecast
 from podium.results.reading import Results
-from podium.store.derive.rerating import tabled
-from podium.store.log.content import unpacked
+from podium.store.derive.rerating import as_table
+from podium.store.log.content import read_bodies
 from podium.store.log.players import merges, number_of
 from podium.store.log.pools import Pool
 from podium.store.read.boards import rank
@@ -86,8 +86,8 @@ def results_against(
     if not bodies:
         return {}
     merged = {str(gone): str(stays) for gone, stays in merges(connection, pool).items()}
-    table = unpacked(bodies).with_columns(pl.col("player").replace(merged))
-    events = encode(Results(tabled(pool, table), pool.name), pool.system)
+    table = read_bodies(bodies).with_columns(pl.col("player").replace(merged))
+    events = encode(Results(as_table(pool, table), pool.name), pool.system)
     columns = events.columns
     heats = columns.entries if columns.entries.size else columns.entrants
     heat = np.repeat(np.arange(heats.size - 1), np.diff(heats))

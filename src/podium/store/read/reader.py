@@ -15,10 +15,10 @@ from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
 from podium.store.derive.verification import Verification, differences
 from podium.store.log.log import newest_seq
-from podium.store.log.players import admitted
+from podium.store.log.players import admit_names
 from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic
 from podium.store.read import boards, events, head_to_head, states
-from podium.store.sql.database import UnavailableError, opened, read_transaction
+from podium.store.sql.database import UnavailableError, open_database, read_transaction
 from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
@@ -37,7 +37,7 @@ class Reader:
         Raises:
             StoreError: it cannot be opened.
         """
-        self.engine = opened(url, must_exist=must_exist)
+        self.engine = open_database(url, must_exist=must_exist)
         self.writes: Counter[str] = Counter()  # transactions of this process, by pool
 
     def close(self) -> None:
@@ -264,7 +264,7 @@ class Reader:
             ParameterError: fewer than two, one twice, a name that the rule refuses, or `top` below 1.
         """
         with self.reading(pool_name) as (connection, pool):
-            names = admitted(connection, pool, entrants)
+            names = admit_names(connection, pool, entrants)
             return forecast(pool.system, names, states.player_states(connection, pool, names), top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:

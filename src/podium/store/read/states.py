@@ -8,7 +8,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.kernels.records import read
-from podium.store.derive.standings import kept_standings
+from podium.store.derive.standings import stored_standings
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool
 
@@ -23,7 +23,7 @@ def player_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
     """Each player's state, as NamedTuples; a newcomer's for whoever has none."""
     merged = merges(connection, pool)
     numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
-    packed = {number: each.state for number, each in kept_standings(connection, pool, set(numbers.values())).items()}
+    packed = {number: each.state for number, each in stored_standings(connection, pool, set(numbers.values())).items()}
     newcomer = pool.system.newcomer()
     return [
         read(np.frombuffer(packed[numbers[name]], "<f8")[None], 0, newcomer)

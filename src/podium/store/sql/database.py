@@ -47,7 +47,7 @@ class UnavailableError(StoreError):
     """The database cannot serve at the moment: it is busy, full or away. The same may work later."""
 
 
-def opened(url: str, *, must_exist: bool = False) -> sa.Engine:
+def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
     """An engine for the database, its schema brought up to date.
 
     Args:
@@ -147,7 +147,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
 
-def only_reading(engine: sa.Engine) -> sa.Engine:
+def read_only_engine(engine: sa.Engine) -> sa.Engine:
     """The engine for transactions that only read: each sees one moment, and waits for no writer."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return engine.execution_options(podium_reads=True, **level)
@@ -160,7 +160,7 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
     Raises:
         UnavailableError: the database cannot serve at the moment.
     """
-    with explain_outage(), only_reading(engine).connect() as connection:
+    with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
 
 
@@ -202,7 +202,7 @@ def outage(error: sa.exc.DBAPIError) -> str:
 
 def schema_revision(engine: sa.Engine) -> str | None:
     """The revision of the schema, None where there are no tables of Podium; locks nothing."""
-    with only_reading(engine).connect() as connection:
+    with read_only_engine(engine).connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 

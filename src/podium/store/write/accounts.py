@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError
 from podium.store.derive.rerating import IS_COUNTED, UNRATED, Rerated, rerate
 from podium.store.derive.standings import get_standing
-from podium.store.log.content import unpacked
-from podium.store.log.log import MERGE, UNMERGE, append, entry
+from podium.store.log.content import read_bodies
+from podium.store.log.log import MERGE, UNMERGE, append, json_entry
 from podium.store.log.merging import logged_merges, resolved
-from podium.store.log.players import known_numbers, merges, names_of, not_rated
-from podium.store.log.pools import Key, Pool
+from podium.store.log.players import known_numbers, merges, names_of, unrated_error
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event, log, merged
 
@@ -53,9 +53,9 @@ def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: st
     ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
     accounts = accounts_of(account, gone)
     events = events_of(connection, pool, account)
-    table = unpacked((row.body, row.started_at) for row in events)
+    table = read_bodies((row.body, row.started_at) for row in events)
     refuse_meetings(table, accounts, accounts_of(end, gone), into)
-    append(connection, pool, MERGE, [entry(str(account), {"into": end}, actor)])
+    append(connection, pool, MERGE, [json_entry(str(account), {"into": end}, actor)])
     store_ends(connection, pool, ends)
     return rerate_from_first(connection, pool, events, table, accounts)
 
@@ -71,18 +71,18 @@ def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rer
     """
     account = known_numbers(connection, pool, [name]).get(name)
     if account is None:
-        raise not_rated(pool, name)
+        raise unrated_error(pool, name)
     direct = logged_merges(connection, pool)
     if account not in direct:
         raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
     if direct[account] is None:
         return None
     end = resolved(direct)[account]
-    append(connection, pool, UNMERGE, [entry(str(account), None, actor)])
+    append(connection, pool, UNMERGE, [json_entry(str(account), None, actor)])
     ends = resolved(direct | {account: None})
     store_ends(connection, pool, ends)
     events = events_of(connection, pool, end)
-    table = unpacked((row.body, row.started_at) for row in events)
+    table = read_bodies((row.body, row.started_at) for row in events)
     return rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
 
 
@@ -133,5 +133,5 @@ def rerate_from_first(
     """Rate from the first event on that has one of the accounts; None where none has."""
     theirs = pl.col("player").is_in([str(number) for number in accounts])
     ids = set(table.filter(theirs)["event_id"].to_list())
-    first = next((Key(row.started_at, row.seq) for row in events if row.event_id in ids), None)
+    first = next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)
     return None if first is None else rerate(connection, pool, first)

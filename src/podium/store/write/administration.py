@@ -12,8 +12,8 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.derive.rerating import Rerated, rerate
-from podium.store.log.log import CONFIGURE, SEASON, append, entry
-from podium.store.log.pools import START, Key, Pool, settings_of
+from podium.store.log.log import CONFIGURE, SEASON, append, json_entry
+from podium.store.log.pools import START, OrderKey, Pool, settings_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import pools, season
 from podium.store.sql.timestamps import microseconds, now
@@ -63,7 +63,7 @@ def log_system(connection: sa.Connection, pool: Pool, actor: str) -> None:
     """
     refuse_nameless(pool.system)
     settings = {"system": pool.system.name, "parameters": settings_of(pool.system)}
-    append(connection, pool, CONFIGURE, [entry("", settings, actor)])
+    append(connection, pool, CONFIGURE, [json_entry("", settings, actor)])
 
 
 def refuse_nameless(system: System) -> None:
@@ -107,6 +107,6 @@ def begin_season(
             return None
         raise StoreError(f"there is a season {name!r} already")
     reset = {"started_at": at, "keep": keep}
-    (seq,) = append(connection, pool, SEASON, [entry(name, reset, actor)])
+    (seq,) = append(connection, pool, SEASON, [json_entry(name, reset, actor)])
     connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | reset)
-    return rerate(connection, pool, Key(at, seq))
+    return rerate(connection, pool, OrderKey(at, seq))

@@ -11,7 +11,7 @@ from podium.store.derive.events import Change, changes_of, get_event
 from podium.store.derive.rerating import Rerated
 from podium.store.derive.standings import Ledger
 from podium.store.log.players import names_of
-from podium.store.log.pools import Key, Pool
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event
 
 
@@ -42,7 +42,7 @@ class Receipt:
 def receipts(
     connection: sa.Connection,
     pool: Pool,
-    keys: Mapping[str, Key],
+    keys: Mapping[str, OrderKey],
     rerated: Rerated | None,
     *,
     duplicates: AbstractSet[str] = frozenset(),
@@ -57,16 +57,16 @@ def receipts(
         warnings: of events with new players whose names look like others.
         dry_run: list the effects, since nothing is to be stored.
     """
-    marks = rerated.marks if rerated else {}
-    changes = changes_among(connection, pool, {keys[each] for each in keys if each in marks}, rerated)
+    statuses = rerated.statuses if rerated else {}
+    changes = changes_among(connection, pool, {keys[each] for each in keys if each in statuses}, rerated)
     own = {tuple(key) for event_id, key in keys.items() if event_id not in duplicates}
     others = sum((at, seq) not in own for at, seq, _ in rerated.written) if rerated else 0
     effects = effects_of(connection, pool, rerated) if rerated and dry_run else ()
     answers = []
     for event_id, key in keys.items():
         duplicate = event_id in duplicates
-        if event_id in marks:
-            (status, reason), event_changes = marks[event_id], changes[key]
+        if event_id in statuses:
+            (status, reason), event_changes = statuses[event_id], changes[key]
         else:  # rating did not look at it: it is voided or superseded, or a duplicate from before the first that moved
             row = get_event(connection, pool, event_id)
             status, reason, event_changes = row.status, row.reason, changes_of(connection, pool, key)
@@ -79,8 +79,8 @@ def receipts(
 
 
 def changes_among(
-    connection: sa.Connection, pool: Pool, keys: AbstractSet[Key], rerated: Rerated | None
-) -> dict[Key, tuple[Change, ...]]:
+    connection: sa.Connection, pool: Pool, keys: AbstractSet[OrderKey], rerated: Rerated | None
+) -> dict[OrderKey, tuple[Change, ...]]:
     """The changes of events that were rated just now, in the order of their rows; no statement reads them again."""
     if not keys or rerated is None:
         return {}

@@ -12,9 +12,9 @@ from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit
 from podium.store.derive.rerating import SUPERSEDED, UPDATE_STATUS, VOIDED
 from podium.store.log.content import Absent, Content
-from podium.store.log.log import REGISTER, append, entry
-from podium.store.log.players import admitted, merges, names_of, numbers_of
-from podium.store.log.pools import Key, Pool
+from podium.store.log.log import REGISTER, append, json_entry
+from podium.store.log.players import admit_names, merges, names_of, numbers_of
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log, registration
 from podium.store.sql.timestamps import instant, now
@@ -62,7 +62,7 @@ def register(
         StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = admitted(connection, pool, [str(each["player"]) for each in rows])
+    names = admit_names(connection, pool, [str(each["player"]) for each in rows])
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     admit(match_id, "a match's id")
     if not names or len(set(names)) < len(names):
@@ -79,7 +79,7 @@ def register(
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
-    (seq,) = append(connection, pool, REGISTER, [entry(match_id, body, actor)])
+    (seq,) = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), registration_row)
 
@@ -158,7 +158,7 @@ def attendance(
     return len(entrants) - len(absent), absent
 
 
-def choose_result(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[Key]:
+def choose_result(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[OrderKey]:
     """Let the result with most of the entrants stand, the first of equals; the keys of those that it moved."""
     if match_id is None:
         return []
@@ -171,6 +171,6 @@ def choose_result(connection: sa.Connection, pool: Pool, match_id: str | None) -
             status = "" if first else SUPERSEDED
             params = {"pool": pool.id, "event": row.event_id, "status": status, "reason": status}
             connection.execute(UPDATE_STATUS, params)
-            moved.append(Key(row.started_at, row.seq))
+            moved.append(OrderKey(row.started_at, row.seq))
         first = False
     return moved

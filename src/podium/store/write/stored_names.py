@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from podium.results.lookalikes import key
 from podium.results.names import LONGEST, normalise, refusal
-from podium.store.log.log import RENAME, append, entry
-from podium.store.log.players import RENAMED, names_of
+from podium.store.log.log import RENAME, append, json_entry
+from podium.store.log.players import UPDATE_NAME, names_of
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import alias, player
 
@@ -48,10 +48,10 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """
     changes = list(renamings(connection, pool))
     for each in reversed(changes):  # the later gives a name up before the earlier takes it
-        connection.execute(RENAMED, {"who": each.number, "new": each.new, "key": key(each.new)})
+        connection.execute(UPDATE_NAME, {"who": each.number, "new": each.new, "key": key(each.new)})
     for row in connection.execute(SELECT_WITHOUT_KEY, {"pool": pool.id}).all():
-        connection.execute(RENAMED, {"who": row.id, "new": row.name, "key": key(row.name)})
-    append(connection, pool, RENAME, [entry(str(each.number), None, actor) for each in changes])
+        connection.execute(UPDATE_NAME, {"who": row.id, "new": row.name, "key": key(row.name)})
+    append(connection, pool, RENAME, [json_entry(str(each.number), None, actor) for each in changes])
     if not changes:
         return ""
     marked = [f"a later {each.old!r} is now {each.new!r}" for each in changes if each.marked]

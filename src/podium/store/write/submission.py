@@ -15,8 +15,8 @@ from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store.derive.events import SELECT_EVENTS, get_event
 from podium.store.derive.rerating import UPDATE_STATUS, VOIDED, Rerated, rerate
-from podium.store.log.content import Content, checked, contents_of, difference
-from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, Entry, append, entry
+from podium.store.log.content import Content, check_results, contents_of, difference
+from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, append, json_entry
 from podium.store.log.players import (
     exact_numbers,
     known_numbers,
@@ -25,7 +25,7 @@ from podium.store.log.players import (
     numbers_and_newcomers,
     numbers_of,
 )
-from podium.store.log.pools import Key, Pool
+from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, log
@@ -117,8 +117,8 @@ def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_r
     (seq,) = append(connection, pool, AMEND, [amendment])
     params = {"pool": pool.id, "event": event_id, "newest": seq}
     connection.execute(UPDATE_CONTENT, params | {"start": content.started_at, "entrants": amendment.present})
-    key = Key(content.started_at, known.seq)
-    rerated = rate_from(connection, pool, [Key(known.started_at, known.seq), key], [known.match_id])
+    key = OrderKey(content.started_at, known.seq)
+    rerated = rate_from(connection, pool, [OrderKey(known.started_at, known.seq), key], [known.match_id])
     (receipt,) = receipts(connection, pool, {event_id: key}, rerated, dry_run=dry_run)
     return receipt
 
@@ -146,10 +146,10 @@ def set_voided(
 ) -> Receipt:
     """Let an event count for nothing, or again; a duplicate where it does so already."""
     known = get_event(connection, pool, event_id)
-    key, rerated = Key(known.started_at, known.seq), None
+    key, rerated = OrderKey(known.started_at, known.seq), None
     is_duplicate = (known.status == VOIDED) == voided
     if not is_duplicate:
-        append(connection, pool, VOID if voided else RESTORE, [entry(event_id, None, actor)])
+        append(connection, pool, VOID if voided else RESTORE, [json_entry(event_id, None, actor)])
         status = VOIDED if voided else ""
         connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
         rerated = rate_from(connection, pool, [key], [known.match_id])
@@ -168,7 +168,7 @@ def take(
     """
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
-    keys, rerated, warnings = dict[str, Key](), None, dict[str, tuple[str, ...]]()
+    keys, rerated, warnings = dict[str, OrderKey](), None, dict[str, tuple[str, ...]]()
     if new_events:
         names = (name for each in new_events.values() for name in each.content.players)
         numbers, newcomers = numbers_and_newcomers(connection, pool, names)
@@ -205,7 +205,7 @@ def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> Results:
     Raises:
         ResultsError: the rows are refused.
     """
-    return checked(rows, pool.name, functools.partial(names_in_use, connection, pool))
+    return check_results(rows, pool.name, functools.partial(names_in_use, connection, pool))
 
 
 def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
@@ -217,7 +217,7 @@ def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list
     return set()
 
 
-def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, Key]:
+def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
     """Which of the events are in the log already, with this very content, and where they are in the order of rating.
 
     Raises:
@@ -226,7 +226,7 @@ def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEve
     known = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
     for row in known:
         refuse_other_content(connection, pool, row, sent[row.event_id].content)
-    return {row.event_id: Key(row.started_at, row.seq) for row in known}
+    return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
 
 
 def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
@@ -260,7 +260,7 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
 
 def as_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
-) -> Entry:
+) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing.
 
     Args:
@@ -268,18 +268,18 @@ def as_entry(
     """
     content, actor, match_id = sent
     present, absent = registrations.attendance(connection, pool, match_id, content, numbers, late=late)
-    return Entry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
+    return LogEntry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
 
 
 def log_events(
     connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent], numbers: Mapping[str, int]
-) -> dict[str, Key]:
+) -> dict[str, OrderKey]:
     """Log events that are new, and enter them in the table of events; their keys, in their order."""
     entries = [as_entry(connection, pool, each, numbers, late=False) for each in new_events.values()]
-    keys: dict[str, Key] = {}
+    keys: dict[str, OrderKey] = {}
     rows: list[dict[str, Any]] = []
     for logged, seq in zip(entries, append(connection, pool, SUBMIT, entries), strict=True):
-        key = Key(new_events[logged.subject].content.started_at, seq)
+        key = OrderKey(new_events[logged.subject].content.started_at, seq)
         keys[logged.subject] = key
         rows.append(
             {
@@ -302,7 +302,7 @@ def log_events(
 
 
 def rate_from(
-    connection: sa.Connection, pool: Pool, touched: Iterable[Key], match_ids: Iterable[str | None]
+    connection: sa.Connection, pool: Pool, touched: Iterable[OrderKey], match_ids: Iterable[str | None]
 ) -> Rerated:
     """Rate from the first event on that is touched, or whose match now has another result.
 
@@ -330,7 +330,7 @@ def refuse_not_finite(connection: sa.Connection, pool: Pool, rerated: Rerated) -
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
 
 
-def refuse_doubled(connection: sa.Connection, pool: Pool, rerated: Rerated, touched: Iterable[Key]) -> None:
+def refuse_doubled(connection: sa.Connection, pool: Pool, rerated: Rerated, touched: Iterable[OrderKey]) -> None:
     """Refuse to let an event count, where it did not before, in which a player now stands twice.
 
     Raises:

@@ -15,9 +15,9 @@ from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import Rerated, rerate
-from podium.store.log.log import RERATE, append, entry
+from podium.store.log.log import RERATE, append, json_entry
 from podium.store.log.pools import START, Pool, every_pool, lock_pool
-from podium.store.sql.database import is_busy, is_current, only_reading
+from podium.store.sql.database import is_busy, is_current, read_only_engine
 from podium.store.sql.schema import pools as pool_table
 from podium.store.write import stored_names
 
@@ -51,7 +51,7 @@ def is_due(engine: sa.Engine) -> bool:
 
 def due_pools(engine: sa.Engine) -> list[str]:
     """The pools that a step waits for, by name; nothing is locked."""
-    with only_reading(engine).connect() as connection:
+    with read_only_engine(engine).connect() as connection:
         return [pool.name for pool in every_pool(connection) if due_steps(connection, pool)]
 
 
@@ -91,12 +91,12 @@ def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
 
 def rerate_pool(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
-    append(connection, pool, RERATE, [entry("", {"arithmetic": ARITHMETIC}, actor)])
+    append(connection, pool, RERATE, [json_entry("", {"arithmetic": ARITHMETIC}, actor)])
     connection.execute(sa.update(pool_table).where(pool_table.c.id == pool.id).values(arithmetic=ARITHMETIC))
     rerated = rerate(connection, pool, START)
     days = snapshots.retake(connection, pool)
     moved = len(rerated.written) + len(rerated.old.keys() - rerated.new.keys())
-    sentence = f"{len(rerated.marks)} events rated again, {moved} changes of ratings moved"
+    sentence = f"{len(rerated.statuses)} events rated again, {moved} changes of ratings moved"
     if moved:
         sentence += f", the largest by {largest_move(rerated):.4g} points"
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
@@ -110,7 +110,7 @@ def largest_move(rerated: Rerated) -> float:
 
 def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
     """Whether an earlier version's arithmetic rated the pool."""
-    return pool.waits
+    return pool.is_outdated
 
 
 STEPS = (

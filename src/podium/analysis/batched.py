@@ -20,7 +20,7 @@ from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import LANES, finite, plus, read_lane, times, write_lane
+from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
 
 CHANCES_MULTIPLIED = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
 
@@ -180,7 +180,7 @@ def take_logarithms(tables: Any) -> None:
 @kernel
 def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any) -> None:
     """Every entrant's new state; a candidate that has one which is not finite loses without bounds."""
-    params, newcomer, entering, zero_evidence = prototypes
+    params, _, entering, zero_evidence = prototypes
     for i in range(first, last):
         facts = entrant_at(events, i)
         for lane in range(LANES):
@@ -188,9 +188,7 @@ def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any)
             me = read_lane(tables.entering_states, i - first, lane, entering)
             state = settle(own, me, read_lane(tables.sums, i - first, lane, zero_evidence), facts)
             write_lane(tables.states, events.player[i], lane, state)
-        for lane in range(LANES):
-            state = read_lane(tables.states, events.player[i], lane, newcomer)
-            tables.losses[lane] += 0.0 if finite(state) else math.inf
+            tables.losses[lane] += 0.0 * total(state)  # nothing, or no number from where a state has one
 
 
 _judge_cached = compile_kernel(_judge)

@@ -7,7 +7,8 @@
 | | | idle days after a rating period count from its last event, not from its first; |
 | | | `codeforces` leaves the player out of the own opponents; |
 | | | a team's sum of scores is the same in any order of rows; |
-| | | `glicko2`'s variance term |
+| | | the variance term of `glicko2` and `trials`; |
+| | | `openskill-pl` in fields that lie far apart, `xonstat-2015` where scores overflow |
 
 A change of any stored number, be it the last bit, is a new revision and a row above. What was rated with an earlier one
 is rated again as a whole: ratings of two revisions in one ledger would be what no replay makes.

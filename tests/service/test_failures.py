@@ -143,7 +143,7 @@ def test_a_locked_file_is_503_for_writers_alone(impatient):
     assert impatient.verify() == []
 
 
-def test_health_is_told_while_writers_wait(store):
+def test_health_answers_while_writers_wait(store):
     with calling(store, "write") as client, ThreadPoolExecutor(1) as threads:
         with store.writing("main"):
             waiting = threads.submit(client.post, f"{BASE}/main/events", json=event(1))

@@ -14,7 +14,7 @@ from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
-from podium.store.sql.database import UnavailableError, acquire_pool_lock, write_transaction
+from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
 from podium.store.write import accounts, administration, registrations, submission
 from podium.store.write.receipts import Receipt
@@ -59,7 +59,6 @@ class Store(EventReader):
             ParameterError: the rule for names refuses it.
         """
         with write_transaction(self.engine) as connection:
-            acquire_pool_lock(connection, 0)  # no pool's number: all who open one take turns
             administration.create(connection, name, system, actor)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:

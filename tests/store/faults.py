@@ -102,9 +102,15 @@ def kill_this_process(_connection: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def admin_engine(store: Store) -> sa.Engine:
+    """An engine for a store's server, as an admin has it: patient, and nothing that is done waits for a commit."""
+    patient = {"options": "-c lock_timeout=10s"}
+    return sa.create_engine(store.engine.url, isolation_level="AUTOCOMMIT", connect_args=patient)
+
+
 def end_connections(store: Store) -> None:
     """End every connection to a database of PostgreSQL, but for the one that does it."""
-    other = sa.create_engine(store.engine.url, isolation_level="AUTOCOMMIT")
+    other = admin_engine(store)
     with other.connect() as connection:
         connection.execute(
             sa.text(
@@ -142,7 +148,7 @@ def full_disk(store: Store, step: int) -> Iterator[None]:
             store.engine.dispose()  # the next connections have no such limit
         return
     table = TABLES[step % len(TABLES)]
-    other = sa.create_engine(store.engine.url)
+    other = admin_engine(store)
     with other.begin() as connection:
         connection.execute(
             sa.text(

@@ -41,6 +41,10 @@ class History:
         self.acts, self.dice = Random(seed), Random(f"faults of {seed}")  # noqa: S311
         self.outcomes: list[bool] = []
 
+    def close(self):
+        """Close the store that is left."""
+        self.store.close()
+
     def next_act(self):
         """What is done next, and the model after it."""
         act = next_act(self.acts, self.truth)
@@ -202,18 +206,17 @@ def impatient(monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(times(10, 250)))
 def test_faults_lose_nothing(new_url, kind, seed):
-    history = History(new_store(new_url(kind)), seed)
-    steps = [history.undisturbed, history.passing, history.passing, history.killed, history.poisoned, history.stale_wal]
-    for _ in range(ACTS):
-        history.dice.choice(steps)()
-    history.store.close()
+    with closing(History(new_store(new_url(kind)), seed)) as history:
+        steps = [history.undisturbed, history.passing, history.passing, history.killed]
+        steps += [history.poisoned, history.stale_wal]
+        for _ in range(ACTS):
+            history.dice.choice(steps)()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_process_loses_nothing(new_url, kind):
     for seed in range(times(1, 20)):
-        history = History(new_store(new_url(kind)), seed)
-        for _ in range(6):
-            history.undisturbed()
-        history.process_killed()
-        history.store.close()
+        with closing(History(new_store(new_url(kind)), seed)) as history:
+            for _ in range(6):
+                history.undisturbed()
+            history.process_killed()

@@ -161,25 +161,46 @@ def test_a_system_survives_repr_and_text(name):
         find(name).from_text({"inital": "1"})
 
 
-def test_an_edited_rule_is_compiled_anew(tmp_path):
-    """Another process rates with a copy of the package, before and after edits of a rule and of its constant."""
-    shutil.copytree(HOME, tmp_path / "podium")
-    rows = [{"event_id": "a", "player": "x", "position": 1}, {"event_id": "a", "player": "y", "position": 2}]
-    program = f"import podium; print(podium.rate({rows!r}, 'elo').ratings['rating'].to_list())"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PODIUM_CACHE_DIR": str(tmp_path / "cache")}
+KERNEL = """
+from podium.engine.rules import settle
+from podium.kernels.compiled import compile_kernel
 
-    def rated():
-        run = [sys.executable, "-c", program]
+def _settled(params, me, totals, entrant):
+    return settle(params, me, totals, entrant).rating
+
+settled = compile_kernel(_settled)
+"""
+PROGRAM = """
+from podium.engine.inputs import PRESENT
+from podium.engine.rules import Points
+from podium.settled import settled
+from podium.systems import find
+
+params, (newcomer, _, _) = find("elo")().arguments()
+print(settled(params, newcomer, Points(12.0), PRESENT))
+"""
+
+
+def test_an_edited_rule_is_compiled_anew(tmp_path):
+    """Another process runs a kernel of a copy of the package, before and after edits of a rule and of its constant."""
+    package, cache = tmp_path / "podium", tmp_path / "cache"
+    shutil.copytree(HOME, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "settled.py").write_text(KERNEL)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PODIUM_CACHE_DIR": str(cache)}
+
+    def settled():
+        run = [sys.executable, "-c", PROGRAM]
         return subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
-    assert rated() == "[1512.0, 1488.0]"
-    rule, shared = (tmp_path / "podium" / "systems" / name for name in ("elo.py", "_shared.py"))
+    assert settled() == "1512.0"
+    rule, shared = (package / "systems" / name for name in ("elo.py", "_shared.py"))
     shared.write_text("FACTOR = 2.0\n")  # a module that imports nothing
     source = rule.read_text().replace("me.rating + totals.points,", "me.rating + FACTOR * totals.points,")
     rule.write_text(source.replace("\n\nfrom ", "\n\nfrom podium.systems._shared import FACTOR\nfrom ", 1))
-    assert rated() == "[1524.0, 1476.0]"
+    assert settled() == "1524.0"
     shared.write_text("FACTOR = 3.0\n")
-    assert rated() == "[1536.0, 1464.0]"
+    assert settled() == "1536.0"
+    assert len(list(cache.rglob("*.nbi"))) == 3  # it is the cache that told them apart
 
 
 def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tmp_path):

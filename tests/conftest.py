@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
 from podium.store import Store
+from podium.systems import names
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=40, deadline=None, suppress_health_check=slow)
@@ -24,6 +25,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 FULL = bool(os.environ.get("PODIUM_SOAK"))  # `make soak` runs the full form of the long tests
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Let one worker run all tests of a system, so that it alone compiles its kernels: `--dist loadgroup`.
+
+    These groups go first; the tests without one load what they need from the cache.
+    """
+    for item in items:
+        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        for system in {each for each in values if isinstance(each, str)} & set(names()):
+            item.add_marker(pytest.mark.xdist_group(system))
 
 
 @pytest.fixture

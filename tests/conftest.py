@@ -72,6 +72,16 @@ def postgres():
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def create_database(server, template="template1"):
+    """Another database on a PostgreSQL server: its URL."""
+    name = f"podium_{uuid.uuid4().hex}"
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    engine.dispose()
+    return server.replace("/postgres?", f"/{name}?")
+
+
 @pytest.fixture
 def new_url(request, tmp_path):
     """A function that makes an empty database of the wanted kind, and returns its URL."""
@@ -79,19 +89,34 @@ def new_url(request, tmp_path):
     def make(kind):
         if kind == "sqlite":
             return f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db"
-        server = request.getfixturevalue("postgres")
-        name = f"podium_{uuid.uuid4().hex}"
-        engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        engine.dispose()
-        return server.replace("/postgres?", f"/{name}?")
+        return create_database(request.getfixturevalue("postgres"))
 
     return make
 
 
+@pytest.fixture(scope="session")
+def template_file(tmp_path_factory):
+    """An SQLite file with the tables of a store, to be copied: migrating each anew takes longer than most tests."""
+    path = tmp_path_factory.mktemp("template") / "podium.db"
+    Store(str(path)).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def template_database(postgres):
+    """The name of a PostgreSQL database with them."""
+    url = create_database(postgres)
+    Store(url).close()
+    return sa.make_url(url).database
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, new_url):
-    opened = Store(new_url(request.param))
+def store(request, tmp_path):
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db"
+        shutil.copyfile(request.getfixturevalue("template_file"), url.removeprefix("sqlite:///"))
+    else:
+        url = create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
+    opened = Store(url)
     yield opened
     opened.close()

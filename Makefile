@@ -21,12 +21,12 @@ demo: $(READY)
 	$(BIN)/podium demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/store tests/service tests/contract
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service tests/contract
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff format --check .

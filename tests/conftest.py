@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 from podium.store import Store
 from podium.systems import names
@@ -27,16 +28,25 @@ FULL = bool(os.environ.get("PODIUM_SOAK"))  # `make soak` runs the full form of 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Let one worker run all tests of a system, so that it alone compiles its kernels: `--dist loadgroup`.
+class BySystem(LoadScopeScheduling):
+    """One worker runs all tests of a system, so that it alone compiles its kernels.
 
-    These groups go first; the tests without one load what they need from the cache.
+    These groups go first. The tests of no system go wherever there is room, and load what they need from the cache.
     """
-    for item in items:
-        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        for system in {each for each in values if isinstance(each, str)} & set(names()):
-            item.add_marker(pytest.mark.xdist_group(system))
+
+    def _split_scope(self, nodeid):
+        """The group that a test belongs to: the system among its parameters, a file that compiles its own, or alone."""
+        test, _, parameters = nodeid.removesuffix("]").partition("[")
+        systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
+        if systems:
+            return max(systems, key=len)  # elo-mmr is not elo
+        file = test.partition("::")[0]
+        return file if file.endswith("test_outside.py") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return BySystem(config, log) if config.getvalue("dist") == "load" else None
 
 
 @pytest.fixture

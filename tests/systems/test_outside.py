@@ -21,9 +21,6 @@ RESULTS = "event_id,started_at,player,position\n" + "".join(
 )
 
 
-pytestmark = pytest.mark.xdist_group("outside")  # one worker compiles the page's system, once
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("outside")

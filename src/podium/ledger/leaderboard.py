@@ -59,18 +59,17 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
         shown: the columns of the state that people read, each (players).
         states: (players, fields).
     """
-    others = {name: column for name, column in shown.items() if name not in ("rating", "events")}
-    last = {name: players[name] for name in ("last_event_id", "last_played_at") if name in players.columns}
+    last = [name for name in ("last_event_id", "last_played_at") if name in players.columns]
     return pl.DataFrame(
-        {
-            "pool": players["pool"],
-            "player": players["player"],
-            "rating": shown["rating"],
-            **others,
-            "events": shown["events"],
-            **last,
-            "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
-        }
+        [
+            players["pool"],
+            players["player"],
+            shown["rating"].alias("rating"),
+            *(column.alias(name) for name, column in shown.items() if name not in ("rating", "events")),
+            shown["events"].alias("events"),
+            *players.select(last),
+            pl.Series("provisional", system.unsettled(states), dtype=pl.Boolean),
+        ]
     )
 
 

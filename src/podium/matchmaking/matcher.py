@@ -61,7 +61,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Players to play each other; the metadata of the fields describes them in the service's OpenAPI document."""
+    """Players to play each other."""
 
     players: tuple[str, ...] = field(metadata={"description": "Who plays."})
     teams: tuple[tuple[str, ...], ...] = field(

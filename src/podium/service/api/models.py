@@ -147,7 +147,7 @@ class NewName(Strict):
 
     model_config = with_example({"name": "anna"})
 
-    name: Name
+    name: Annotated[Name, Field(description="What the player is called from now on.")]
 
 
 class Entrant(Strict):

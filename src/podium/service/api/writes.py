@@ -43,7 +43,7 @@ async def create_pool(request: Request, store: CurrentStore, key: Admin) -> Pool
     body = await read_body(request, NewPool)
     system = requested_system(body)
     await run_in_threadpool(store.create_pool, body.name, system, actor=key)
-    return PoolSummary(body.name, system.name, body.parameters)
+    return PoolSummary(body.name, system.name, body.parameters, notice=None)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))

@@ -7,6 +7,7 @@ answer where it is None.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import Any
 
 from podium.results.columns import STATUSES
 from podium.store.derive.events import Change
@@ -18,7 +19,20 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-OPTIONAL = {"exclude_if": is_none}
+def drop_null(schema: dict[str, Any]) -> None:
+    """Let a schema be that of the value alone: where there is none, the field is left out."""
+    (value,) = (each for each in schema.pop("anyOf") if each != {"type": "null"})
+    del schema["default"]
+    schema.update(value)
+
+
+def name_statuses(schema: dict[str, Any]) -> None:
+    """Let a schema be that of an entrant's status, if there is one."""
+    drop_null(schema)
+    schema["enum"] = [*STATUSES]
+
+
+OPTIONAL = {"exclude_if": is_none, "json_schema_extra": drop_null}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +45,7 @@ class PoolSummary:
         metadata={"description": "The system's parameters by name; `none` where one is switched off."}
     )
     notice: str | None = field(
-        default=None,
-        metadata={"description": "How many players are beyond what the system can rate, and what suits."},
+        metadata={"description": "How many players are beyond what the system can rate, and what suits, if any."}
     )
 
 
@@ -101,7 +114,7 @@ class PlayerRank:
 
 @dataclass(frozen=True, slots=True)
 class CareerChange:
-    """What an event, or the begin of a season, did to the rating of one player."""
+    """What an event, or the start of a season, did to the rating of one player."""
 
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
     started_at: datetime = field(metadata={"description": "When it started."})
@@ -180,7 +193,7 @@ class ResultRow:
     team_score: float | None = field(default=None, metadata=OPTIONAL | {"description": "The score of the team."})
     status: str | None = field(
         default=None,
-        metadata=OPTIONAL | {"description": "How it ended.", "json_schema_extra": {"enum": [*STATUSES]}},
+        metadata=OPTIONAL | {"description": "How it ended.", "json_schema_extra": name_statuses},
     )
     played_s: float | None = field(
         default=None, metadata=OPTIONAL | {"description": "Seconds that the player took part."}

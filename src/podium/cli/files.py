@@ -6,9 +6,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli.show import as_text
 from podium.errors import ParameterError, PodiumError
 from podium.part_files import part_file
+from podium.reporting.cells import as_text
 
 if TYPE_CHECKING:
     import polars as pl

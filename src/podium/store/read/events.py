@@ -47,7 +47,6 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
         UnknownError: there is none.
     """
     row = get_event(connection, pool, event_id)
-    frame = event_results(connection, pool, row).frame.drop("pool", "event_id", "started_at")
     return EventDetails(
         event_id,
         row.seq,
@@ -56,7 +55,7 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
         row.reason,
         row.match_id,
         row.content_seq != row.seq,
-        rows_as(ResultRow, frame),
+        rows_as(ResultRow, event_results(connection, pool, row).frame),
         changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
     )
 

@@ -15,8 +15,9 @@ Row = TypeVar("Row")
 def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
     """The rows of a table, each as a dataclass whose fields are columns; those without a column have their default."""
     model: Any = kind
-    columns = [each.name for each in fields(model) if each.name in table.columns]
-    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table.select(columns).iter_rows())
+    present = set(table.columns)
+    columns = [each.name for each in fields(model) if each.name in present]
+    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table.select(columns).rows())
 
 
 def extended(kind: type[Row], base: Any, **more: Any) -> Row:

@@ -67,20 +67,17 @@ def type_of(schema: dict[str, Any]) -> str:
     raise ValueError(f"the schema {schema} does not say what the value is")
 
 
-def described(text: str, indent: str) -> list[str]:
-    """A description as lines of a docstring."""
-    lines = textwrap.wrap(f'"""{text}', WIDTH - len(indent) - 3)
-    return [indent + line for line in lines[:-1]] + [f'{indent}{lines[-1]}"""']
-
-
 def class_lines(name: str, schema: dict[str, Any]) -> list[str]:
-    """The class of an object, its fields described."""
-    lines = [f"class {name}(TypedDict):", *described(schema["description"], "    "), ""]
+    """The class of an object, its fields described: beside them, or above them where there is no room."""
+    lines = [f"class {name}(TypedDict):", *textwrap.wrap(f'"""{schema["description"]}"""', WIDTH - 4), ""]
     for field, details in schema["properties"].items():
-        kind = type_of(details)
-        lines.append(f"    {field}: {kind if field in schema.get('required', ()) else f'NotRequired[{kind}]'}")
-        lines += described(details["description"], "    ")
-    return lines
+        kind, text = type_of(details), details["description"]
+        line = f"{field}: {kind if field in schema.get('required', ()) else f'NotRequired[{kind}]'}"
+        if len(f"    {line}  # {text}") <= WIDTH:
+            lines.append(f"{line}  # {text}")
+        else:
+            lines += [*(f"# {part}" for part in textwrap.wrap(text, WIDTH - 6)), line]
+    return [lines[0], *(f"    {each}" if each else "" for each in lines[1:])]
 
 
 def source(document: dict[str, Any]) -> str:

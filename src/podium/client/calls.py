@@ -9,6 +9,9 @@ from urllib.parse import quote
 
 from podium.client.moments import conversion
 
+POOL = "/pools/{pool}"
+EVENT = f"{POOL}/events/{{event_id}}"
+PLAYER = f"{POOL}/players/{{player}}"
 Answer = TypeVar("Answer")
 Other = TypeVar("Other")
 Arguments = ParamSpec("Arguments")

@@ -7,13 +7,14 @@ from typing import Any, Self, TypeVar, get_origin
 from podium.client.attempts import DEFAULT_TRIES, Attempts, ClientError
 from podium.client.calls import Call
 from podium.client.moments import encode
-from podium.client.routes import Routes
+from podium.client.reads import ReadRoutes
+from podium.client.writes import WriteRoutes
 from podium.errors import needs_extra
 
 Answer = TypeVar("Answer")
 
 
-class Client(Routes):
+class Client(ReadRoutes, WriteRoutes):
     """The service at an address, with a key; a context manager, or `close` it.
 
     Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
@@ -74,7 +75,7 @@ class Client(Routes):
         raise attempts.error
 
 
-class AsyncClient(Routes):
+class AsyncClient(ReadRoutes, WriteRoutes):
     """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
 
     def __init__(

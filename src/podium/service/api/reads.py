@@ -16,6 +16,7 @@ from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
 from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
+from podium.store import Store
 from podium.store.derive.snapshots import date_of, parse_day
 from podium.store.read.models import (
     BoardPage,
@@ -144,14 +145,20 @@ def compare(
 
 @router.post(
     "/{pool}/predict",
+    response_model=FieldChances,
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
     openapi_extra=request_body(PredictRequest),
 )
-async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> FieldChances:
+async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> Response:
     """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
     body = await read_body(request, PredictRequest)
-    return field_chances(await run_in_threadpool(store.predict, pool, body.entrants, top=body.top))
+    return await run_in_threadpool(chances_response, store, pool, body)
+
+
+def chances_response(store: Store, pool: str, request: PredictRequest) -> Response:
+    """Return the chances of a field as an answer, which grows with the square of the field."""
+    return json_response(FieldChances, field_chances(store.predict(pool, request.entrants, top=request.top)))
 
 
 @router.post(

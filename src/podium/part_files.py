@@ -8,16 +8,12 @@ from pathlib import Path
 from podium.errors import PodiumError
 
 
-def accept(_path: Path) -> None:
-    """Accept any file."""
-
-
 @contextmanager
 def part_file(
     target: Path,
     error: Callable[[str], PodiumError],
     *,
-    accept: Callable[[Path], None] = accept,
+    accept: Callable[[Path], None] | None = None,
     side_files: tuple[str, ...] = (),
 ) -> Iterator[Path]:
     """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
@@ -39,7 +35,8 @@ def part_file(
     try:
         yield part
         synchronise(part)
-        accept(target)
+        if accept is not None:
+            accept(target)
         part.replace(target)
         if os.name == "posix":  # where folders can be synchronised
             synchronise(target.resolve().parent)

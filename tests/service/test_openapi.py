@@ -80,7 +80,7 @@ def test_every_operation_answers_as_documented(shard, service):
         @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
         @given(case=operation.as_strategy(), is_known=booleans())
         def send(case, is_known):
-            if is_known and not operation.path.endswith(DESTRUCTIVE):  # what is made up is hardly ever there
+            if is_known and not operation.path.endswith(DESTRUCTIVE):  # an invented name is hardly ever there
                 case.path_parameters |= {name: KNOWN[name] for name in case.path_parameters}
             if case.path.endswith("/stream"):
                 case.query["seconds"] = 0  # it would stay open
@@ -135,7 +135,7 @@ NOT_IN_THE_CLIENTS = {("GET", "/healthz"), ("GET", "/metrics"), ("GET", f"{POOLS
 
 
 def test_the_clients_have_every_route_with_the_type_of_its_answer(service):
-    """Each call as it is made, against the operation of its method and path."""
+    """Each call against the operation of its method and path."""
     module, document = generator(), service.openapi()
     typed = {(method, path): module.type_of(schema) for method, path, schema in module.answers(document)}
     operations = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}

@@ -281,8 +281,8 @@ def test_players_beside_players(filled):
         filled.submit("main", race(number, [f"p{number}", "a"]))
     whole = filled.leaderboard("main", top=1000).players
     for k in (0, 5, len(whole) - 1):
-        told = filled.neighbours("main", whole[k].player, 3)
-        assert told == whole[max(0, k - 3) : k + 4]
+        near = filled.neighbours("main", whole[k].player, 3)
+        assert near == whole[max(0, k - 3) : k + 4]
     assert sum(each.players for each in filled.distribution("main")) == len(whole)
     filled.submit("main", [*race(40, "ab", heat="1"), *race(40, "ba", heat="2"), *race(40, "ab", heat="3")])
     meetings = filled.head_to_head("main", "a", "b")

@@ -1,6 +1,7 @@
 """The clients: one that waits for each answer, and one whose answers are awaited."""
 
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, get_origin
 
@@ -153,13 +154,11 @@ def read_answer(call: Call[Answer], answer: Any) -> Answer:
     Raises:
         ClientError: it is not what this service answers, as where a web server in front of it answers itself.
     """
-    try:
-        if call.kind is bytes:
-            return call.read(answer.content)
+    if call.kind is bytes:
+        return call.read(answer.content)
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
         value = answer.json()
-        if not isinstance(value, get_origin(call.kind) or dict):  # list, or an object
-            raise TypeError(f"{type(value).__name__} is not {call.kind}")  # noqa: TRY301  (as what fails to be read)
-        return call.read(value)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"{answer.request.url} does not answer as a service of Podium does; check the client's address"
-        raise ClientError(message, answer.status_code) from error
+        if isinstance(value, get_origin(call.kind) or dict):
+            return call.read(value)
+    message = f"{answer.request.url} does not answer as a service of Podium does; check the client's address"
+    raise ClientError(message, answer.status_code)

@@ -51,6 +51,7 @@ endif
 
 docs: $(READY)
 	$(BIN)/python docs/build.py
+	$(BIN)/python docs/answers.py
 
 # DATA is a folder with the histories that docs/comparison.md names.
 comparison: $(READY)

@@ -29,7 +29,7 @@ def event(number=1, order="abc", minute=None, **more):
 
 def ratings(store, pool="main"):
     """The rating of everyone on a board."""
-    return {row["player"]: row["rating"] for row in store.leaderboard(pool, top=1000)}
+    return {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
 
 
 @contextmanager

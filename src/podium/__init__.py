@@ -7,7 +7,7 @@ from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from podium.analysis.conformance import SystemCheck, check_system
-    from podium.client import Client, ClientError
+    from podium.client import AsyncClient, Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.ledger.explanation import Explanation
     from podium.live import Live
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from podium.results.reading import Results, read_results
 
 __all__ = [
+    "AsyncClient",
     "Client",
     "ClientError",
     "Explanation",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AsyncClient": "client",
     "Client": "client",
     "ClientError": "client",
     "Explanation": "ledger.explanation",

@@ -3,12 +3,13 @@
 import polars as pl
 import pytest
 
-from podium.cli.files import OutputError, check_output, part_of, unused_path, write_table
+from podium.cli.files import OutputError, check_output, unused_path, write_table
+from podium.part_files import part_file
 from podium.reporting.cells import cell
 
 
 def fail_halfway(path):
-    with part_of(path) as part:
+    with part_file(path, OutputError) as part:
         part.write_text("half", encoding="utf-8")
         raise RuntimeError("halfway")
 

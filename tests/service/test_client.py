@@ -1,7 +1,10 @@
-"""The client against the service, and against one that fails at first."""
+"""The clients against the service, and against one that fails at first."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import assert_type
 
 import httpx2
 import pytest
@@ -9,8 +12,8 @@ from races import event
 from starlette.testclient import TestClient
 
 import podium
-from podium import client as module
-from podium.client import ClientError
+from podium.client import ClientError, answers, attempts, clients
+from podium.client.moments import encode
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key
@@ -18,7 +21,7 @@ from podium.store.sql import database
 from podium.systems import find
 
 
-class Bridge(httpx2.BaseTransport):
+class Bridge(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
     """Hands requests to the service in this process, after some failures."""
 
     def __init__(self, app, failures=()):
@@ -39,24 +42,96 @@ class Bridge(httpx2.BaseTransport):
         headers = {name: answer.headers[name] for name in ("content-type", "retry-after") if name in answer.headers}
         return httpx2.Response(answer.status_code, content=answer.content, headers=headers)
 
+    async def handle_async_request(self, request):
+        await request.aread()
+        return self.handle_request(request)
+
+
+class Awaiting:
+    """An asynchronous client whose answers are awaited, each in a loop of its own."""
+
+    def __init__(self, *args, **options):
+        self.client = podium.AsyncClient(*args, **options)
+
+    def __getattr__(self, name):
+        return lambda *args, **options: asyncio.run(getattr(self.client, name)(*args, **options))
+
+    def __enter__(self):
+        return asyncio.run(self.client.__aenter__()) and self
+
+    def __exit__(self, *error):
+        asyncio.run(self.client.__aexit__(*error))
+
 
 @pytest.fixture
 def bridge(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(attempts, "FIRST_PAUSE_S", 0.0)
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")())
     key = create_key(store.engine, "admin", "admin")
 
-    def make(*failures):
+    def make(*failures, kind=podium.Client):
         transport = Bridge(create_app(store), failures)
-        return podium.Client("http://testserver", key, transport=transport), transport, store
+        return kind("http://testserver", key, transport=transport), transport, store
 
     yield make
     store.close()
 
 
-def test_everything_the_service_does(bridge):
+def test_answers_are_typed():
+    """mypy reads this: both clients have the types of the document."""
+
+    async def read(client: podium.Client, other: podium.AsyncClient) -> None:
+        assert_type(client.player("main", "a"), answers.PlayerDetails)
+        assert_type(client.player("main", "a")["history"][0]["started_at"], datetime)
+        assert_type(client.merge("main", "a", "b"), int)
+        assert_type(client.rename("main", "a", "b"), None)
+        assert_type(client.submit("main", [])[0]["changes"], list[answers.Change])
+        assert_type(await other.submit("main", [], dry_run=True), list[answers.Receipt])
+
+    assert callable(read)
+
+
+def test_moments_are_datetimes_both_ways(bridge):
+    start = datetime(2025, 3, 1, 12, 30, 0, 250, tzinfo=timezone(timedelta(hours=2)))
     with bridge()[0] as client:
+        for number, moment in enumerate((start, start.replace(tzinfo=None), start.isoformat())):
+            client.submit("main", event(number, "ab") | {"started_at": moment})
+        assert client.event("main", "e0")["started_at"] == start
+        assert client.event("main", "e1")["started_at"] == start.replace(tzinfo=UTC)  # the service's zone
+        assert client.event("main", "e2")["started_at"] == start
+        career = client.player("main", "a")["history"]
+        assert [each["started_at"] for each in career] == [start.replace(tzinfo=UTC), start, start]
+        assert client.leaderboard("main", at=start)["players"][0]["last_played_at"] == start
+        assert client.leaderboard("main", at=date(2025, 2, 28))["players"] == []
+        assert client.begin_season("main", "s", start + timedelta(days=1), keep=0.5) == 2
+        (season,) = client.seasons("main")
+        assert (season["starts_at"], season["keep"]) == (start + timedelta(days=1), 0.5)
+        assert client.snapshot("main", date(2025, 3, 2)) == {"2025-03-02": 2}
+        assert client.snapshot_days("main") == [date(2025, 3, 2)]
+        assert client.ranks_of("main", "a")[0]["day"] == date(2025, 3, 2)
+        assert [each["player"] for each in client.ranks_on("main", date(2025, 3, 2))] == ["a", "b"]
+        assert client.log("main")[0]["received_at"].utcoffset() == timedelta(0)
+        assert sum(each["players"] for each in client.distribution("main")) == 2
+        assert client.season_board("main", "s")[0]["provisional"] is False
+    with pytest.raises(TypeError, match="a set cannot be sent as JSON"):
+        encode({"entries": {1}})
+
+
+def test_what_is_no_answer_of_the_service_is_an_error(bridge):
+    """As of a web server in front that answers every address with its page."""
+    client, transport, _ = bridge()
+    for content in (b"<html>", b"[1]", b"null", b'{"seasons": []}'):
+        page = httpx2.Response(200, content=content)
+        transport.handle_request = lambda _request, page=page: page
+        with pytest.raises(ClientError, match="does not answer as a service of Podium") as error:
+            client.seasons("main")
+        assert error.value.status == 200
+
+
+@pytest.mark.parametrize("kind", [podium.Client, Awaiting])
+def test_everything_the_service_does(kind, bridge):
+    with bridge(kind=kind)[0] as client:
         assert client.create_pool("karts/é", "folyami", k=20)["system"] == "folyami"
         assert {each["name"] for each in client.pools()} == {"main", "karts/é"}
         (receipt,) = client.submit("karts/é", event(1, ["a b", "c/d"]))
@@ -76,8 +151,9 @@ def test_everything_the_service_does(bridge):
         assert "words" in client.explain("main", "e1", "a")
 
 
-def test_it_sends_again_and_is_counted_once(bridge):
-    client, transport, store = bridge("lost", "answer lost", "reset", 503)
+@pytest.mark.parametrize("kind", [podium.Client, Awaiting])
+def test_it_sends_again_and_is_counted_once(kind, bridge):
+    client, transport, store = bridge("lost", "answer lost", "reset", 503, kind=kind)
     (receipt,) = client.submit("main", event(1, "ab"))
     assert transport.sent == 5
     assert receipt["duplicate"]
@@ -122,7 +198,7 @@ def test_a_service_that_is_away_is_given_up(bridge):
     client, transport, _ = bridge(*["lost"] * 9)
     with pytest.raises(ClientError, match="cannot be reached"):
         client.pools()
-    assert transport.sent == module.DEFAULT_TRIES
+    assert transport.sent == attempts.DEFAULT_TRIES
 
 
 def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
@@ -139,7 +215,7 @@ def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
             if len(pauses) == 2:
                 other.execute("ROLLBACK")
 
-        monkeypatch.setattr(module.time, "sleep", end_other)
+        monkeypatch.setattr(clients.time, "sleep", end_other)
         (receipt,) = client.submit("main", event(1, "ab"))
     assert (transport.sent, pauses) == (3, [1.0, 2.0])
     assert not receipt["duplicate"]
@@ -148,12 +224,12 @@ def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
 
 def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
-    monkeypatch.setattr(module.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(clients.time, "sleep", lambda _seconds: None)
     client, transport, store = bridge()
     store.engine.dispose()
     with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(ClientError, match="busy") as error:
             client.submit("main", event(1, "ab"))
-    assert (error.value.status, transport.sent) == (503, module.DEFAULT_TRIES)
+    assert (error.value.status, transport.sent) == (503, attempts.DEFAULT_TRIES)
     assert store.results("main").frame.is_empty()

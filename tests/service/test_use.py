@@ -108,7 +108,7 @@ def test_a_page_is_sent_again_only_when_it_changed(client, store):
     assert after.status_code == 200
     assert after.json() != first.json()
     assert [each["player"] for each in after.json()["players"]] == [
-        each["player"] for each in store.leaderboard("main")
+        each.player for each in store.leaderboard("main").players
     ]
 
 

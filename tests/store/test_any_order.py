@@ -190,6 +190,6 @@ def test_the_order_of_arrival_does_not_matter(new_url):
                 some = [shuffled.pop() for _ in range(min(len(shuffled), rng.randint(1, 3)))]
                 store.submit("main", [row for rows in some for row in rows])
             assert store.verify() == []
-            found.add(tuple((row["player"], row["rating"], row["rank"]) for row in store.leaderboard("main")))
+            found.add(tuple((row.player, row.rating, row.rank) for row in store.leaderboard("main").players))
             store.close()
     assert len(found) == 1

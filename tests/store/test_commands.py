@@ -45,7 +45,7 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     (tmp_path / "podium.db").rename(tmp_path / "lost.db")
     assert "everything stored equals what the log gives" in run("db", "restore", "copy.db")
     store = Store(str(tmp_path / "podium.db"))
-    assert len(store.leaderboard("karts")) > 20
+    assert len(store.leaderboard("karts").players) > 20
     with store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE standing SET rating = rating + 1, seq = 0"))
     store.close()

@@ -92,7 +92,7 @@ def test_a_pseudonymised_name_stands_in_no_file(path, filled):
     assert files_with(path, FORMER)
     with closing(sqlite3.connect(path)) as idle, closing(Store(str(path))) as other:
         idle.execute("SELECT count(*) FROM player").fetchone()
-        assert len(other.leaderboard("main")) == 42
+        assert len(other.leaderboard("main").players) == 42
         filled.pseudonymise("main", NAME)
         assert files_with(path, NAME, FORMER) == []
         assert other.verify() == []

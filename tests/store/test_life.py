@@ -31,7 +31,7 @@ def filled(store):
 
 
 def statuses(store, *event_ids):
-    return [(store.event("main", each)["status"], store.event("main", each)["reason"]) for each in event_ids]
+    return [(store.event("main", each).status, store.event("main", each).reason) for each in event_ids]
 
 
 def test_who_is_missing_from_a_registered_match_has_quit(filled):
@@ -40,7 +40,7 @@ def test_who_is_missing_from_a_registered_match_has_quit(filled):
     assert filled.waiting_matches("main") == ["m"]
     (receipt,) = filled.submit("main", race(9, "ba"), match_ids={"e9": "m"})
     assert [each.player for each in receipt.changes] == ["b", "a", "c", "new"]
-    assert [each["status"] for each in filled.event("main", "e9")["entries"]] == ["finished"] * 2 + ["quit"] * 2
+    assert [each.status for each in filled.event("main", "e9").entries] == ["finished"] * 2 + ["quit"] * 2
     assert filled.match("main", "m").status == "reported"
     assert filled.waiting_matches("main") == []
     (again,) = filled.submit("main", race(9, "ba"), match_ids={"e9": "m"})
@@ -131,7 +131,7 @@ def test_a_season_keeps_a_share_of_each_lead(system, new_url):
     store.begin_season("main", "third", START + timedelta(days=2), keep=0.0)
     assert [state[at] for state in store.system_and_states("main", players)[1]] == pytest.approx([start] * 3, abs=1e-9)
     assert sorted(store.season_board("main", "second")["rating"].to_list()) == pytest.approx(sorted(moved))
-    assert [each["name"] for each in store.seasons("main")] == ["second", "third"]
+    assert [each.name for each in store.seasons("main")] == ["second", "third"]
     assert store.verify() == []
     store.close()
 
@@ -148,7 +148,7 @@ def test_a_late_event_of_a_season_that_is_over_moves_what_it_kept(filled):
     truth.rate(race(90, "dcab"))
     assert ratings(filled) == {name: state.rating for (_, name), state in truth.ratings.items()}
     assert filled.verify() == []
-    assert [each["event_id"] for each in filled.career("main", "a")][:3] == ["e90", None, "e7"]
+    assert [each.event_id for each in filled.career("main", "a")][:3] == ["e90", None, "e7"]
     with pytest.raises(StoreError, match="season 's' already"):
         filled.begin_season("main", "s", START, keep=1.0)
     assert filled.begin_season("main", "s", START + timedelta(hours=1), keep=0.5) == 0
@@ -167,13 +167,13 @@ def test_a_player_is_renamed_everywhere_and_no_rating_moves(filled):
     assert {"Äna", "b", "c", "d"} == set(ratings(filled))
     assert filled.submit("main", race(9, "ab"))[0].duplicate
     assert "Äna" in filled.results("main").frame["player"].to_list()
-    assert filled.event("main", "e0")["entries"][3]["player"] == "Äna"
+    assert filled.event("main", "e0").entries[3].player == "Äna"
     with pytest.raises(StoreError, match="merge the two"):
         filled.rename("main", "Äna", "b")
     with pytest.raises(podium.UnknownError):
         filled.rename("main", "nobody", "x")
     filled.rename("main", "Äna", "a")
-    assert filled.rank("main", "Äna")["player"] == "a"
+    assert filled.rank("main", "Äna").player == "a"
     assert filled.verify() == []
 
 
@@ -193,9 +193,9 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
     for name in ("Gunhild", "Gunhild II", "Gunhild the Great"):
         with pytest.raises(podium.UnknownError):
             filled.rank("main", name)
-    assert [each["kind"] for each in filled.log("main")][-1] == "pseudonymise"
+    assert [each.kind for each in filled.log("main")][-1] == "pseudonymise"
     filled.submit("main", race(9, ["Gunhild", "b"]))  # whoever sends the name again begins anew
-    assert filled.rank("main", "Gunhild")["events"] == 1
+    assert filled.rank("main", "Gunhild").events == 1
     assert filled.verify() == []
 
 
@@ -234,8 +234,8 @@ def test_daily_ranks_are_kept_and_taken_again_after_a_correction(filled):
     assert filled.snapshot("main", day) == {day: 4}
     assert filled.snapshot("main", day) == {}
     first = filled.ranks_on("main", day)
-    assert [each["rank"] for each in first] == [1, 2, 3, 4]
-    assert filled.ranks_of("main", "a")[0]["day"] == (START + timedelta(days=1)).date()
+    assert [each.rank for each in first] == [1, 2, 3, 4]
+    assert filled.ranks_of("main", "a")[0].day == (START + timedelta(days=1)).date()
     filled.submit("main", race(11, "cb", minute=60 * 24 * 2))  # after it: nothing to take again
     assert filled.snapshot_days("main") == [day]
     filled.submit("main", race(12, "dab", minute=30))
@@ -245,7 +245,7 @@ def test_daily_ranks_are_kept_and_taken_again_after_a_correction(filled):
     assert filled.verify() == []
     assert filled.snapshot("main", day) == {day: 4}
     board = filled.board("main", Eligibility(), START + timedelta(hours=23))
-    assert {each["player"]: each["rating"] for each in filled.ranks_on("main", day)} == dict(
+    assert {each.player: each.rating for each in filled.ranks_on("main", day)} == dict(
         board.select("player", "rating").iter_rows()
     )
     with pytest.raises(podium.ParameterError, match="is in the future"):
@@ -279,16 +279,16 @@ def test_the_library_and_the_store_tell_the_same(filled):
 def test_players_beside_players(filled):
     for number in range(10, 30):
         filled.submit("main", race(number, [f"p{number}", "a"]))
-    whole = filled.leaderboard("main", top=1000)
+    whole = filled.leaderboard("main", top=1000).players
     for k in (0, 5, len(whole) - 1):
-        told = filled.neighbours("main", whole[k]["player"], 3)
-        assert told == whole[max(0, k - 3) : k + 4]
-    assert sum(players for _, players in filled.distribution("main")) == len(whole)
+        near = filled.neighbours("main", whole[k].player, 3)
+        assert near == whole[max(0, k - 3) : k + 4]
+    assert sum(each.players for each in filled.distribution("main")) == len(whole)
     filled.submit("main", [*race(40, "ab", heat="1"), *race(40, "ba", heat="2"), *race(40, "ab", heat="3")])
     meetings = filled.head_to_head("main", "a", "b")
-    assert [meetings[0][name] for name in ("event_id", "wins", "draws", "losses")] == ["e40", 2, 0, 1]
-    assert sum(each["wins"] for each in meetings) == 2 + 4
-    assert sum(each["losses"] for each in meetings) == 1 + 2
+    assert (meetings[0].event_id, meetings[0].wins, meetings[0].draws, meetings[0].losses) == ("e40", 2, 0, 1)
+    assert sum(each.wins for each in meetings) == 2 + 4
+    assert sum(each.losses for each in meetings) == 1 + 2
     with pytest.raises(podium.ParameterError):
         filled.head_to_head("main", "a", "a")
 
@@ -316,7 +316,7 @@ def test_what_several_sent_is_taken_together_and_refused_alone(filled):
     assert isinstance(told[3], StoreError)
     together = filled.submit_each("main", [(race(20, "ab"), "one", {}), (race(21, "cd"), "two", {})])
     assert [each[0].event_id for each in together] == ["e20", "e21"]
-    assert [each["actor"] for each in filled.log("main", after=together[0][0].seq - 1)] == ["one", "two"]
+    assert [each.actor for each in filled.log("main", after=together[0][0].seq - 1)] == ["one", "two"]
     assert filled.verify() == []
 
 

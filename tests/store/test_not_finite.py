@@ -80,10 +80,10 @@ def test_a_log_that_holds_it_is_rated_as_if_it_were_not_there(store):
         truth.rate(rows)
     assert ratings(store) == {name: state.rating for (_, name), state in truth.ratings.items()}
     for number in range(12):
-        told = store.event("main", f"e{number}")
-        assert (told["status"], told["reason"]) == (("unrated", "not_finite") if number % 3 == 1 else ("rated", ""))
+        event = store.event("main", f"e{number}")
+        assert (event.status, event.reason) == (("unrated", "not_finite") if number % 3 == 1 else ("rated", ""))
     assert store.verify() == []
     late = scored(40, "ab", (3.0, 4.0), started_at="2025-01-01T00:00:30Z")
     assert store.submit("main", late)[0].status == "rated"
-    assert store.event("main", "e4")["reason"] == "not_finite"
+    assert store.event("main", "e4").reason == "not_finite"
     assert store.verify() == []

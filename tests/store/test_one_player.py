@@ -153,7 +153,7 @@ def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
     others = [race(1, ["anna", "ben"]), race(3, ["dan", "cleo"]), race(4, ["dan2", "cleo"])]
     assert ratings(older) == replay(*others)
     twice = older.event("main", "e2")
-    assert (twice["status"], twice["reason"], twice["changes"]) == ("unrated", "player_twice", [])
+    assert (twice.status, twice.reason, twice.changes) == ("unrated", "player_twice", ())
     assert older.verify() == []
     assert older.merge("main", "dan2", "dan") > 0
     assert older.verify() == []
@@ -176,10 +176,10 @@ def test_a_stored_event_with_one_player_twice_is_marked_wherever_rating_comes_pa
         connection.execute(sa.update(pools).values(arithmetic=podium.arithmetic.ARITHMETIC))
     assert older.verify() != []
     assert older.submit("main", race(9, ["ben", "dan"], minute=0))[0].status == "rated"
-    assert older.event("main", "e2")["reason"] == "player_twice"
+    assert older.event("main", "e2").reason == "player_twice"
     assert older.verify() == []
     older.configure("main", find("glicko2")())
-    assert older.event("main", "e2")["reason"] == "player_twice"
+    assert older.event("main", "e2").reason == "player_twice"
     assert older.verify() == []
 
 

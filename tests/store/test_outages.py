@@ -44,7 +44,7 @@ def test_another_writer_makes_the_database_unavailable(open_store):
             with pytest.raises(UnavailableError, match="busy"):
                 act()
         assert [type(each) for each in store.submit_each("main", sent)] == [UnavailableError] * 2
-        assert len(store.leaderboard("main")) == 2  # readers go on
+        assert len(store.leaderboard("main").players) == 2  # readers go on
         other.execute("ROLLBACK")
     assert store.submit("main", rows(2, "ab"))[0].status == "rated"
     assert store.verify() == []
@@ -59,7 +59,7 @@ def test_a_full_disk_stores_nothing_and_says_so(open_store):
     with closing(full):
         with pytest.raises(UnavailableError, match="disk"):
             full.submit("main", [row for number in range(9, 300) for row in rows(number, "abcdef")])
-        assert len(full.leaderboard("main")) == 2
+        assert len(full.leaderboard("main").players) == 2
     assert store.submit("main", rows(2, "ab"))[0].status == "rated"
     assert store.verify() == []
 
@@ -79,9 +79,9 @@ def open_full(path, pages):
 def test_a_server_that_was_restarted_is_asked_anew(open_store):
     """Each idle connection is dead; the first call afterwards works all the same."""
     store = open_store("postgresql")
-    assert len(store.leaderboard("main")) == 2
+    assert len(store.leaderboard("main").players) == 2
     end_connections(store)
-    assert len(store.leaderboard("main")) == 2
+    assert len(store.leaderboard("main").players) == 2
     end_connections(store)
     assert store.submit("main", rows(2, "ab"))[0].status == "rated"
     assert store.verify() == []
@@ -127,7 +127,7 @@ def test_too_many_at_once_wait_and_are_sent_away(open_store, kind):
             stack.enter_context(store.engine.connect())
         with pytest.raises(UnavailableError, match="too much waits"):
             store.leaderboard("main")
-    assert len(store.leaderboard("main")) == 2
+    assert len(store.leaderboard("main").players) == 2
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

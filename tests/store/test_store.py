@@ -173,22 +173,20 @@ def test_ranks_and_pages_agree_with_the_board(filled):
                 f"{chr(97 + number % 26)}{chr(97 + number * 7 % 26)}" if number % 26 != number * 7 % 26 else "az",
             ),
         )
-    whole = filled.leaderboard("main", top=1000)
-    whole = pl.DataFrame(whole)
-    assert whole["rank"].to_list() == whole["rating"].rank("min", descending=True).cast(pl.Int64).to_list()
-    for name, rank in whole.select("player", "rank").iter_rows():
-        assert filled.rank("main", name)["rank"] == rank
-    pages, after = [], None
-    while True:
-        page = filled.leaderboard("main", top=4, after=after)
-        if not page:
-            break
-        pages += page
-        rating, number = page[-1]["cursor"].split(",")
-        after = float(rating), int(number)
-    assert pages == whole.to_dicts()
+    whole = filled.leaderboard("main", top=1000).players
+    by_polars = pl.Series([row.rating for row in whole]).rank("min", descending=True)
+    assert [row.rank for row in whole] == by_polars.to_list()
+    for row in whole:
+        assert filled.rank("main", row.player).rank == row.rank
+    page = filled.leaderboard("main", top=4)
+    rows = [*page.players]
+    while page.next is not None:
+        rating, number = page.next.split(",")
+        page = filled.leaderboard("main", top=4, after=(float(rating), int(number)))
+        rows += page.players
+    assert tuple(rows) == whole
     career = filled.career("main", "a")
-    assert career[0]["rating"] == ratings(filled)["a"]
+    assert career[0].rating == ratings(filled)["a"]
     with pytest.raises(podium.UnknownError):
         filled.rank("main", "nobody")
 

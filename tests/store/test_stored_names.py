@@ -109,14 +109,14 @@ def test_a_repeat_is_known_by_its_players_numbers(store):
 
 def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
     list(upgrade_pools(earlier.engine, "admin"))
-    assert earlier.rank("main", HIDDEN)["player"] == HIDDEN
+    assert earlier.rank("main", HIDDEN).player == HIDDEN
     assert earlier.predict("main", [HIDDEN, "ben"]).entrants.height == 2
     assert earlier.explain("main", "e3", HIDDEN).player == HIDDEN
     (receipt,) = earlier.submit("main", rows(5, [HIDDEN, "ben"]))
     assert [each.player for each in receipt.changes] == [HIDDEN, "ben"]
     earlier.amend("main", rows(5, ["ben", HIDDEN]))
     earlier.rename("main", HIDDEN, "ab")
-    assert earlier.rank("main", "ab")["events"] == 2
+    assert earlier.rank("main", "ab").events == 2
     (receipt,) = earlier.submit("main", rows(5, ["ben", HIDDEN]))
     assert receipt.duplicate
     assert earlier.verify() == []

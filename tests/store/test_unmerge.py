@@ -151,13 +151,13 @@ def test_names_follow_their_accounts(pool):
     pool.rename("main", "old", "former")
     pool.merge("main", "former", "ana")
     pool.rename("main", "ana", "anna")
-    assert pool.rank("main", "old")["player"] == "anna"
+    assert pool.rank("main", "old").player == "anna"
     pool.unmerge("main", "old")  # by the name before
     assert ratings(pool) == {
         {"old": "former", "ana": "anna"}.get(name, name): rating for name, rating in before.items()
     }
-    assert pool.rank("main", "old")["player"] == "former"
-    assert pool.rank("main", "ana")["player"] == "anna"
+    assert pool.rank("main", "old").player == "former"
+    assert pool.rank("main", "ana").player == "anna"
 
 
 def test_a_forgotten_account_comes_back_without_its_name(pool):
@@ -197,10 +197,10 @@ def test_results_of_registered_matches_stay_as_they_were_recorded(pool):
     pool.merge("main", "old", "ana")
     pool.submit("main", race(40, ["ana", "ben"]), match_ids={"e40": "m"})
     pool.unmerge("main", "old")
-    assert [each["player"] for each in pool.event("main", "e40")["entries"]] == ["ana", "ben"]
+    assert [each.player for each in pool.event("main", "e40").entries] == ["ana", "ben"]
     assert pool.verify() == []
     pool.amend("main", race(40, ["ana", "ben"]))
-    assert [each["player"] for each in pool.event("main", "e40")["entries"]] == ["ana", "ben", "old"]
+    assert [each.player for each in pool.event("main", "e40").entries] == ["ana", "ben", "old"]
     assert pool.verify() == []
 
 

@@ -81,7 +81,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     ):
         with pytest.raises(StoreError, match="run podium db upgrade"):
             act()
-    assert len(store.leaderboard("sixties")) == 2
+    assert len(store.leaderboard("sixties").players) == 2
     assert store.history("sixties").height == 12  # five duels and a season
     assert everything(store) == before
 
@@ -98,7 +98,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert ratings(store, "sixties") == ratings(truth, "sixties")
     assert store.ranks_on("sixties", DAY) == truth.ranks_on("sixties", DAY)
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": ARITHMETIC}
-    assert store.log("sixties")[-1]["kind"] == "rerate"  # so that pages of the old numbers are known to be old
+    assert store.log("sixties")[-1].kind == "rerate"  # so that pages of the old numbers are known to be old
 
     after = everything(store)
     assert list(upgrade_pools(store.engine, "test")) == []
@@ -176,7 +176,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     for thread in threads:
         thread.join()
     assert sorted(each.pool for report in reports for each in report) == ["modern", "sixties"]
-    assert [each["kind"] for each in stores[0].log("modern")].count("rerate") == 1
+    assert [each.kind for each in stores[0].log("modern")].count("rerate") == 1
     assert stores[0].verify() == []
     for each in stores:
         each.close()
@@ -191,7 +191,7 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
     assert str(modern).startswith("pool modern stays as it was: ")
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
-    assert store.log("modern")[-1]["kind"] == "submit"
+    assert store.log("modern")[-1].kind == "submit"
     store.configure("modern", find("elo")())  # rates it from its first event on
     assert store.verify() == []
     store.close()

@@ -132,7 +132,11 @@ def test_a_package_s_system_is_found_by_name_and_rates_a_pool(here, monkeypatch)
     run("ingest", "results.csv", "--pool", "main", "--db", url)
     run("verify", "--db", url)
     store = Store(url)
-    assert {row["player"]: row["rating"] for row in store.leaderboard("main", top=9)} == {"A": 300, "B": 100, "C": -100}
+    assert {row.player: row.rating for row in store.leaderboard("main", top=9).players} == {
+        "A": 300,
+        "B": 100,
+        "C": -100,
+    }
     store.close()
 
 

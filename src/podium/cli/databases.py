@@ -179,7 +179,7 @@ def list_seasons(pool: PoolName, url: Database = DEFAULT, form: Shape = Format.t
     """List the seasons of a ladder."""
     import polars as pl
 
-    rows = [(each["name"], each["starts_at"], each["keep"]) for each in open_store(url).seasons(pool)]
+    rows = [(each.name, each.starts_at, each.keep) for each in open_store(url).seasons(pool)]
     kinds = pl.Schema({"name": pl.String(), "starts_at": pl.Datetime("us", "UTC"), "keep": pl.Float64()})
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
 

@@ -2,14 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli.show import as_text
 from podium.errors import ParameterError, PodiumError
+from podium.part_files import part_file
+from podium.reporting.cells import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,24 +32,6 @@ def check_output(path: Path) -> None:
         raise OutputError(f"{path}: there is no folder {path.parent}")
 
 
-@contextmanager
-def part_of(path: Path) -> Iterator[Path]:
-    """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
-
-
 def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a frame by the path's suffix.
 
@@ -59,7 +40,7 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
     Raises:
         OutputError: the file cannot be written.
     """
-    with part_of(path) as part:
+    with part_file(path, OutputError) as part:
         match path.suffix.lower():
             case ".parquet":
                 frame.write_parquet(part, metadata=metadata)
@@ -77,7 +58,7 @@ def write_text(text: str, path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
-    with part_of(path) as part:
+    with part_file(path, OutputError) as part:
         part.write_text(text, encoding="utf-8")
 
 

@@ -13,6 +13,7 @@ from podium.cli.options import File, Period, Settings, Shape, SystemFile, System
 from podium.cli.rating import rated_file
 from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
+from podium.reporting.cells import as_text
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -82,7 +83,7 @@ def audit(
             charts.save(charts.circulation(findings.months, f"{file}, {rating_system.name}"), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
-        show.show_json({name: json.loads(show.as_text(table).write_json()) for name, table in tables.items()})
+        show.show_json({name: json.loads(as_text(table).write_json()) for name, table in tables.items()})
     elif form is Format.csv:
         show.show(findings.months, form)
     else:

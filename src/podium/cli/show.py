@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from podium.reporting.cells import cell
+from podium.reporting.cells import as_text, cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,14 +22,6 @@ class Format(StrEnum):
     table = "table"
     csv = "csv"
     json = "json"
-
-
-def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The frame with instants as ISO 8601 texts, for formats that have none."""
-    import polars as pl
-
-    instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
-    return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame
 
 
 def show(frame: "pl.DataFrame", form: Format, title: str = "", *, max_rows: int | None = None) -> None:

@@ -1,6 +1,7 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
 
 import atexit
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -74,7 +75,7 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
         for warning in each.warnings:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
 
-    effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]  # all have the same
+    effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]  # all have the same
     if effects:
         kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
         show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)

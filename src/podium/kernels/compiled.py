@@ -23,7 +23,7 @@ import platformdirs
 from numba.extending import register_jitable
 
 HOME = Path(__file__).parents[1]  # the package
-WITHOUT_KERNELS = ("cli", "reporting", "service", "store")  # rooms above all that is compiled
+WITHOUT_KERNELS = ("cli", "reporting", "service", "store", "client")  # rooms that nothing compiled imports
 BOUNDS_CHECKED_SUFFIX = (
     "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
 )

@@ -1,7 +1,7 @@
 """Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -51,25 +51,25 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
-    """Put a board together: who, the rating, the state's other shown fields, events, last event, provisional or not.
+    """Put a board together: who, the rating, the state's other shown fields, events, the last of them, provisional.
 
     Args:
-        players: `pool, player, last_event_id, last_played_at`, (players) rows.
+        players: `pool, player`, and what is known of the last event: `last_event_id, last_played_at` or one of them,
+            (players) rows.
         shown: the columns of the state that people read, each (players).
         states: (players, fields).
     """
-    others = {name: column for name, column in shown.items() if name not in ("rating", "events")}
+    last = [name for name in ("last_event_id", "last_played_at") if name in players.columns]
     return pl.DataFrame(
-        {
-            "pool": players["pool"],
-            "player": players["player"],
-            "rating": shown["rating"],
-            **others,
-            "events": shown["events"],
-            "last_event_id": players["last_event_id"],
-            "last_played_at": players["last_played_at"],
-            "provisional": pl.Series(system.unsettled(states), dtype=pl.Boolean),
-        }
+        [
+            players["pool"],
+            players["player"],
+            shown["rating"].alias("rating"),
+            *(column.alias(name) for name, column in shown.items() if name not in ("rating", "events")),
+            shown["events"].alias("events"),
+            *players.select(last),
+            pl.Series("provisional", system.unsettled(states), dtype=pl.Boolean),
+        ]
     )
 
 
@@ -106,6 +106,14 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(rank).select("pool", "rank", *columns).sort("pool", "rank", "player")
 
 
+def shared_ranks(ratings: Sequence[float]) -> list[int]:
+    """The ranks of ratings that stand best first, from 1; equal ratings share the best of theirs."""
+    ranks: list[int] = []
+    for k, rating in enumerate(ratings):
+        ranks.append(ranks[-1] if k and rating == ratings[k - 1] else k + 1)
+    return ranks
+
+
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
     """The history's rows of events that had started by `at`.
 
@@ -137,9 +145,21 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
     players = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
     shown = {name: last[name] for name in ("peak", *last.columns) if name not in OF_CHANGE}
     known = {name: shown[name].to_numpy().astype(np.float64) for name in system.state_type._fields if name in shown}
-    board = as_board(system, players, shown, system.filled_states(known))
-    board = with_ranks(eligible_rows(board, rules, at))
-    return board if rules.top is None else board.filter(pl.col("rank") <= rules.top)
+    return listed(as_board(system, players, shown, system.filled_states(known)), rules, at)
+
+
+def listed(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
+    """Those of a board whom the rules list, with their ranks among each other, by pool and rank.
+
+    Args:
+        board: as `as_board` puts one together.
+        at: the moment as of which the board is; after the last event where None.
+
+    Raises:
+        ParameterError: a rule asks for what the system or the results do not have.
+    """
+    ranked = with_ranks(eligible_rows(board, rules, at))
+    return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
 
 def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:

@@ -8,7 +8,7 @@ nearest neighbours.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,11 +63,15 @@ class Policy:
 class Match:
     """Players to play each other."""
 
-    players: tuple[str, ...]
-    teams: tuple[tuple[str, ...], ...]  # of equal numbers; a player each where everyone is for himself
-    spread: float  # of ratings, best less worst
-    quality: float  # 1 where all sides are as likely to win, towards 0 where one surely does
-    waited_s: float  # the longest
+    players: tuple[str, ...] = field(metadata={"description": "Who plays."})
+    teams: tuple[tuple[str, ...], ...] = field(
+        metadata={"description": "Sides of equal numbers; a player each where everyone is for himself."}
+    )
+    spread: float = field(metadata={"description": "The best rating less the worst, in points."})
+    quality: float = field(
+        metadata={"description": "1 where all sides are as likely to win, towards 0 where one surely does."}
+    )
+    waited_s: float = field(metadata={"description": "Seconds that the first of them has waited."})
 
 
 class Waiting(NamedTuple):

@@ -2,15 +2,15 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import sqlalchemy as sa
 
+from podium.part_files import part_file
 from podium.store.derive.verification import Verification
 from podium.store.sql.database import StoreError, engine_for, explain_failure, full_url, require_database
-from podium.store.sql.files import file_of, files_of, integrity_faults
+from podium.store.sql.files import SIDE_FILES, file_of, files_of, integrity_faults
 from podium.store.store import Store
 
 
@@ -23,10 +23,10 @@ def back_up(url: str, target: Path) -> None:
     source = sqlite_file(url)
     refuse_existing(target)
     require_database(url)
-    with part_file(target) as part:
+    with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
-        put_in_place(part, target)
+        require_alone(part, target)
 
 
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:
@@ -49,7 +49,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
     target = sqlite_file(url)
     refuse_existing(target)
     require_file(source)
-    with part_file(target) as part:
+    with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
         require_database(str(part), str(source))
@@ -58,7 +58,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
         if verification.differences and not unverified:
             head = f"{source}: is not what its log says; nothing is put in place (--unverified does)"
             raise StoreError("\n".join([head, *verification.differences]))
-        put_in_place(part, target)
+        require_alone(part, target)
     return verification
 
 
@@ -106,23 +106,13 @@ def require_file(path: Path) -> None:
         raise StoreError(f"{path}: the file is empty, there is no database in it")
 
 
-@contextmanager
-def part_file(target: Path) -> Iterator[Path]:
-    """Where to prepare a file that is to appear whole; what is left there in the end is removed.
+def database_part(target: Path) -> AbstractContextManager[Path]:
+    """Where to prepare a database that is to appear whole, unless meanwhile there is another of that name.
 
     Raises:
-        StoreError: the file cannot be written.
+        StoreError: it cannot be written, or there is another.
     """
-    if not target.resolve().parent.is_dir():
-        raise StoreError(f"{target}: there is no folder {target.parent}")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield part
-    except OSError as error:
-        raise StoreError(f"{target}: cannot be written ({error.strerror or error})") from error
-    finally:
-        for each in files_of(part):
-            each.unlink()
+    return part_file(target, StoreError, accept=refuse_existing, side_files=SIDE_FILES)
 
 
 def copy(source: Path, part: Path) -> None:
@@ -160,25 +150,11 @@ def refuse_damaged(part: Path, name: str) -> None:
         raise StoreError("\n".join([f"{name}: the database is damaged; take an earlier copy", *faults]))
 
 
-def put_in_place(part: Path, target: Path) -> None:
-    """Let a prepared file appear under its name, on the disk before anything is reported.
+def require_alone(part: Path, target: Path) -> None:
+    """Refuse a database that another program has open.
 
     Raises:
-        StoreError: meanwhile there is another of that name.
+        StoreError: SQLite has other files beside it.
     """
     if files_of(part) != [part]:
         raise StoreError(f"{target}: cannot be written (another program has its part file open)")
-    synchronise(part)
-    refuse_existing(target)  # a service may have begun one meanwhile
-    part.replace(target)
-    if os.name == "posix":  # where folders can be synchronised
-        synchronise(target.resolve().parent)
-
-
-def synchronise(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

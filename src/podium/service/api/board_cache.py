@@ -1,15 +1,15 @@
 """A cache of leaderboard pages, the answers that are requested most; each is valid until something can change it."""
 
-import json
 import time
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
+from podium.service.api.bodies import adapter
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.read.boards import Place
+from podium.store.read.models import BoardPage
 
 MAX_CURSOR_RATING = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
@@ -54,22 +54,11 @@ class BoardCache:
             body = cached.body
         else:
             board = self.store.leaderboard(pool, top=top, after=None if cursor is None else parse_cursor(cursor))
-            following = board[-1]["cursor"] if len(board) == top else None
-            body = encode_json({"players": without_cursors(board), "next": following})
+            body = adapter(BoardPage).dump_json(board)
         if len(self._pages) >= self.MAX_PAGES:
             self._pages.clear()
         page = self._pages[address] = CachedPage(version, body, writes, now)
         return page
-
-
-def without_cursors(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of the board without their cursors."""
-    return [{key: row[key] for key in row if key != "cursor"} for row in board]
-
-
-def encode_json(value: Any) -> bytes:
-    """Return a value as JSON; moments as ISO 8601."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat).encode()
 
 
 def parse_cursor(cursor: str) -> Place:

@@ -1,10 +1,10 @@
-"""Bodies, read strictly: the value of the JSON, then the model that it must fit."""
+"""Bodies: of requests, read strictly, the value of the JSON, then the model that it must fit; and of answers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
@@ -69,9 +69,14 @@ def validate(value: Any, model: type[Body]) -> Body:
 
 
 @cache
-def adapter(model: type[BaseModel]) -> TypeAdapter[Any]:
-    """Return what validates a model; built once."""
+def adapter(model: Any) -> TypeAdapter[Any]:
+    """Return what validates values of a type and writes them as JSON; built once."""
     return TypeAdapter(model)
+
+
+def json_response(model: Any, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a value of a type as an answer, written as the type's schema describes it."""
+    return Response(adapter(model).dump_json(value), status, headers, "application/json")
 
 
 def request_body(*models: type[BaseModel]) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from podium.matchmaking.matcher import Policy, Ticket, match
+from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.models import ProposedMatch, Tickets
+from podium.service.api.models import Tickets
 from podium.store import Store
 
 
-def proposed_matches(store: Store, pool: str, request: Tickets) -> list[ProposedMatch]:
+def proposed_matches(store: Store, pool: str, request: Tickets) -> list[Match]:
     """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's."""
     system, states = store.system_and_states(pool, [each.player for each in request.tickets])
     scale = odds_scale(system) if request.scale is None else request.scale
@@ -31,4 +31,4 @@ def proposed_matches(store: Store, pool: str, request: Tickets) -> list[Proposed
             replace(each, quality=match_quality(system, [[state_of[name] for name in team] for team in each.teams]))
             for each in matches
         ]
-    return [ProposedMatch.model_validate(each, from_attributes=True) for each in matches]
+    return matches

@@ -147,7 +147,7 @@ class NewName(Strict):
 
     model_config = with_example({"name": "anna"})
 
-    name: Name
+    name: Annotated[Name, Field(description="What the player is called from now on.")]
 
 
 class Entrant(Strict):
@@ -227,77 +227,7 @@ REQUEST_MODELS = (
 )  # fmt: skip
 
 
-class Change(BaseModel):
-    """What an event did to a rating."""
-
-    player: str
-    rating_before: float
-    rating: float
-    delta: float
-
-
-class Effect(BaseModel):
-    """How a change of another event moves; null where there was none before, or is none after."""
-
-    event_id: str | None
-    player: str
-    rating_was: float | None
-    rating: float | None
-
-
-class Receipt(BaseModel):
-    """What became of an event."""
-
-    event_id: str
-    seq: int
-    status: Literal["rated", "unrated", "voided", "superseded"]
-    reason: str
-    duplicate: bool
-    changes: list[Change]
-    rerated: int
-    effects: list[Effect]
-    warnings: list[str]
-
-
-class PoolOut(BaseModel):
-    """A ladder."""
-
-    name: str
-    system: str
-    parameters: dict[str, Any] = {}
-    notice: Annotated[
-        str | None, Field(description="How many players are beyond what the system can rate, and what suits.")
-    ] = None
-
-
-class Page(BaseModel):
-    """A page of the leaderboard."""
-
-    players: list[dict[str, Any]]
-    next: str | None
-
-
 class Rerated(BaseModel):
     """How many changes of ratings moved."""
 
-    rerated: int
-
-
-class MatchOut(BaseModel):
-    """A registered match."""
-
-    match_id: str
-    entrants: list[str]
-    expires_at: datetime
-    status: Literal["open", "reported", "expired"]
-    results: list[str]
-
-
-class ProposedMatch(BaseModel):
-    """Players who should play each other now."""
-
-    players: list[str]
-    teams: list[list[str]]
-    spread: float
-    quality: float
-    waited_s: float
+    rerated: Annotated[int, Field(description="Their number.")]

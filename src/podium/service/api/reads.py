@@ -1,22 +1,40 @@
 """The routes that read: each sees one moment of a pool."""
 
+from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.ledger.leaderboard import Eligibility, instant, span
-from podium.service.api.board_cache import encode_json, without_cursors
-from podium.service.api.bodies import read_body, request_body
+from podium.matchmaking.matcher import Match
+from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, Reader
 from podium.service.api.matchmaking import proposed_matches
-from podium.service.api.models import MatchOut, Page, PoolOut, PredictRequest, ProposedMatch, Tickets
+from podium.service.api.models import PredictRequest, Tickets
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
 from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
+from podium.store import Store
 from podium.store.derive.snapshots import date_of, parse_day
-from podium.store.log.pools import settings_of
+from podium.store.read.models import (
+    BoardPage,
+    BoardRow,
+    Comparison,
+    DailyRank,
+    EventDetails,
+    ExplainedChange,
+    FieldChances,
+    LogRecord,
+    PlayerDetails,
+    PoolSummary,
+    RankedPlayer,
+    RatingCount,
+    Season,
+)
+from podium.store.read.tables import explained_change, field_chances
+from podium.store.write.registrations import RegisteredMatch
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
@@ -38,17 +56,9 @@ At = Annotated[
 
 
 @router.get("", responses=REFUSALS, tags=["pools"])
-def pools(store: CurrentStore, _key: Reader) -> list[PoolOut]:
+def pools(store: CurrentStore, _key: Reader) -> tuple[PoolSummary, ...]:
     """Every ladder."""
-    return [
-        PoolOut(
-            name=each.name,
-            system=each.system.name,
-            parameters=settings_of(each.system),
-            notice=store.limit_notice(each.name),
-        )
-        for each in store.pools()
-    ]
+    return store.pool_summaries()
 
 
 @router.get("/{pool}/log", responses=REFUSALS, tags=["pools"])
@@ -58,12 +68,12 @@ def log(
     _key: Admin,
     after: Annotated[int, Query(ge=0, lt=2**63, description="Entries above this number.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> list[dict[str, Any]]:
+) -> tuple[LogRecord, ...]:
     """Everything that was done to a ladder, by whom and when, oldest first."""
     return store.log(pool, after=after, most=most)
 
 
-@router.get("/{pool}/leaderboard", response_model=Page, responses=REFUSALS, tags=["players"])
+@router.get("/{pool}/leaderboard", response_model=BoardPage, responses=REFUSALS, tags=["players"])
 async def leaderboard(
     request: Request,
     pool: PoolName,
@@ -86,13 +96,13 @@ async def leaderboard(
         raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
     board = await run_in_threadpool(board_cache.store.board, pool, rules, None if at is None else instant(at))
-    return Response(encode_json({"players": board.to_dicts(), "next": None}), media_type="application/json")
+    return json_response(Any, {"players": board.to_dicts(), "next": None})
 
 
 @router.get("/{pool}/distribution", responses=REFUSALS, tags=["players"])
-def distribution(pool: PoolName, store: CurrentStore, _key: Reader) -> list[dict[str, int]]:
+def distribution(pool: PoolName, store: CurrentStore, _key: Reader) -> tuple[RatingCount, ...]:
     """How many players there are per whole rating, lowest first."""
-    return [{"rating": rating, "players": players} for rating, players in store.distribution(pool)]
+    return store.distribution(pool)
 
 
 @router.get("/{pool}/players/{player}", responses=REFUSALS, tags=["players"])
@@ -102,7 +112,7 @@ def player(
     store: CurrentStore,
     _key: Reader,
     most: Annotated[int, Query(ge=1, le=100_000, description="Newest changes to return.")] = 1000,
-) -> dict[str, Any]:
+) -> PlayerDetails:
     """A player's rank and history, newest first."""
     return store.player(pool, player, most)
 
@@ -110,13 +120,13 @@ def player(
 @router.get("/{pool}/players/{player}/neighbours", responses=REFUSALS, tags=["players"])
 def neighbours(
     pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader, each: Annotated[int, Query(ge=1, le=100)] = 5
-) -> list[dict[str, Any]]:
+) -> tuple[BoardRow, ...]:
     """A player among those ranked next, best first."""
-    return without_cursors(store.neighbours(pool, player, each))
+    return store.neighbours(pool, player, each)
 
 
 @router.get("/{pool}/players/{player}/ranks", responses=REFUSALS, tags=["daily ranks"])
-def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> list[dict[str, Any]]:
+def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> tuple[DailyRank, ...]:
     """A player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
@@ -128,27 +138,27 @@ def compare(
     other: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ben"])],
     store: CurrentStore,
     _key: Reader,
-) -> dict[str, Any]:
+) -> Comparison:
     """Two players: where they stand, what is expected of a heat, and every event in which they met."""
     return store.compare(pool, player, other)
 
 
 @router.post(
     "/{pool}/predict",
+    response_model=FieldChances,
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
     openapi_extra=request_body(PredictRequest),
 )
-async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> dict[str, Any]:
+async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> Response:
     """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
     body = await read_body(request, PredictRequest)
-    chances = await run_in_threadpool(store.predict, pool, body.entrants, top=body.top)
-    return {
-        "entrants": chances.entrants.to_dicts(),
-        "newcomers": chances.entrants.filter(events=0)["player"].to_list(),
-        "ranks": chances.ranks.to_dicts(),
-        "pairs": chances.pairs.to_dicts(),
-    }
+    return await run_in_threadpool(chances_response, store, pool, body)
+
+
+def chances_response(store: Store, pool: str, request: PredictRequest) -> Response:
+    """Return the chances of a field as an answer, which grows with the square of the field."""
+    return json_response(FieldChances, field_chances(store.predict(pool, request.entrants, top=request.top)))
 
 
 @router.post(
@@ -157,14 +167,14 @@ async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: R
     tags=["chances"],
     openapi_extra=request_body(Tickets),
 )
-async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> list[ProposedMatch]:
+async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> list[Match]:
     """The matches to start now, of the players who wait; whoever is in none waits on."""
     body = await read_body(request, Tickets)
     return await run_in_threadpool(proposed_matches, store, pool, body)
 
 
 @router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
-def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> dict[str, Any]:
+def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> EventDetails:
     """An event as it stands, and what it did."""
     return store.event(pool, event_id)
 
@@ -176,11 +186,9 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) 
 )
 def explanation(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
-) -> dict[str, Any]:
+) -> ExplainedChange:
     """Why a player's rating moved in an event."""
-    reasons = store.explain(pool, event_id, player)
-    figures = {"rating_before": reasons.rating_before, "delta": reasons.delta, "words": reasons.summary}
-    return {"event_id": event_id, "player": reasons.player} | figures | {"reasons": reasons.rows.to_dicts()}
+    return explained_change(store.explain(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", responses=REFUSALS, tags=["matches"])
@@ -190,30 +198,30 @@ def waiting(pool: PoolName, store: CurrentStore, _key: Reader) -> list[str]:
 
 
 @router.get("/{pool}/matches/{match_id}", responses=REFUSALS, tags=["matches"])
-def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: Reader) -> MatchOut:
+def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: Reader) -> RegisteredMatch:
     """A match that was registered, and what came of it."""
-    return MatchOut.model_validate(store.match(pool, match_id), from_attributes=True)
+    return store.match(pool, match_id)
 
 
 @router.get("/{pool}/seasons", responses=REFUSALS, tags=["seasons"])
-def seasons(pool: PoolName, store: CurrentStore, _key: Reader) -> list[dict[str, Any]]:
+def seasons(pool: PoolName, store: CurrentStore, _key: Reader) -> tuple[Season, ...]:
     """The seasons, oldest first."""
     return store.seasons(pool)
 
 
-@router.get("/{pool}/seasons/{season}/leaderboard", responses=REFUSALS, tags=["seasons"])
-def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: Reader) -> list[dict[str, Any]]:
+@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], responses=REFUSALS, tags=["seasons"])
+def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: Reader) -> Response:
     """How the board stood when a season ended, or as it stands where it is not over."""
-    return store.season_board(pool, season).to_dicts()
+    return json_response(Any, store.season_board(pool, season).to_dicts())
 
 
 @router.get("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"])
-def snapshot_days(pool: PoolName, store: CurrentStore, _key: Reader) -> list[str]:
+def snapshot_days(pool: PoolName, store: CurrentStore, _key: Reader) -> list[date]:
     """The days whose ranks are stored, oldest first."""
-    return [str(date_of(day)) for day in store.snapshot_days(pool)]
+    return [date_of(day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", responses=REFUSALS, tags=["daily ranks"])
-def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: Reader) -> list[dict[str, Any]]:
+def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: Reader) -> tuple[RankedPlayer, ...]:
     """The ranks at a day's 00:00 UTC, best first."""
     return store.ranks_on(pool, parse_day(day))

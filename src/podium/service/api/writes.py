@@ -1,29 +1,25 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.api.bodies import read_body, request_body
+from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
     Day,
     Event,
-    MatchOut,
     Merge,
     NewMatch,
     NewName,
     NewPool,
     NewSeason,
-    PoolOut,
-    Receipt,
     Rerated,
 )
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
@@ -31,7 +27,9 @@ from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.metrics import Metrics
 from podium.store.derive import snapshots
-from podium.store.write.receipts import Receipt as StoreReceipt
+from podium.store.read.models import PoolSummary
+from podium.store.write.receipts import Receipt
+from podium.store.write.registrations import RegisteredMatch
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
@@ -40,12 +38,12 @@ DryRun = Annotated[bool, Query(description="Return every change that would follo
 
 
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
-async def create_pool(request: Request, store: CurrentStore, key: Admin) -> PoolOut:
+async def create_pool(request: Request, store: CurrentStore, key: Admin) -> PoolSummary:
     """Open a ladder."""
     body = await read_body(request, NewPool)
     system = requested_system(body)
     await run_in_threadpool(store.create_pool, body.name, system, actor=key)
-    return PoolOut(name=body.name, system=system.name, parameters=body.parameters)
+    return PoolSummary(body.name, system.name, body.parameters, notice=None)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
@@ -97,7 +95,7 @@ async def submit(
     key: Writer,
     *,
     dry_run: DryRun = False,
-) -> JSONResponse:
+) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     body = await read_body(request, EVENT_OR_BATCH, events=Batch)
     events = body.events if isinstance(body, Batch) else [body]
@@ -106,14 +104,12 @@ async def submit(
     match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
     if dry_run:
         receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
-        return JSONResponse([receipt_json(each) for each in receipts], 200)
+        return json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, rows, key, match_ids)
     for each in receipts:
         metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
     metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
-    return JSONResponse(
-        [receipt_json(each) for each in receipts], 200 if all(each.duplicate for each in receipts) else 201
-    )
+    return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
@@ -145,7 +141,7 @@ async def amend(
     key: Admin,
     *,
     dry_run: DryRun = False,
-) -> JSONResponse:
+) -> Response:
     """Correct an event; every rating becomes what it would have been."""
     body = await read_body(request, Event)
     if body.event_id != event_id:
@@ -165,7 +161,7 @@ def void(
     key: Admin,
     *,
     dry_run: DryRun = False,
-) -> JSONResponse:
+) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
     return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
 
@@ -179,27 +175,26 @@ def restore(
     key: Admin,
     *,
     dry_run: DryRun = False,
-) -> JSONResponse:
+) -> Response:
     """Restore a voided event: it counts again."""
     return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
 
 
-def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:
+def correction_response(metrics: Metrics, pool: str, receipt: Receipt) -> Response:
     """Return a correction's receipt, and count what it rated again; a dry run counts nothing."""
     if not receipt.effects:
         metrics.rerated.labels(pool).inc(receipt.rerated)
-    return JSONResponse(receipt_json(receipt))
+    return json_response(Receipt, receipt)
 
 
 @router.post(
     "/{pool}/matches", status_code=201, responses=REFUSALS, tags=["matches"], openapi_extra=request_body(NewMatch)
 )
-async def register(request: Request, pool: PoolName, store: CurrentStore, key: Writer) -> MatchOut:
+async def register(request: Request, pool: PoolName, store: CurrentStore, key: Writer) -> RegisteredMatch:
     """Register a match that starts: its result counts once, and who is missing from it has quit."""
     body = await read_body(request, NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
-    match = await run_in_threadpool(store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key)
-    return MatchOut.model_validate(match, from_attributes=True)
+    return await run_in_threadpool(store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key)
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
@@ -229,18 +224,3 @@ async def rename(request: Request, pool: PoolName, player: PlayerName, store: Cu
 def pseudonymise(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
     return NewName(name=store.pseudonymise(pool, player, actor=key))
-
-
-def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:
-    """Return a receipt as JSON."""
-    return {
-        "event_id": receipt.event_id,
-        "seq": receipt.seq,
-        "status": receipt.status,
-        "reason": receipt.reason,
-        "duplicate": receipt.duplicate,
-        "changes": [each._asdict() for each in receipt.changes],
-        "rerated": receipt.rerated,
-        "effects": [each._asdict() for each in receipt.effects],
-        "warnings": list(receipt.warnings),
-    }

@@ -1,6 +1,7 @@
 """Events as they stand: their rows, and the changes of ratings of each."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -22,13 +23,14 @@ SELECT_CHANGES = (
 )
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """A change of a player's rating by an event."""
 
-    player: str
-    rating_before: float
-    rating: float
-    delta: float
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_before: float = field(metadata={"description": "The rating before, in points."})
+    rating: float = field(metadata={"description": "The rating after, in points."})
+    delta: float = field(metadata={"description": "The change, in points."})
 
 
 def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:

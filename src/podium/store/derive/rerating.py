@@ -35,7 +35,7 @@ from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.sql.schema import event, log, season
 
-RATED, UNRATED, VOIDED, SUPERSEDED = "rated", "unrated", "voided", "superseded"
+RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
 PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log holds with one player twice in a heat
 UNRATEABLE = (NOT_FINITE, PLAYER_TWICE)

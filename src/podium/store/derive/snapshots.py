@@ -1,13 +1,12 @@
 """Daily ranks: the board as of 00:00 UTC, taken once a day, and taken again after a correction of the past."""
 
 from datetime import UTC, date, datetime
-from typing import Any
 
 import sqlalchemy as sa
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import ParameterError
+from podium.ledger.leaderboard import shared_ranks
 from podium.store.derive.standings import newest_standings
-from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
@@ -88,13 +87,10 @@ def retake(connection: sa.Connection, pool: Pool) -> int:
 
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
     """Player, rank and rating as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    ranks: list[tuple[int, int, float]] = []
     standings = newest_standings(connection, pool, None, OrderKey(day * DAY_US, 0))
     best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
-    for k, (rating, number) in enumerate(best_first, start=1):
-        rank = ranks[-1][1] if ranks and ranks[-1][2] == rating else k
-        ranks.append((number, rank, rating))
-    return ranks
+    ranks = shared_ranks([rating for rating, _ in best_first])
+    return [(number, rank, rating) for rank, (rating, number) in zip(ranks, best_first, strict=True)]
 
 
 def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
@@ -110,31 +106,3 @@ def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[
 def days(connection: sa.Connection, pool: Pool) -> list[int]:
     """The days whose ranks are stored, oldest first; none that waits to be taken again."""
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
-
-
-def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> list[dict[str, Any]]:
-    """The ranks of a day, best first: `rank, player, rating`.
-
-    Raises:
-        UnknownError: the day's ranks are not stored, or wait to be taken again.
-    """
-    if day not in days(connection, pool):
-        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
-    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
-    return [{"rank": rank, "player": names[number], "rating": rating} for number, rank, rating in ranks]
-
-
-def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> list[dict[str, Any]]:
-    """A player's rank day by day: `day, rank, rating`.
-
-    Raises:
-        UnknownError: there is no such player.
-    """
-    number = number_of(connection, pool, name)
-    rows = connection.execute(
-        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
-        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
-        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
-        .order_by(snapshot.c.day)
-    )
-    return [{"day": date_of(row.day), "rank": row.rank, "rating": row.rating} for row in rows]

@@ -1,5 +1,6 @@
 """Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -7,10 +8,12 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
+from podium.ledger.leaderboard import shared_ranks
 from podium.store.derive.standings import BOARD_COLUMNS, FINE_PER_POINT, bucket, get_standing, newest_standings
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
+from podium.store.read.models import BoardPage, BoardRow, PlayerRank, RatingCount
 from podium.store.read.states import states_of
 from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
@@ -55,42 +58,33 @@ END_OF_BUCKETS = 2**62
 Place = tuple[float, int]  # a rating, and the player's number
 
 
-def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> list[dict[str, Any]]:
-    """So many players from a cursor on: `rank, player, rating, events, last_played_at, cursor`.
+def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> BoardPage:
+    """So many players from a cursor on.
 
     Args:
-        after: rating and number of the last player of the page before, as its `cursor` says.
+        after: rating and number of the last player of the page before, as its `next` says.
     """
     params: dict[str, Any] = {"pool": pool.id, "top": top}
     if after is None:
         rows = connection.execute(SELECT_BOARD, params).all()
     else:
         rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
-    return with_ranks(connection, pool, rows)
+    following = f"{rows[-1].rating!r},{rows[-1].player_id}" if len(rows) == top else None
+    return BoardPage(with_ranks(connection, pool, rows), following)
 
 
-def with_ranks(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[str, Any]]:
-    """Rows of a page with their ranks: equal ratings share the best."""
+def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[BoardRow, ...]:
+    """Rows of a page, which stand best first, with their ranks: equal ratings share the best."""
     if not rows:
-        return []
+        return ()
     first = 1 + count_better(connection, pool, rows[0].rating)
     params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
-    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()
-    entries: list[dict[str, Any]] = []
-    for k, row in enumerate(rows):
-        same = bool(entries) and entries[-1]["rating"] == row.rating
-        rank = entries[-1]["rank"] if same else first if k == 0 else first + k + tied
-        entries.append(
-            {
-                "rank": rank,
-                "player": row.name,
-                "rating": row.rating,
-                "events": row.events,
-                "last_played_at": instant(row.played_at),
-                "cursor": f"{row.rating!r},{row.player_id}",
-            }
-        )
-    return entries
+    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()  # who stand on the page before
+    ranks = shared_ranks([row.rating for row in rows])
+    return tuple(
+        BoardRow(first if rank == 1 else first + tied + rank - 1, name, rating, events, instant(played_at))
+        for rank, (_, name, rating, events, played_at) in zip(ranks, rows, strict=True)
+    )
 
 
 def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
@@ -103,8 +97,8 @@ def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     return sum(int(each.scalar_one()) for each in counts)
 
 
-def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
-    """`player, rank, players, percentile, rating, events`: the percentile is the share who are not rated above.
+def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
+    """A player's rank, and the share who are not rated above.
 
     Raises:
         UnknownError: the player has no rating here.
@@ -112,18 +106,11 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
     row = get_standing(connection, pool, name)
     players = int(connection.execute(COUNT_PLAYERS, {"pool": pool.id, "fine": 1}).scalar_one())
     above = count_better(connection, pool, row.rating)
-    return {
-        "player": row.name,
-        "rank": above + 1,
-        "players": players,
-        "percentile": 100.0 * (players - above) / players,
-        "rating": row.rating,
-        "events": row.events,
-        "last_played_at": instant(row.played_at),
-    }
+    percentile = 100.0 * (players - above) / players
+    return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))
 
 
-def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> list[dict[str, Any]]:
+def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> tuple[BoardRow, ...]:
     """A player among so many on either side, as a page has them.
 
     Raises:
@@ -136,9 +123,11 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> l
     return with_ranks(connection, pool, [*reversed(above), row, *below])
 
 
-def distribution(connection: sa.Connection, pool: Pool) -> list[tuple[int, int]]:
-    """Players per whole rating, lowest first: those from it up to the next."""
-    return [(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, {"pool": pool.id})]
+def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
+    """Players per whole rating, lowest first."""
+    return tuple(
+        RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, {"pool": pool.id})
+    )
 
 
 def eligible_board(
@@ -167,20 +156,14 @@ def eligible_board(
     states = states_of(pool, [state for _, _, state in rows])
     names = names_of(connection, pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
-    rating, events = shown.pop("rating"), shown.pop("events")
-    board = pl.DataFrame(
+    players = pl.DataFrame(
         {
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
             "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
-            "rating": rating,
-            **shown,
-            "events": events,
             "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC_DATETIME),
-            "provisional": pl.Series(pool.system.unsettled(states), dtype=pl.Boolean),
         }
     )
-    listed = leaderboard.with_ranks(leaderboard.eligible_rows(board, rules, at)).drop("pool")
-    return listed if rules.top is None else listed.filter(pl.col("rank") <= rules.top)
+    return leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
 
 
 def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:

@@ -1,6 +1,6 @@
 """Events, their reasons and the history as they are read from a store, each in one transaction."""
 
-from typing import Any
+from datetime import datetime
 
 import polars as pl
 
@@ -10,14 +10,15 @@ from podium.results.reading import Results
 from podium.store.derive import snapshots
 from podium.store.derive.rerating import counting_results
 from podium.store.log.log import entries_after
-from podium.store.read import events, seasons
+from podium.store.read import daily_ranks, events, seasons
+from podium.store.read.models import DailyRank, EventDetails, LogRecord, RankedPlayer, Season
 from podium.store.read.reader import Reader
 
 
 class EventReader(Reader):
     """Pools with their events and history, to be read."""
 
-    def event(self, pool_name: str, event_id: str) -> dict[str, Any]:
+    def event(self, pool_name: str, event_id: str) -> EventDetails:
         """Show an event with its content and changes.
 
         Returns:
@@ -68,7 +69,7 @@ class EventReader(Reader):
         with self.reading(pool_name) as (connection, pool):
             return events.history(connection, pool)
 
-    def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> list[dict[str, Any]]:
+    def log(self, pool_name: str, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
         """List entries of the log above a number, oldest first.
 
         Args:
@@ -76,16 +77,19 @@ class EventReader(Reader):
             most: entries to list.
 
         Returns:
-            A dict an entry: `seq, kind, subject, received_at, actor`.
+            The entries, without what they contain.
         """
         with self.reading(pool_name) as (connection, pool):
-            return [dict(row._mapping) for row in entries_after(connection, pool, after, most)]  # noqa: SLF001  (public)
+            return tuple(
+                LogRecord(row.seq, row.kind, row.subject, datetime.fromisoformat(row.received_at), row.actor)
+                for row in entries_after(connection, pool, after, most)
+            )
 
-    def seasons(self, pool_name: str) -> list[dict[str, Any]]:
+    def seasons(self, pool_name: str) -> tuple[Season, ...]:
         """List the seasons.
 
         Returns:
-            A dict a season, oldest first: `name, starts_at, keep`.
+            The seasons, oldest first.
         """
         with self.reading(pool_name) as (connection, pool):
             return seasons.seasons(connection, pool)
@@ -111,29 +115,29 @@ class EventReader(Reader):
         with self.reading(pool_name) as (connection, pool):
             return snapshots.days(connection, pool)
 
-    def ranks_on(self, pool_name: str, day: int) -> list[dict[str, Any]]:
+    def ranks_on(self, pool_name: str, day: int) -> tuple[RankedPlayer, ...]:
         """Show the ranks of a day.
 
         Args:
             day: days since 1970.
 
         Returns:
-            A dict a player, best first: `rank, player, rating`.
+            The players, best first.
 
         Raises:
             UnknownError: no such pool, or the day has no ranks.
         """
         with self.reading(pool_name) as (connection, pool):
-            return snapshots.ranks_on(connection, pool, day)
+            return daily_ranks.ranks_on(connection, pool, day)
 
-    def ranks_of(self, pool_name: str, name: str) -> list[dict[str, Any]]:
+    def ranks_of(self, pool_name: str, name: str) -> tuple[DailyRank, ...]:
         """Show a player's rank day by day.
 
         Returns:
-            A dict a day: `day, rank, rating`.
+            The ranks, oldest first.
 
         Raises:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return snapshots.ranks_of_player(connection, pool, name)
+            return daily_ranks.ranks_of_player(connection, pool, name)

@@ -1,5 +1,6 @@
 """Events with their content, changes and reasons; the changes of one player, and of all."""
 
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,9 @@ from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
+from podium.store.read.models import CareerChange, EventDetails, ResultRow
 from podium.store.read.states import states_of
+from podium.store.read.tables import rows_as
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
@@ -37,26 +40,24 @@ SELECT_CAREER = (
 )
 
 
-def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> dict[str, Any]:
-    """`event_id, seq, started_at, status, reason, match_id, corrected, entries, changes` of an event.
+def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> EventDetails:
+    """An event's content, status and changes.
 
     Raises:
         UnknownError: there is none.
     """
     row = get_event(connection, pool, event_id)
-    frame = event_results(connection, pool, row).frame.drop("pool", "event_id", "started_at")
-    entries = [{name: value for name, value in each.items() if value is not None} for each in frame.to_dicts()]
-    return {
-        "event_id": event_id,
-        "seq": row.seq,
-        "started_at": instant(row.started_at),
-        "status": row.status,
-        "reason": row.reason,
-        "match_id": row.match_id,
-        "corrected": row.content_seq != row.seq,
-        "entries": entries,
-        "changes": [each._asdict() for each in changes_of(connection, pool, OrderKey(row.started_at, row.seq))],
-    }
+    return EventDetails(
+        event_id,
+        row.seq,
+        instant(row.started_at),
+        row.status,
+        row.reason,
+        row.match_id,
+        row.content_seq != row.seq,
+        rows_as(ResultRow, event_results(connection, pool, row).frame),
+        changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
+    )
 
 
 def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
@@ -74,7 +75,7 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[d
             known = get_event(connection, pool, row.subject)
             changes = changes_of(connection, pool, OrderKey(known.started_at, known.seq))
             one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
-            one["changes"] = [each._asdict() for each in changes]
+            one["changes"] = [asdict(each) for each in changes]
         elif row.kind == REGISTER:
             one["match_id"] = row.subject
         elif row.kind == SEASON:
@@ -105,8 +106,8 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
     return live.explain(results, event_id, player_name)
 
 
-def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> list[dict[str, Any]]:
-    """`event_id, started_at, rating_before, delta, rating` of each event, newest first; no event where a season begins.
+def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> tuple[CareerChange, ...]:
+    """What each event and season did to a player's rating, newest first.
 
     Raises:
         UnknownError: the player has no rating here.
@@ -115,16 +116,10 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
         raise unrated_error(pool, name)
-    return [
-        {
-            "event_id": row.event_id,
-            "started_at": instant(row.started_at),
-            "rating_before": row.rating_before,
-            "delta": row.rating - row.rating_before,
-            "rating": row.rating,
-        }
-        for row in rows
-    ]
+    return tuple(
+        CareerChange(event_id, instant(started_at), before, rating - before, rating)
+        for event_id, started_at, before, rating, _ in rows
+    )
 
 
 def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:

@@ -1,7 +1,6 @@
 """Two players against each other: the events in which they met, and their chances."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,15 +16,17 @@ from podium.store.log.players import merges, number_of
 from podium.store.log.pools import Pool
 from podium.store.read.boards import rank
 from podium.store.read.events import same_event
+from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison
 from podium.store.read.states import player_states
+from podium.store.read.tables import extended
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed
 
 
-def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> dict[str, Any]:
-    """`players`, each with rank and expected score against the other; `wins, draws, losses`; and the `meetings`.
+def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
+    """Two players, each with rank and expected score against the other; the heats between them; and their events.
 
     Raises:
         UnknownError: there is no such player.
@@ -35,15 +36,13 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
     both = (name, other)
     chances = forecast(pool.system, both, player_states(connection, pool, both), top=1)
     expected = {one: score for one, _, score in chances.pairs.iter_rows()}
-    totals = {what: sum(each[what] for each in met) for what in ("wins", "draws", "losses")}
-    players = [rank(connection, pool, each) | {"expected": expected[each]} for each in both]
-    return {"players": players, **totals, "meetings": met}
+    players = [extended(ComparedPlayer, rank(connection, pool, each), expected=expected[each]) for each in both]
+    wins, draws, losses = (sum(getattr(each, name) for each in met) for name in ("wins", "draws", "losses"))
+    return Comparison(tuple(players), wins, draws, losses, met)
 
 
-def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> list[dict[str, Any]]:
-    """`event_id, started_at, wins, draws, losses, delta, other_delta` of the events in which two met, newest first.
-
-    Wins, draws and losses are by heat, the first player's.
+def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
+    """The events in which two met, newest first.
 
     Raises:
         UnknownError: there is no such player.
@@ -71,12 +70,10 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> li
     )
     rows = connection.execute(common).all()
     scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
-    return [
-        {"event_id": row.event_id, "started_at": instant(row.started_at)}
-        | dict(zip(("wins", "draws", "losses"), scores[row.event_id], strict=True))
-        | {"delta": row.delta, "other_delta": row.other_delta}
+    return tuple(
+        CommonEvent(row.event_id, instant(row.started_at), *scores[row.event_id], row.delta, row.other_delta)
         for row in rows
-    ]
+    )
 
 
 def results_against(

@@ -16,8 +16,20 @@ from podium.ledger.leaderboard import Eligibility
 from podium.store.derive.verification import Verification, differences
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
-from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic
+from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic, settings_of
 from podium.store.read import boards, events, head_to_head, states
+from podium.store.read.models import (
+    BoardPage,
+    BoardRow,
+    CareerChange,
+    CommonEvent,
+    Comparison,
+    PlayerDetails,
+    PlayerRank,
+    PoolSummary,
+    RatingCount,
+)
+from podium.store.read.tables import extended
 from podium.store.sql.database import UnavailableError, open_database, read_transaction
 from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.write import registrations
@@ -60,6 +72,20 @@ class Reader:
         with read_transaction(self.engine) as connection:
             return every_pool(connection)
 
+    def pool_summaries(self) -> tuple[PoolSummary, ...]:
+        """List every pool with its parameters, and a warning where its system does not suit its players.
+
+        Returns:
+            A summary each, by name.
+        """
+        with read_transaction(self.engine) as connection:
+            return tuple(
+                PoolSummary(
+                    each.name, each.system.name, settings_of(each.system), boards.limit_notice(connection, each)
+                )
+                for each in every_pool(connection)
+            )
+
     def limit_notice(self, pool_name: str) -> str | None:
         """Warn of players at a limit of the pool's system.
 
@@ -93,7 +119,7 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return registrations.waiting_matches(connection, pool)
 
-    def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> list[dict[str, Any]]:
+    def leaderboard(self, pool_name: str, *, top: int = 100, after: boards.Place | None = None) -> BoardPage:
         """Show a page of the leaderboard.
 
         Args:
@@ -101,7 +127,7 @@ class Reader:
             after: where the page before ended; the first page where None.
 
         Returns:
-            A dict a player: `rank, player, rating, events, last_played_at, cursor`, best first.
+            The players, best first, and the cursor of the next page.
 
         Raises:
             UnknownError: there is no such pool.
@@ -159,11 +185,11 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return events.news(connection, pool, after, most)
 
-    def rank(self, pool_name: str, name: str) -> dict[str, Any]:
+    def rank(self, pool_name: str, name: str) -> PlayerRank:
         """Show a player's rank.
 
         Returns:
-            `player, rank, players, percentile, rating, events`; the percentile is the share who are not rated above.
+            The rank, and the share of players who are not rated above.
 
         Raises:
             UnknownError: no such pool or player.
@@ -171,14 +197,14 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return boards.rank(connection, pool, name)
 
-    def neighbours(self, pool_name: str, name: str, each: int = 5) -> list[dict[str, Any]]:
+    def neighbours(self, pool_name: str, name: str, each: int = 5) -> tuple[BoardRow, ...]:
         """Show a player among those ranked next.
 
         Args:
             each: how many above, and how many below.
 
         Returns:
-            A dict a player, best first.
+            The players, best first.
 
         Raises:
             UnknownError: no such pool or player.
@@ -186,14 +212,14 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return boards.neighbours(connection, pool, name, each)
 
-    def career(self, pool_name: str, name: str, top: int = 1000) -> list[dict[str, Any]]:
+    def career(self, pool_name: str, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
         """Show a player's newest changes.
 
         Args:
             top: changes to show.
 
         Returns:
-            A dict a change, newest first.
+            The changes, newest first; those of seasons have no event.
 
         Raises:
             UnknownError: no such pool or player.
@@ -201,35 +227,36 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return events.career(connection, pool, name, top)
 
-    def player(self, pool_name: str, name: str, top: int = 1000) -> dict[str, Any]:
+    def player(self, pool_name: str, name: str, top: int = 1000) -> PlayerDetails:
         """Show a player's rank and newest changes.
 
         Args:
             top: changes to show.
 
         Returns:
-            As `rank` does, and `history` as `career` does.
+            What `rank` has, and the changes as its `history`.
 
         Raises:
             UnknownError: no such pool or player.
         """
         with self.reading(pool_name) as (connection, pool):
-            return boards.rank(connection, pool, name) | {"history": events.career(connection, pool, name, top)}
+            history = events.career(connection, pool, name, top)
+            return extended(PlayerDetails, boards.rank(connection, pool, name), history=history)
 
-    def distribution(self, pool_name: str) -> list[tuple[int, int]]:
+    def distribution(self, pool_name: str) -> tuple[RatingCount, ...]:
         """Count the players of each whole rating.
 
         Returns:
-            Pairs of a whole rating and its number of players, lowest first.
+            A count for each whole rating that somebody has, lowest first.
         """
         with self.reading(pool_name) as (connection, pool):
             return boards.distribution(connection, pool)
 
-    def head_to_head(self, pool_name: str, name: str, other: str) -> list[dict[str, Any]]:
+    def head_to_head(self, pool_name: str, name: str, other: str) -> tuple[CommonEvent, ...]:
         """List the events in which two players met.
 
         Returns:
-            A dict an event.
+            The events, newest first.
 
         Raises:
             UnknownError: no such pool or player.
@@ -237,7 +264,7 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return head_to_head.meetings(connection, pool, name, other)
 
-    def compare(self, pool_name: str, name: str, other: str) -> dict[str, Any]:
+    def compare(self, pool_name: str, name: str, other: str) -> Comparison:
         """Put two players beside each other.
 
         Returns:

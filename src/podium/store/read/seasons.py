@@ -1,7 +1,5 @@
 """Seasons, and the boards at their ends."""
 
-from typing import Any
-
 import polars as pl
 import sqlalchemy as sa
 
@@ -10,17 +8,15 @@ from podium.ledger.leaderboard import Eligibility
 from podium.results.names import normalise
 from podium.store.log.pools import Pool
 from podium.store.read.boards import eligible_board
+from podium.store.read.models import Season
 from podium.store.sql.schema import season
 from podium.store.sql.timestamps import instant
 
 
-def seasons(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
-    """The seasons, oldest first: `name, starts_at, keep`."""
+def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
+    """The seasons, oldest first."""
     selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
-    return [
-        {"name": row.name, "starts_at": instant(row.started_at), "keep": row.keep}
-        for row in connection.execute(selected)
-    ]
+    return tuple(Season(row.name, instant(row.started_at), row.keep) for row in connection.execute(selected))
 
 
 def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
@@ -30,9 +26,9 @@ def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFra
         UnknownError: there is none of that name.
     """
     listed = seasons(connection, pool)
-    names = [each["name"] for each in listed]
+    names = [each.name for each in listed]
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if position is None:
         raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
-    after = listed[position + 1]["starts_at"] if position + 1 < len(listed) else None
+    after = listed[position + 1].starts_at if position + 1 < len(listed) else None
     return eligible_board(connection, pool, Eligibility(), after, before=True)

@@ -2,41 +2,46 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import sqlalchemy as sa
 
 from podium.store.derive.events import Change, changes_of, get_event
-from podium.store.derive.rerating import Rerated
+from podium.store.derive.rerating import EVENT_STATUSES, Rerated
 from podium.store.derive.standings import Ledger
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event
 
 
-class Effect(NamedTuple):
-    """What becomes of a change of another event; None where there was, or is to be, none."""
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a change of another event moves."""
 
-    event_id: str | None  # None: a season began
-    player: str
-    rating_was: float | None
-    rating: float | None
+    event_id: str | None = field(metadata={"description": "The event; null where a season began."})
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_was: float | None = field(metadata={"description": "The rating after the event until now; null if none."})
+    rating: float | None = field(metadata={"description": "The rating after it from now on; null if none."})
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What became of an event that was sent."""
 
-    event_id: str
-    seq: int  # of its submission
-    status: str  # rated, unrated, voided, superseded
-    reason: str  # why it is not rated; empty where it is
-    duplicate: bool  # it was known, with this very content
-    changes: tuple[Change, ...]  # of this event
-    rerated: int  # ledger rows of other events that changed with it
-    effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
-    warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
+    event_id: str = field(metadata={"description": "The event."})
+    seq: int = field(metadata={"description": "The number of its submission in the log."})
+    status: str = field(
+        metadata={"description": "What became of it.", "json_schema_extra": {"enum": [*EVENT_STATUSES]}}
+    )
+    reason: str = field(metadata={"description": "Why it is not rated; empty where it is."})
+    duplicate: bool = field(metadata={"description": "Whether it was known, with this very content."})
+    changes: tuple[Change, ...] = field(
+        metadata={"description": "Its own changes of ratings, in the order of its rows."}
+    )
+    rerated: int = field(metadata={"description": "How many changes of other events it moved."})
+    effects: tuple[Effect, ...] = field(metadata={"description": "In a dry run, how each of those would move."})
+    warnings: tuple[str, ...] = field(metadata={"description": "Which new players have names like those of others."})
 
 
 def receipts(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -39,11 +39,13 @@ SELECT_RESULTS = (
 class RegisteredMatch:
     """A match that was registered."""
 
-    match_id: str
-    entrants: tuple[str, ...]
-    expires_at: datetime
-    status: str  # open, reported, expired
-    results: tuple[str, ...]  # the events that came of it, the one that counts first
+    match_id: str = field(metadata={"description": "The match."})
+    entrants: tuple[str, ...] = field(metadata={"description": "Who plays, by their names as they are now."})
+    expires_at: datetime = field(metadata={"description": "Until when it waits for a result."})
+    status: str = field(
+        metadata={"description": "What became of it.", "json_schema_extra": {"enum": [OPEN, REPORTED, EXPIRED]}}
+    )
+    results: tuple[str, ...] = field(metadata={"description": "Its results, the event that counts first."})
 
 
 def register(

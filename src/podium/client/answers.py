@@ -1,0 +1,289 @@
+"""The service's answers, as `make docs` writes them from its OpenAPI document."""
+
+from datetime import date, datetime
+from typing import Literal, NotRequired, TypedDict
+
+
+class PoolSummary(TypedDict):
+    """A ladder."""
+
+    name: str  # Its name.
+    system: str  # The system that rates it.
+    # The system's parameters by name; `none` where one is switched off.
+    parameters: dict[str, bool | int | float | str | None]
+    notice: str | None  # How many players are beyond what the system can rate, and what suits, if any.
+
+
+class Rerated(TypedDict):
+    """How many changes of ratings moved."""
+
+    rerated: int  # Their number.
+
+
+class Season(TypedDict):
+    """A season."""
+
+    name: str  # Its name.
+    starts_at: datetime  # When it begins.
+    keep: float  # The share of each lead over a newcomer that stays, from 0 to 1.
+
+
+class Change(TypedDict):
+    """A change of a player's rating by an event."""
+
+    player: str  # The player's name as it is now.
+    rating_before: float  # The rating before, in points.
+    rating: float  # The rating after, in points.
+    delta: float  # The change, in points.
+
+
+class Effect(TypedDict):
+    """How a change of another event moves."""
+
+    event_id: str | None  # The event; null where a season began.
+    player: str  # The player's name as it is now.
+    rating_was: float | None  # The rating after the event until now; null if none.
+    rating: float | None  # The rating after it from now on; null if none.
+
+
+class Receipt(TypedDict):
+    """What became of an event that was sent."""
+
+    event_id: str  # The event.
+    seq: int  # The number of its submission in the log.
+    status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
+    reason: str  # Why it is not rated; empty where it is.
+    duplicate: bool  # Whether it was known, with this very content.
+    changes: list[Change]  # Its own changes of ratings, in the order of its rows.
+    rerated: int  # How many changes of other events it moved.
+    effects: list[Effect]  # In a dry run, how each of those would move.
+    warnings: list[str]  # Which new players have names like those of others.
+
+
+class ResultRow(TypedDict):
+    """An entrant's line in one heat of an event; what the result does not say is left out."""
+
+    player: str  # The player's name as it is now.
+    mode: NotRequired[str]  # The kind of event.
+    heat: NotRequired[str]  # The heat.
+    team: NotRequired[str]  # The player's side.
+    position: NotRequired[float]  # The place; 1 is best.
+    time_s: NotRequired[float]  # The time, in seconds.
+    score: NotRequired[float]  # The score; more is better.
+    team_score: NotRequired[float]  # The score of the team.
+    status: NotRequired[Literal["finished", "quit", "dnf", "disqualified", "did_not_start"]]  # How it ended.
+    played_s: NotRequired[float]  # Seconds that the player took part.
+    duration_s: NotRequired[float]  # Seconds that the heat took.
+    ranked: NotRequired[bool]  # Whether the event counts.
+    handicap: NotRequired[bool]  # Whether the player had a handicap.
+    weight: NotRequired[float]  # How many events it counts as.
+
+
+class EventDetails(TypedDict):
+    """An event as it stands, and what it did."""
+
+    event_id: str  # The event.
+    seq: int  # The number of its submission in the log.
+    started_at: datetime  # When it started.
+    status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
+    reason: str  # Why it is not rated; empty where it is.
+    match_id: str | None  # The registered match whose result it is, if any.
+    corrected: bool  # Whether its content is another than was submitted.
+    entries: list[ResultRow]  # Its content, in the order of its rows.
+    changes: list[Change]  # The changes of ratings, in the order of its rows.
+
+
+class RegisteredMatch(TypedDict):
+    """A match that was registered."""
+
+    match_id: str  # The match.
+    entrants: list[str]  # Who plays, by their names as they are now.
+    expires_at: datetime  # Until when it waits for a result.
+    status: Literal["open", "reported", "expired"]  # What became of it.
+    results: list[str]  # Its results, the event that counts first.
+
+
+class NewName(TypedDict):
+    """A player's new name."""
+
+    name: str  # What the player is called from now on.
+
+
+class LogRecord(TypedDict):
+    """An entry of the log: something that was done to a ladder."""
+
+    seq: int  # Its number: rising, and never used again.
+    kind: str  # What was done: submit, amend, void, restore, register, merge and so on.
+    subject: str  # The event, match or season by its name; a player by number.
+    received_at: datetime  # When it came.
+    actor: str  # Who did it: the name of a key, or what a command was given.
+
+
+class BoardRow(TypedDict):
+    """A player on a board; on a filtered one, or one as of a date, the system's other numbers stand beside these."""
+
+    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    player: str  # The player's name.
+    rating: float  # The rating, in points.
+    events: int  # Rated events of the player.
+    last_played_at: datetime  # When the player's last rated event started.
+    provisional: NotRequired[bool]  # Whether the rating is not settled yet; only on a filtered or dated board.
+    deviation: NotRequired[float]  # How uncertain the rating is, in points; only there, and if the system has it.
+
+
+class BoardPage(TypedDict):
+    """A page of the leaderboard."""
+
+    players: list[BoardRow]  # The players, best first.
+    next: str | None  # The cursor of the page after it; null where there is none.
+
+
+class RatingCount(TypedDict):
+    """How many players there are within a point."""
+
+    rating: int  # A whole rating: counted are ratings from it up to the next.
+    players: int  # Their number.
+
+
+class CareerChange(TypedDict):
+    """What an event, or the start of a season, did to the rating of one player."""
+
+    event_id: str | None  # The event; null where a season began.
+    started_at: datetime  # When it started.
+    rating_before: float  # The rating before, in points.
+    delta: float  # The change, in points.
+    rating: float  # The rating after, in points.
+
+
+class PlayerDetails(TypedDict):
+    """A player's rank and history."""
+
+    player: str  # The player's name as it is now.
+    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    players: int  # How many players have a rating.
+    percentile: float  # The share of players who are not rated above, from 0 to 100.
+    rating: float  # The rating, in points.
+    events: int  # Rated events of the player.
+    last_played_at: datetime  # When the player's last rated event started.
+    history: list[CareerChange]  # The newest changes, newest first.
+
+
+class DailyRank(TypedDict):
+    """A player's rank at 00:00 UTC of a day."""
+
+    day: date  # The day.
+    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    rating: float  # The rating, in points.
+
+
+class ComparedPlayer(TypedDict):
+    """Where one of two players stands."""
+
+    player: str  # The player's name as it is now.
+    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    players: int  # How many players have a rating.
+    percentile: float  # The share of players who are not rated above, from 0 to 100.
+    rating: float  # The rating, in points.
+    events: int  # Rated events of the player.
+    last_played_at: datetime  # When the player's last rated event started.
+    expected: float  # The expected score against the other, from 0 to 1.
+
+
+class CommonEvent(TypedDict):
+    """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
+
+    event_id: str  # The event.
+    started_at: datetime  # When it started.
+    wins: int  # Heats that the first player won.
+    draws: int  # Heats that were drawn.
+    losses: int  # Heats that the first player lost.
+    delta: float  # The change of the first player's rating by the event, in points.
+    other_delta: float  # The change of the other's.
+
+
+class Comparison(TypedDict):
+    """Two players beside each other."""
+
+    players: list[ComparedPlayer]  # Both, in the order of the request.
+    wins: int  # Heats that the first player won, in the events below.
+    draws: int  # Heats that were drawn.
+    losses: int  # Heats that the first player lost.
+    meetings: list[CommonEvent]  # Their newest common events, newest first.
+
+
+class EntrantChances(TypedDict):
+    """An entrant's chances in a field."""
+
+    player: str  # The entrant.
+    rating: float  # The rating, in points.
+    events: int  # Rated events of the player; 0 of a newcomer.
+    win: float  # The chance to win, from 0 to 1.
+    top: float  # The chance to be among the first, from 0 to 1.
+    mean_rank: float  # The mean of the ranks.
+
+
+class RankChance(TypedDict):
+    """The chance of an entrant to take a rank."""
+
+    player: str  # The entrant.
+    rank: int  # The rank; 1 is best.
+    chance: float  # Its chance, from 0 to 1.
+
+
+class PairChance(TypedDict):
+    """What is expected of two entrants in a heat of their own."""
+
+    player: str  # One.
+    opponent: str  # The other.
+    expected: float  # The expected score of the one, from 0 to 1.
+
+
+class FieldChances(TypedDict):
+    """The chances of a field."""
+
+    entrants: list[EntrantChances]  # The entrants, the likeliest winner first.
+    newcomers: list[str]  # Those who have not played, misspelt names among them.
+    ranks: list[RankChance]  # Every entrant with every rank.
+    pairs: list[PairChance]  # Every entrant with every other.
+
+
+class Match(TypedDict):
+    """Players to play each other."""
+
+    players: list[str]  # Who plays.
+    teams: list[list[str]]  # Sides of equal numbers; a player each where everyone is for himself.
+    spread: float  # The best rating less the worst, in points.
+    quality: float  # 1 where all sides are as likely to win, towards 0 where one surely does.
+    waited_s: float  # Seconds that the first of them has waited.
+
+
+class Reason(TypedDict):
+    """A part of a change: a comparison with an opponent, or another cause."""
+
+    player: str  # The player whose rating changed.
+    opponent: str | None  # The opponent; null for another cause.
+    heat: str | None  # The heat; empty where the event has one only.
+    result: float | None  # The score against the opponent, from 0 to 1.
+    expected: float | None  # The score that was expected, from 0 to 1.
+    weight: float | None  # How many times the comparison counts.
+    contribution: float  # What it adds to the change, in points.
+    cause: str  # `opponent`, or what else moved the rating.
+
+
+class ExplainedChange(TypedDict):
+    """Why an event moved a player's rating."""
+
+    event_id: str  # The event.
+    player: str  # The player's name as it is now.
+    rating_before: float  # The rating before, in points.
+    delta: float  # The change, in points: the sum of the contributions.
+    words: str  # The reasons in a sentence or two.
+    reasons: list[Reason]  # Every reason.
+
+
+class RankedPlayer(TypedDict):
+    """A player at 00:00 UTC of a day."""
+
+    rank: int  # 1 is best; equal ratings share the best of their ranks.
+    player: str  # The player's name as it is now.
+    rating: float  # The rating, in points.

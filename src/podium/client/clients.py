@@ -1,0 +1,164 @@
+"""The clients: one that waits for each answer, and one whose answers are awaited."""
+
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar, get_origin
+
+from podium.client.attempts import DEFAULT_TRIES, Attempts, ClientError
+from podium.client.calls import Call
+from podium.client.moments import encode
+from podium.client.reads import ReadRoutes
+from podium.client.writes import WriteRoutes
+from podium.errors import needs_extra
+
+Answer = TypeVar("Answer")
+
+
+class Client(ReadRoutes, WriteRoutes):
+    """The service at an address, with a key; a context manager, or `close` it.
+
+    Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
+    422 for what does not fit. Moments in answers are `datetime`; those that are sent may be, or texts in ISO 8601.
+    """
+
+    def __init__(
+        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = DEFAULT_TRIES, transport: Any = None
+    ) -> None:
+        """Connect.
+
+        Args:
+            url: the service's address, as `http://127.0.0.1:8000`.
+            timeout_s: of each try.
+            tries: how often a request is sent before it is given up.
+            transport: of httpx2, for tests.
+
+        Raises:
+            MissingExtraError: the extra `client` is not installed.
+        """
+        with needs_extra("client", "the client"):
+            import httpx2  # noqa: PLC0415  (an extra)
+        self._http = httpx2.Client(**connection(url, key, timeout_s, transport))
+        self._no_answer, self._tries = httpx2.TransportError, tries
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(self, call: Call[Answer]) -> Answer:
+        """Send a call, again where there was no answer or the error may be temporary.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ClientError: the service refused, or could not be reached.
+        """
+        attempts = Attempts(self._tries)
+        while attempts.remaining:
+            if attempts.pause_s:
+                time.sleep(attempts.pause_s)
+            try:
+                answer = self._http.request(**request(call))
+            except self._no_answer as error:
+                attempts.note_no_answer(self._http.base_url, error)
+                continue
+            if attempts.note_answer(answer):
+                return read_answer(call, answer)
+        raise attempts.error
+
+
+class AsyncClient(ReadRoutes, WriteRoutes):
+    """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
+
+    def __init__(
+        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = DEFAULT_TRIES, transport: Any = None
+    ) -> None:
+        """Connect.
+
+        Args:
+            url: the service's address, as `http://127.0.0.1:8000`.
+            timeout_s: of each try.
+            tries: how often a request is sent before it is given up.
+            transport: of httpx2, for tests.
+
+        Raises:
+            MissingExtraError: the extra `client` is not installed.
+        """
+        with needs_extra("client", "the client"):
+            import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
+            import httpx2  # noqa: PLC0415  (an extra)
+        self._http = httpx2.AsyncClient(**connection(url, key, timeout_s, transport))
+        self._no_answer, self._tries, self._sleep = httpx2.TransportError, tries, anyio.sleep
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def send(self, call: Call[Answer]) -> Answer:
+        """Send a call, again where there was no answer or the error may be temporary.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ClientError: the service refused, or could not be reached.
+        """
+        attempts = Attempts(self._tries)
+        while attempts.remaining:
+            if attempts.pause_s:
+                await self._sleep(attempts.pause_s)
+            try:
+                answer = await self._http.request(**request(call))
+            except self._no_answer as error:
+                attempts.note_no_answer(self._http.base_url, error)
+                continue
+            if attempts.note_answer(answer):
+                return read_answer(call, answer)
+        raise attempts.error
+
+
+def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str, Any]:
+    """Return what a client of httpx2 takes."""
+    headers = {"Authorization": f"Bearer {key}"}
+    return {"base_url": f"{url.rstrip('/')}/api/v1", "headers": headers, "timeout": timeout_s, "transport": transport}
+
+
+def request(call: Call[Any]) -> dict[str, Any]:
+    """Return a request as httpx2 takes it."""
+    parts: dict[str, Any] = {"method": call.method, "url": call.url(), "params": call.params}
+    if call.body is not None:
+        parts |= {"content": encode(call.body), "headers": {"Content-Type": "application/json"}}
+    return parts
+
+
+def read_answer(call: Call[Answer], answer: Any) -> Answer:
+    """Return what the service answered.
+
+    Raises:
+        ClientError: it is not what this service answers, as where a web server in front of it answers itself.
+    """
+    if call.kind is bytes:
+        return call.read(answer.content)
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        value = answer.json()
+        if isinstance(value, get_origin(call.kind) or dict):
+            return call.read(value)
+    message = f"{answer.request.url} does not answer as a service of Podium does; check the client's address"
+    raise ClientError(message, answer.status_code)

@@ -1,0 +1,246 @@
+"""The routes that read, each a method of both clients."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from podium.client.answers import (
+    BoardPage,
+    BoardRow,
+    Comparison,
+    DailyRank,
+    EventDetails,
+    ExplainedChange,
+    FieldChances,
+    LogRecord,
+    Match,
+    PlayerDetails,
+    PoolSummary,
+    RankedPlayer,
+    RatingCount,
+    RegisteredMatch,
+    Season,
+)
+from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
+from podium.client.moments import moment_text
+
+
+class ReadRoutes:
+    """What can be read of ladders."""
+
+    @route
+    def pools(self) -> Call[list[PoolSummary]]:
+        """List every ladder.
+
+        Returns:
+            `name, system, parameters, notice` of each.
+        """
+        return json_call("GET", "/pools", list[PoolSummary])
+
+    @route
+    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:
+        """List what was done to a ladder, oldest first.
+
+        Args:
+            after: entries above this number.
+            most: entries to list.
+
+        Returns:
+            A record each: `seq, kind, subject, received_at, actor`.
+        """
+        return json_call("GET", f"{POOL}/log", list[LogRecord], params={"after": after, "most": most}, pool=pool)
+
+    @route
+    def event(self, pool: str, event_id: str) -> Call[EventDetails]:
+        """Show an event as it is now, and what it did.
+
+        Returns:
+            Its entries, status, time and changes.
+        """
+        return json_call("GET", EVENT, EventDetails, pool=pool, event_id=event_id)
+
+    @route
+    def match(self, pool: str, match_id: str) -> Call[RegisteredMatch]:
+        """Show a registered match, and what came of it.
+
+        Returns:
+            The match: its id, entrants, status and expiry, and the events that are its results.
+        """
+        return json_call("GET", f"{POOL}/matches/{{match_id}}", RegisteredMatch, pool=pool, match_id=match_id)
+
+    @route
+    def waiting_matches(self, pool: str) -> Call[list[str]]:
+        """List the matches that wait for a result.
+
+        Returns:
+            Their ids, the first to expire first.
+        """
+        return json_call("GET", f"{POOL}/matches", list[str], pool=pool)
+
+    @route
+    def leaderboard(
+        self,
+        pool: str,
+        *,
+        top: int = 100,
+        cursor: str | None = None,
+        min_events: int | None = None,
+        max_deviation: float | None = None,
+        active_within: str | None = None,
+        at: date | str | None = None,
+    ) -> Call[BoardPage]:
+        """Show a page of the leaderboard; filtered, or as of a moment, it is one page.
+
+        Args:
+            top: rows of the page.
+            cursor: `next` of the page before.
+            min_events: rated events that a listed player has at least.
+            max_deviation: the largest deviation of a listed player.
+            active_within: how long ago a listed player has played at most, as 90d, 12w, 6mo or 1y.
+            at: a moment, or a whole day.
+
+        Returns:
+            `players`, a row each, and `next`, the cursor of the page after it; None on the last.
+        """
+        params = {
+            "top": top, "cursor": cursor, "min_events": min_events, "max_deviation": max_deviation,
+            "active_within": active_within, "at": None if at is None else moment_text(at),
+        }  # fmt: skip
+        return json_call("GET", f"{POOL}/leaderboard", BoardPage, params=params, pool=pool)
+
+    @route
+    def distribution(self, pool: str) -> Call[list[RatingCount]]:
+        """Count the players of each whole rating.
+
+        Returns:
+            `rating, players` each, lowest first.
+        """
+        return json_call("GET", f"{POOL}/distribution", list[RatingCount], pool=pool)
+
+    @route
+    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[PlayerDetails]:
+        """Show a player's rank and history.
+
+        Args:
+            most: changes of the history to return.
+
+        Returns:
+            `rank, player, rating` and the like, and `history`, newest change first.
+        """
+        return json_call("GET", PLAYER, PlayerDetails, params={"most": most}, pool=pool, player=player)
+
+    @route
+    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[BoardRow]]:
+        """Show a player among those ranked next.
+
+        Args:
+            each: how many above, and how many below.
+
+        Returns:
+            A row a player, best first.
+        """
+        path = f"{PLAYER}/neighbours"
+        return json_call("GET", path, list[BoardRow], params={"each": each}, pool=pool, player=player)
+
+    @route
+    def explain(self, pool: str, event_id: str, player: str) -> Call[ExplainedChange]:
+        """Explain why a player's rating moved in an event.
+
+        Returns:
+            The change in points, its reasons as rows, and the reasons in a sentence.
+        """
+        path = f"{EVENT}/players/{{player}}"
+        return json_call("GET", path, ExplainedChange, pool=pool, event_id=event_id, player=player)
+
+    @route
+    def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
+        """Compare two players: where they stand, what is expected, and every event in which they met.
+
+        Returns:
+            Both as they stand, with the expected score of each against the other, and their common events.
+        """
+        return json_call("GET", f"{POOL}/compare", Comparison, params={"player": player, "other": other}, pool=pool)
+
+    @route
+    def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> Call[FieldChances]:
+        """Predict the chances of a field.
+
+        Args:
+            entrants: names; whoever has not played is a newcomer.
+            top: how many places count as the top.
+
+        Returns:
+            `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
+        """
+        return json_call("POST", f"{POOL}/predict", FieldChances, {"entrants": [*entrants], "top": top}, pool=pool)
+
+    @route
+    def matchmaking(self, /, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> Call[list[Match]]:
+        """Propose the matches to start now, of tickets with a `player` and `waited_s` each.
+
+        Args:
+            policy: `size`, `teams`, `least`, `target_s`, `scale`.
+
+        Returns:
+            A row a match; empty where nobody should start yet.
+        """
+        return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
+
+    @route
+    def seasons(self, pool: str) -> Call[list[Season]]:
+        """List the seasons.
+
+        Returns:
+            `name, starts_at, keep` of each, oldest first.
+        """
+        return json_call("GET", f"{POOL}/seasons", list[Season], pool=pool)
+
+    @route
+    def season_board(self, pool: str, season: str) -> Call[list[BoardRow]]:
+        """Show how the board stood when a season ended, or as it stands where it is not over.
+
+        Returns:
+            A row a player, best first.
+        """
+        return json_call("GET", f"{POOL}/seasons/{{season}}/leaderboard", list[BoardRow], pool=pool, season=season)
+
+    @route
+    def ranks_of(self, pool: str, player: str) -> Call[list[DailyRank]]:
+        """Show a player's rank at 00:00 UTC, day by day.
+
+        Returns:
+            `day, rank, rating` each, oldest first.
+        """
+        return json_call("GET", f"{PLAYER}/ranks", list[DailyRank], pool=pool, player=player)
+
+    @route
+    def snapshot_days(self, pool: str) -> Call[list[date]]:
+        """List the days whose ranks are stored.
+
+        Returns:
+            The days, oldest first.
+        """
+        return json_call("GET", f"{POOL}/snapshots", list[date], pool=pool)
+
+    @route
+    def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:
+        """Show the ranks at a day's 00:00 UTC.
+
+        Returns:
+            `rank, player, rating` each, best first.
+        """
+        return json_call("GET", f"{POOL}/snapshots/{{day}}", list[RankedPlayer], pool=pool, day=moment_text(day))
+
+    @route
+    def export(self, pool: str, table: str = "history", kind: str = "parquet") -> Call[bytes]:
+        """Fetch a table as a file.
+
+        Args:
+            table: `results` or `history`.
+            kind: `parquet` or `csv`.
+
+        Returns:
+            The bytes of the file.
+        """
+        names = {"pool": pool, "table": table, "kind": kind}
+        return Call("GET", f"{POOL}/export/{{table}}.{{kind}}", bytes, bytes, names)

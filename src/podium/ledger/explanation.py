@@ -1,21 +1,28 @@
 """Why a rating moved: the evidence listed instead of added, by the very rules that the replay compiled."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from podium.engine import inputs, rules
 from podium.engine.encoding import Events
-from podium.engine.replay import Replayed, States, newcomers, states_after
-from podium.engine.system import System, blank
+from podium.engine.replay import Replayed, States, newcomers
+from podium.engine.selection import UNFINISHED_STATUS
+from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.kernels.records import read, times
-from podium.ledger.leave_one_out import contributions
-from podium.ledger.wording import explain_in_words, outcome
+from podium.ledger import wording
+from podium.ledger.duels import Account, Duel
+from podium.ledger.groups import BAND, CAUSE, HEAT, Group, Heading, Partition, partition
+from podium.ledger.shares import affordable_parts
+from podium.ledger.standings import SCHEMA as STANDINGS_SCHEMA
+from podium.ledger.standings import Standings, ranked_by, standings
+from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
+from podium.rounding import shown, shown_change, shown_parts
 
 SCHEMA = {
     "player": pl.String,
@@ -26,203 +33,331 @@ SCHEMA = {
     "weight": pl.Float64,
     "contribution": pl.Float64,
     "cause": pl.String,
+    "group": pl.Int64,
+    "shown": pl.Float64,
 }
-OPPONENT = "opponent"  # the cause of a comparison's row
-JOINT = "joint"  # the cause of what no opponent alone explains
+WHOLE_FIELD = (
+    "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
+    " all orders in which the parts could have joined the event (Shapley's value)."
+)
+UNLIMITED = 10**9  # parts of a change that is a sum
+OPPONENT = "opponent"  # the cause of a duel's row
+UNRANKED_WORDS = {"disqualified": "disqualified", "did_not_start": "did not start"}
+
+
+@dataclass(frozen=True, slots=True)
+class Duels:
+    """How many duels a player won, and how many the ratings promised."""
+
+    count: int
+    won: float  # a draw is a half
+    expected: float
+    headline: str  # "Won 17.5 of 25 duels; 23.1 were expected."
+    meaning: str  # what a duel is in this event
+    not_compared: str  # who is not compared, and why; empty where everybody is
+
+
+NO_DUELS = Duels(0, 0.0, 0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Every reason for one change; the contributions add up to `delta`, in points."""
+    """Every reason for one change; the contributions add up to `delta`, in points.
+
+    The numbers in sentences, and all that are called shown, are rounded by one rule and add up as shown.
+    """
 
     event_id: str
     player: str
     rating_before: float
     delta: float
-    rows: pl.DataFrame  # player, opponent, heat, result, expected, weight, contribution, cause
-    outcome: str  # "won", "drew", "lost", "came last" or "beat 2 of 5"; empty where nobody was compared
-    summary: str  # a sentence or two to the player
+    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, group, shown. `group` is a number
+    # into `groups`, and the rows of a group add up to it as shown.
+    rows: pl.DataFrame
+    outcome: str  # "won", "drew", "lost", "came last", "quit" or "beat 2 of 5"; empty where nobody was compared
+    summary: str  # a few sentences to the player
+    rating_after: float
+    digits: int  # decimals that are shown
+    verdict: str  # "Dragana won, but lost 40.5 points."
+    cause: str = ""  # "Quitting heat 2 cost 33.4 of them."
+    groups: tuple[Group, ...] = ()
+    duels: Duels = NO_DUELS
+    ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
+    standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
+    method: str = ""  # how a change that is no sum over duels is divided
 
+    @property
+    def shown_before(self) -> Decimal:
+        """The rating before, as people read it."""
+        return shown(self.rating_before, self.digits)
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """One comparison, seen from the player."""
+    @property
+    def shown_after(self) -> Decimal:
+        """The rating after, as people read it."""
+        return shown(self.rating_after, self.digits)
 
-    opponent: str
-    gap: float  # opponent's rating less the player's, before
-    heat: str
-    comparison: Any
-    weight: float  # how many times it counts
+    @property
+    def shown_change(self) -> Decimal:
+        """The difference of the two."""
+        return self.shown_after - self.shown_before
+
+    def rows_of(self, group: int) -> pl.DataFrame:
+        """The rows of a group, those that moved the rating the way of the change first."""
+        rows = self.rows.filter(pl.col("group") == group)
+        return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the rows as JSON has it."""
+        return {
+            "event_id": self.event_id,
+            "player": self.player,
+            "rating_before": self.rating_before,
+            "delta": self.delta,
+            "words": self.summary,
+            "outcome": self.outcome,
+            "verdict": self.verdict,
+            "cause": self.cause,
+            "shown": {
+                "before": float(self.shown_before),
+                "change": float(self.shown_change),
+                "after": float(self.shown_after),
+            },
+            "groups": [
+                {name: getattr(group, name) for name in Group.__slots__} | {"shown": float(group.shown)}
+                for group in self.groups
+            ],
+            "duels": {name: getattr(self.duels, name) for name in Duels.__slots__},
+            "ranked_by": self.ranked_by,
+            "standings": self.standings.to_dicts(),
+            "method": self.method,
+        }
 
 
 def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
     """Why `player`'s rating moved in an event.
 
     Within a rating period a player's change stands at the last event of the period, and its explanation
-    lists the comparisons of them all.
+    lists the duels of them all.
 
     Raises:
         UnknownError: there is no such event, or the player is not rated in it.
     """
-    player = player if (events.results.frame["player"] == player).any() else normalise(player)
-    entrant, settles = find_entrant(events, event_id, player)
+    rows, player, entrant, settles = find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
     if not settles:
-        summary = f"{player}'s change is settled at the end of the rating period, with the last event in it."
-        return Explanation(event_id, player, before, 0.0, pl.DataFrame(schema=SCHEMA), "", summary)
-    settlement = int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
-    states = states_before(system, events, settlement, replayed.start)
-    account = Account(system, events, settlement, entrant, states)
+        text = f"{player}'s change is settled at the end of the rating period, with the last event in it."
+        empty = pl.DataFrame(schema=SCHEMA)
+        return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
+    settlement = settlement_number(events, entrant)
+    account = Account(system, events, settlement, entrant, states_before(system, events, settlement, replayed))
     after = system.state_type(*replayed.after[entrant].tolist())
-    delta = float(after.rating - before)
-    rows = pl.DataFrame(list(account.rows(player, after)), schema=SCHEMA, orient="row")
-    summary = explain_in_words(player, delta, rows, account.gaps(), system.digits)
-    return Explanation(event_id, player, before, delta, rows, outcome(rows), summary)
+    table = standings(events, account.settlement, events.results.frame[rows], rows)
+    return Narrator(account, table, event_id, player, after).explanation()
 
 
-def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]:
-    """The entrant that a player was in an event, and whether the change stands there."""
+def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
+    """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
     frame = events.results.frame
-    rows = events.ledger.row
-    matches = frame.select(
-        (pl.col("event_id") == event_id).alias("event"), (pl.col("player") == player).alias("player")
-    )
-    both = (matches["event"] & matches["player"]).to_numpy()[rows]
-    if both.any():
-        row = int(np.argmax(both))
-        settles = events.ledger.settles
-        return int(events.ledger.entrant[row]), settles is None or bool(settles[row])
-    if not matches["event"].any():
+    rows = (frame["event_id"] == event_id).arg_true()
+    if not rows.len():
         raise UnknownError(f"there is no event {event_id!r} in {events.results.source}")
-    if not (matches["event"] & matches["player"]).any():
+    players = frame["player"][rows]
+    player = player if (players == player).any() else normalise(player)
+    own = rows.filter(players == player)
+    if not own.len():
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}")
-    raise UnknownError(
-        f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
-        "or the event had fewer than two entries that count"
-    )
+    found = np.flatnonzero(np.isin(events.ledger.row, own.to_numpy()))
+    if not found.size:
+        raise UnknownError(
+            f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
+            "or the event had fewer than two entries that count"
+        )
+    settles = events.ledger.settles
+    entrant = int(events.ledger.entrant[found[0]])
+    return rows.to_list(), player, entrant, settles is None or bool(settles[found[0]])
 
 
-def states_before(system: System, events: Events, settlement: int, start: States | None) -> States:
-    """Every player's state before a group of the events."""
+def settlement_number(events: Events, entrant: int) -> int:
+    """The settlement of an entrant."""
+    return int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
+
+
+def states_before(system: System, events: Events, settlement: int, replayed: Replayed) -> States:
+    """The state of every entrant of a settlement before it, (players, fields); others' are not to be read."""
+    columns = events.columns
     pool = next(pool for pool in events.pools if pool.first <= settlement < pool.last)
-    states = newcomers(system, events.player_names.len()) if start is None else start.copy()
-    return states_after(system, events.columns, pool.first, settlement, states)
+    first, now, stop = (int(columns.entrants[each]) for each in (pool.first, settlement, settlement + 1))
+    last = np.full(events.player_names.len(), -1)
+    last[columns.player[first:now]] = np.arange(first, now)
+    players = columns.player[now:stop]
+    played = players[last[players] >= 0]
+    states = newcomers(system, last.size) if replayed.start is None else replayed.start.copy()
+    states[played] = replayed.after[last[played]]
+    return states
 
 
-class Account:
-    """One entrant's comparisons in a group, and what else moved it."""
+class Narrator:
+    """Tells one change: finds its parts, what each did, and the words for them."""
 
-    def __init__(self, system: System, events: Events, settlement: int, entrant: int, states: Any) -> None:
-        self.system, self.events, self.settlement, self.entrant = system, events, settlement, entrant
-        self.params = system.params()
-        self.states = states
-        self.columns = events.columns
-        self.first = int(events.columns.entrants[settlement])
-        self.me = self.entering(entrant)
-        self.by_pairs = not rules.overrides(rules.rate_event, system)
-        self.meetings = list(self.comparisons())
+    def __init__(self, account: Account, table: Standings, event_id: str, player: str, after: Any) -> None:
+        self.account, self.table, self.event_id, self.player, self.after = account, table, event_id, player, after
+        self.system, self.events = account.system, account.events
+        self.before = float(account.state(account.entrant).rating)
+        self.delta = float(after.rating - self.before)
+        self.change = shown_change(self.before, float(after.rating), self.system.digits)
+        self.entry_in = {heat: i for heat, _, _, i in account.heats()}
+        ids = {self.event_of(heat) for heat in self.entry_in}
+        self.several_events = len(ids) > 1
 
-    def state(self, entrant: int) -> Any:
-        """What the replay knew of an entrant before."""
-        return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
+    def event_of(self, heat: int) -> str:
+        """The event of one of the player's heats."""
+        return str(self.events.results.frame["event_id"][int(self.events.entry_row[self.entry_in[heat]])])
 
-    def entering(self, entrant: int) -> Any:
-        """What an entrant brought."""
-        return rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
+    def name_of(self, heat: int) -> str:
+        """The name of one of the player's heats; empty where it has none."""
+        return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
 
-    def name(self, entrant: int) -> str:
-        """An entrant's name."""
-        return str(self.events.player_names[int(self.columns.player[entrant])])
+    def words_of(self, heat: int) -> str:
+        """One of the player's heats in a sentence."""
+        return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
 
-    def comparisons(self) -> Iterator[Meeting]:
-        """Each comparison of the entrant, heat by heat, in the order in which the replay adds them."""
-        if not self.by_pairs:
-            return
-        columns, settlement = self.columns, self.settlement
-        if not columns.heats.size:
-            yield from self.in_heat(settlement, self.first, int(columns.entrants[settlement + 1]))
-            return
-        for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
-            yield from self.in_heat(heat, int(columns.entries[heat]), int(columns.entries[heat + 1]))
+    def status_in(self, heat: int) -> str:
+        """How the player ended a heat: a status of the results."""
+        i = self.entry_in[heat]
+        finished = self.events.columns.finished
+        if not finished.size or finished[i]:
+            return "finished"
+        if self.name_of(heat) == OVERALL:
+            return "dnf"
+        sent = str(self.events.results.frame["status"][int(self.events.entry_row[i])])
+        return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that a system carries over to later heats
 
-    def in_heat(self, heat: int, start: int, stop: int) -> Iterator[Meeting]:
-        """The entrant's comparisons in one heat: entries `start` to `stop`."""
-        columns = self.columns
-        size = float(stop - start)
-        course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
-        slots = [self.first + int(inputs.slot_at(columns, i, self.first)) for i in range(start, stop)]
-        if self.entrant not in slots:
-            return
-        i = start + slots.index(self.entrant)
-        mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
-        names = self.events.entry_heat
-        for j in range(start, stop):
-            if j == i or not inputs.comparable(columns, i, j):
-                continue
-            you = slots[j - start]
-            theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
-            entering = self.entering(you)
-            if i < j:  # whoever stands first in the file is `a`, as in the replay
-                comparison = rules.compare(self.params, self.me, entering, mine, theirs, course)[0]
-            else:
-                comparison = rules.compare(self.params, entering, self.me, theirs, mine, course)[1]
-            gap = self.state(you).rating - self.state(self.entrant).rating
-            yield Meeting(
-                self.name(you),
-                gap,
-                "" if names is None else str(names[i]),
-                comparison,
-                float(inputs.weight_at(columns, heat)),
-            )
+    def explanation(self) -> Explanation:
+        """All of it."""
+        duels = self.account.duels()
+        self.leads = {duel.opponent: self.account.lead(duel.opponent) for duel in duels}
+        if self.account.by_pairs:
+            counting, causes = self.account.credited(duels, self.after)
+            parts = self.partition(counting, UNLIMITED)
+        else:
+            parts = self.partition(duels, affordable_parts(self.account.settlement))
+            heats = [list(heading.heats) for heading in parts.headings]
+            counting, causes = self.account.shared(duels, parts.members, heats, self.delta)
+            parts = parts.among([duel.theirs for duel in duels], [duel.theirs for duel in counting])
+        groups, phrases, rows = self.grouped(parts, counting, causes)
+        result = self.outcome(counting)
+        return Explanation(
+            event_id=self.event_id,
+            player=self.player,
+            rating_before=self.before,
+            delta=self.delta,
+            rows=rows,
+            outcome=result,
+            summary=wording.summary(self.player, result, phrases, self.change),
+            rating_after=float(self.after.rating),
+            digits=self.system.digits,
+            verdict=wording.verdict(self.player, result, self.change),
+            cause=wording.cause(phrases, self.change),
+            groups=groups,
+            duels=self.duels_in_words(counting),
+            ranked_by=ranked_by(self.table, self.player),
+            standings=self.table.frame(),
+            method="" if self.account.by_pairs else WHOLE_FIELD.format(title=self.system.title),
+        )
 
-    def totals(self) -> Any:
-        """The evidence added up."""
-        sums = list(blank(self.system.evidence_type))
-        for meetings in self.meetings:
-            comparison = times(rules.evidence(self.params, meetings.comparison), meetings.weight)
-            sums = [a + b for a, b in zip(sums, comparison, strict=True)]
-        return self.system.evidence_type(*sums)
+    def partition(self, duels: Sequence[Duel], most: int) -> Partition:
+        """Which duels share a part of the change, of at most so many."""
+        overall = {heat for heat in self.entry_in if self.name_of(heat) == OVERALL}
+        return partition(duels, self.leads, overall, self.system, most)
 
-    def rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
-        """The explanation's rows: comparisons, then other causes."""
-        if not self.by_pairs:
-            yield from self.left_out_rows(player, after)
-            return
-        totals, before = self.totals(), self.state(self.entrant)
-        for meetings in self.meetings:
-            credit_of = times(rules.credit(self.params, self.me, totals, after, meetings.comparison), meetings.weight)
-            if credit_of.weight != 0.0:
-                comparison = meetings.comparison
-                yield (
-                    player,
-                    meetings.opponent,
-                    meetings.heat,
-                    comparison.result,
-                    comparison.expected,
-                    credit_of.weight,
-                    credit_of.contribution,
-                    OPPONENT,
-                )
-        causes = rules.causes(self.params, before, self.me, totals, after)
-        for cause, points in causes._asdict().items():
-            if points != 0.0:
-                yield player, None, None, None, None, None, points, cause
+    def grouped(
+        self, parts: Partition, duels: Sequence[Duel], causes: dict[str, float]
+    ) -> tuple[tuple[Group, ...], list[wording.Phrases], pl.DataFrame]:
+        """The groups of the change, each as the subject of a sentence, and the rows of all."""
+        digits = self.system.digits
+        points = [math.fsum(duels[k].contribution for k in members) for members in parts.members]
+        visible = shown_parts([*points, *causes.values()], self.change, digits)
+        groups, phrases = [], []
+        rows: list[tuple[Any, ...]] = [()] * len(duels)
+        for number, (heading, members) in enumerate(zip(parts.headings, parts.members, strict=True)):
+            mine = [duels[k] for k in members]
+            label, result, subjects = self.words_for(heading, mine, visible[number])
+            expected, won = math.fsum(duel.expected for duel in mine), math.fsum(duel.result for duel in mine)
+            groups.append(Group(heading.kind, label, result, len(mine), expected, won, points[number], visible[number]))
+            phrases.append(wording.Phrases(heading.kind, visible[number], *subjects))
+            cells = shown_parts([duel.contribution for duel in mine], visible[number], digits)
+            for k, duel, cell in zip(members, mine, cells, strict=True):
+                who = self.player, self.account.name(duel.opponent), self.name_of(duel.heat)
+                numbers = duel.result, duel.expected, duel.weight, duel.contribution
+                rows[k] = *who, *numbers, OPPONENT, number, float(cell)
+        for number, (cause, amount) in enumerate(causes.items(), start=len(groups)):
+            words, cell = wording.cause_words(cause), visible[number]
+            groups.append(Group(CAUSE, wording.capitalised(words), "", 0, 0.0, 0.0, amount, cell))
+            phrases.append(wording.Phrases(CAUSE, cell, words, words))
+            rows.append((self.player, None, None, None, None, None, amount, cause, number, float(cell)))
+        return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
-    def left_out_rows(self, player: str, after: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a system that is no sum over pairs: each opponent left out, then what only all explain."""
-        change = after.rating - self.state(self.entrant).rating
-        explained = 0.0
-        for out in contributions(self.system, self.columns, self.settlement, self.entrant, self.states, change):
-            expected = float(rules.expect(self.params, self.me, self.entering(out.entrant)))
-            explained += out.contribution
-            yield player, self.name(out.entrant), None, out.result, expected, None, out.contribution, OPPONENT
-        if change != explained:
-            yield player, None, None, None, None, None, change - explained, JOINT
+    def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
+        """A group's label, how it went, and what it is called in a sentence, for others and for the player."""
+        against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
+        if heading.kind == HEAT:
+            names = [self.words_of(heat) for heat in heading.heats]
+            status = self.status_in(heading.heats[0]) if len(names) == 1 else "finished"
+            result = wording.heat_result(against, status)
+            return wording.heats_label(names), result, wording.heat_subject(names, status)
+        if heading.kind == BAND:
+            label = wording.capitalised(wording.band_words(heading, digits, self.player))
+            return label, wording.band_result(against), wording.band_subject(heading, against, digits)
+        name, lead = self.account.name(heading.opponent), self.leads[heading.opponent]
+        ended = "won" if against.won else "lost" if against.lost else "drew"
+        subjects = wording.opponent_subject(name, against, lead, points, digits)
+        return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
-    def gaps(self) -> dict[str, float]:
-        """How far above the player each opponent was rated before, in points."""
-        if self.by_pairs:
-            return {meetings.opponent: meetings.gap for meetings in self.meetings}
-        mine = self.state(self.entrant).rating
-        others = range(self.first, int(self.columns.entrants[self.settlement + 1]))
-        return {self.name(other): self.state(other).rating - mine for other in others}
+    def outcome(self, duels: Sequence[Duel]) -> str:
+        """How the player did against the opponents: by the overall result or the only heat, else over all duels."""
+        if self.several_events:
+            return ""
+        place = {line.player: line.place or 0 for line in self.table.deciding}
+        opponents = {duel.opponent: self.account.name(duel.opponent) for duel in duels}
+        if self.player in place:
+            mine = place[self.player]
+            results = [
+                1.0 if mine < place[name] else 0.0 if mine > place[name] else 0.5
+                for name in opponents.values()
+                if name in place
+            ]
+        else:
+            by_opponent: dict[int, list[float]] = {}
+            for duel in duels:
+                by_opponent.setdefault(duel.opponent, []).append(duel.result)
+            results = [sum(each) / len(each) for each in by_opponent.values()]
+        status = next((line.status for line in self.table.deciding if line.player == self.player), "finished")
+        teams = any(line.contested_by_teams for line in self.table.lines)
+        return wording.outcome(wording.tally(results), status, teams=teams)
+
+    def duels_in_words(self, duels: Sequence[Duel]) -> Duels:
+        """How many duels were won, what a duel is, and who is not compared."""
+        results = [duel.result for duel in duels]
+        graded = any(result not in (0.0, 0.5, 1.0) for result in results)
+        won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)
+        left_out: list[tuple[str, str | None, str]] = [
+            (self.account.name(entrant), self.words_of(heat), reason) for heat, entrant, reason in self.account.left_out
+        ]
+        ranked = {line.player for line in self.table.lines if line.place is not None}
+        unranked = [line for line in self.table.lines if line.place is None and line.player not in ranked]
+        left_out += [(line.player, None, UNRANKED_WORDS[line.status]) for line in unranked]
+        heats = [self.name_of(heat) for heat in dict.fromkeys(duel.heat for duel in duels)]
+        opponents = len({duel.opponent for duel in duels})
+        draws = wording.tally(results).drew > 0
+        return Duels(
+            count=len(duels),
+            won=won,
+            expected=expected,
+            headline=wording.duels_headline(len(duels), won, expected, graded=graded),
+            meaning=wording.duel_meaning(self.player, heats, opponents, draws=draws, graded=graded) if duels else "",
+            not_compared=wording.not_compared_words(left_out, len(self.entry_in)),
+        )

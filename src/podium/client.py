@@ -219,9 +219,18 @@ class Client:
         """Explain why a player's rating moved in an event.
 
         Returns:
-            The change in points, its reasons as rows, and the reasons in a sentence.
+            The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
         return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}/players/{quote_name(player)}")
+
+    def what_if(self, pool: str, event_id: str, player: str) -> dict[str, Any]:
+        """Show what an event would have done to a player's rating with one thing changed.
+
+        Returns:
+            The change as it was, and `alternatives`: what was changed in words, and the change in points then.
+        """
+        path = f"{pool_path(pool)}/events/{quote_name(event_id)}/players/{quote_name(player)}/what-if"
+        return self._object("GET", path)
 
     def compare(self, pool: str, player: str, other: str) -> dict[str, Any]:
         """Compare two players: where they stand, what is expected, and every event in which they met.

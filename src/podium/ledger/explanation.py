@@ -33,6 +33,7 @@ SCHEMA = {
     "weight": pl.Float64,
     "contribution": pl.Float64,
     "cause": pl.String,
+    "gap": pl.Float64,
     "group": pl.Int64,
     "shown": pl.Float64,
 }
@@ -71,8 +72,8 @@ class Explanation:
     player: str
     rating_before: float
     delta: float
-    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, group, shown. `group` is a number
-    # into `groups`, and the rows of a group add up to it as shown.
+    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, gap, group, shown. `gap` says how
+    # far above the player the opponent was rated; `group` is a number into `groups`, whose rows add up to it as shown.
     rows: pl.DataFrame
     outcome: str  # "won", "drew", "lost", "came last", "quit" or "beat 2 of 5"; empty where nobody was compared
     summary: str  # a few sentences to the player
@@ -293,12 +294,12 @@ class Narrator:
             for k, duel, cell in zip(members, mine, cells, strict=True):
                 who = self.player, self.account.name(duel.opponent), self.name_of(duel.heat)
                 numbers = duel.result, duel.expected, duel.weight, duel.contribution
-                rows[k] = *who, *numbers, OPPONENT, number, float(cell)
+                rows[k] = *who, *numbers, OPPONENT, self.leads[duel.opponent], number, float(cell)
         for number, (cause, amount) in enumerate(causes.items(), start=len(groups)):
             words, cell = wording.cause_words(cause), visible[number]
             groups.append(Group(CAUSE, wording.capitalised(words), "", 0, 0.0, 0.0, amount, cell))
             phrases.append(wording.Phrases(CAUSE, cell, words, words))
-            rows.append((self.player, None, None, None, None, None, amount, cause, number, float(cell)))
+            rows.append((self.player, None, None, None, None, None, amount, cause, None, number, float(cell)))
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
@@ -311,7 +312,7 @@ class Narrator:
             return wording.heats_label(names), result, wording.heat_subject(names, status)
         if heading.kind == BAND:
             label = wording.capitalised(wording.band_words(heading, digits, self.player))
-            return label, wording.band_result(against), wording.band_subject(heading, against, digits)
+            return label, wording.band_result(against), wording.band_subject(heading, against, points, digits)
         name, lead = self.account.name(heading.opponent), self.leads[heading.opponent]
         ended = "won" if against.won else "lost" if against.lost else "drew"
         subjects = wording.opponent_subject(name, against, lead, points, digits)
@@ -336,8 +337,8 @@ class Narrator:
                 by_opponent.setdefault(duel.opponent, []).append(duel.result)
             results = [sum(each) / len(each) for each in by_opponent.values()]
         status = next((line.status for line in self.table.deciding if line.player == self.player), "finished")
-        teams = any(line.contested_by_teams for line in self.table.lines)
-        return wording.outcome(wording.tally(results), status, teams=teams)
+        sides = {line.team for line in self.table.lines if line.contested_by_teams}
+        return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
     def duels_in_words(self, duels: Sequence[Duel]) -> Duels:
         """How many duels were won, what a duel is, and who is not compared."""

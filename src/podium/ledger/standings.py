@@ -203,12 +203,12 @@ def teams_ranked_by(finishers: Iterable[Line]) -> str:
     for line in finishers:
         sides.setdefault(line.team or line.player, []).append(line)
     if all(line.team_score is not None for side in sides.values() for line in side):
-        basis, marks = "score", {name: plain(side[0].team_score) for name, side in sides.items()}
+        basis, marks = "scores", {name: plain(side[0].team_score) for name, side in sides.items()}
     elif all(line.position is not None for side in sides.values() for line in side):
         return "Ranked as sent"
     else:
         sums = {name: sum(Decimal(str(line.score or 0.0)) for line in side) for name, side in sides.items()}
-        basis, marks = "sum of scores", {name: plain(float(total)) for name, total in sums.items()}
+        basis, marks = "sums of scores", {name: plain(float(total)) for name, total in sums.items()}
     return f"Ranked by the teams' {basis}: {', '.join(f'{name} {mark}' for name, mark in marks.items())}"
 
 

@@ -193,6 +193,8 @@ def instead(heat: OwnHeat) -> str:
     """What happened, in place of which something else is imagined."""
     if not heat.rank:
         return "instead of quitting" if heat.status == "quit" else "instead of not finishing"
+    if len({side_of(each) for each in heat.rivals}) == 1:
+        return "instead of drawing" if heat.tied else "instead of losing"
     return f"instead of {'sharing' if heat.tied else 'finishing'} {ordinal(heat.rank)}{' place' if heat.tied else ''}"
 
 

@@ -43,12 +43,12 @@ def tally(results: Sequence[float]) -> Tally:
     return Tally(won, len(results) - won - lost, lost)
 
 
-def outcome(against: Tally, status: str, *, teams: bool = False) -> str:
+def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
     """How the player did against the opponents, the way that follows a name: "won", "beat 5 of 6", "came last".
 
     Args:
         status: the player's, where one heat decides.
-        teams: of two teams the one that does not win loses; nobody comes last.
+        two_teams: where two teams compete, the one that does not win loses, and nobody comes last.
     """
     if not against.duels:
         return ""
@@ -57,14 +57,14 @@ def outcome(against: Tally, status: str, *, teams: bool = False) -> str:
     if against.won == against.duels:
         return "won"
     if against.lost == against.duels:
-        return "lost" if against.duels == 1 or teams else "came last"
+        return "lost" if against.duels == 1 or two_teams else "came last"
     if against.drew == against.duels:
         return "drew"
     if not against.lost:
         return "shared first place"
     if not against.won:
         return "shared last place"
-    drew = f" and drew with {against.drew}" if against.drew else ""
+    drew = f", drew with {against.drew}" if against.drew else ""
     return f"beat {against.won} of {against.duels}{drew}"
 
 
@@ -104,7 +104,8 @@ def heats_subject(names: Sequence[str]) -> str:
     """One heat or neighbouring ones in a sentence, from their words."""
     if len(names) == 1:
         return names[0]
-    return f"{names[0].replace('heat ', 'heats ', 1).replace('event ', 'events ', 1)} to {short(names[-1])}"
+    first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
+    return f"{first} {'and' if len(names) == 2 else 'to'} {short(names[-1])}"  # noqa: PLR2004  (two)
 
 
 def short(words: str) -> str:
@@ -195,17 +196,13 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
     return other, own
 
 
-def band_subject(heading: Heading, against: Tally, digits: int) -> tuple[str, str]:
-    """A band as a subject, for others and for the player."""
+def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
+    """A band as a subject, for others and for the player, by what agrees with its points: the duels won or lost."""
     count = against.duels
-    opponents = "opponent" if count == 1 else "opponents"
-    if against.lost == count:
-        verb = f"losing to {count}"
-    elif against.drew == count:
-        verb = f"drawing with {count}"
-    else:
-        verb = f"beating {count}" if against.won == count else f"beating {against.won or 'none'} of {count}"
-    other, own = (f"{verb} {opponents} rated {band_words(heading, digits, to)}" for to in ("", "you"))
+    verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
+    opponents = f"{'' if number == count else f'{number} of '}{count} opponent{'s' if count > 1 else ''}"
+    words = f"{verb} {opponents}" if number else f"the duels with {opponents.removeprefix('0 of ')}"
+    other, own = (f"{words} rated {band_words(heading, digits, to)}" for to in ("", "you"))
     return other, own
 
 
@@ -223,12 +220,13 @@ def effect(points: Decimal) -> str:
 
 
 def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
-    """The largest part in the direction of the change, where it is as much as two fifths of it."""
+    """The largest part in the direction of the change, where no other is as large and it is two fifths of it."""
     sign = 1 if change > 0 else -1
     largest = max(phrases, key=lambda each: sign * each.points, default=None)
     if largest is None or not change or sign * largest.points < DECIDING_SHARE * abs(change):
         return None
-    return largest
+    alike = sum(each.points == largest.points for each in phrases)
+    return largest if alike == 1 else None
 
 
 def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
@@ -285,10 +283,9 @@ def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bo
         against = f"{opponents} opponent{'s' if opponents > 1 else ''}"
         text = f"A duel is {player} against one opponent in one heat: {against}, {whole} heats{more}."
     else:
-        text = f"A duel is {player} against one opponent."
-    if graded:
-        return f"{text} How far ahead one finished counts: a duel's result is between 0 and 1."
-    return f"{text} A draw is half." if draws else text
+        text = f"A duel is {player} against one opponent." if opponents > 1 else ""
+    more = "How far ahead one finished counts: a duel's result is between 0 and 1." if graded else "A draw is half."
+    return " ".join(filter(None, (text, more if graded or draws else "")))
 
 
 def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:

@@ -179,8 +179,17 @@ def explanation(
 ) -> dict[str, Any]:
     """Why a player's rating moved in an event."""
     reasons = store.explain(pool, event_id, player)
-    figures = {"rating_before": reasons.rating_before, "delta": reasons.delta, "words": reasons.summary}
-    return {"event_id": event_id, "player": reasons.player} | figures | {"reasons": reasons.rows.to_dicts()}
+    return reasons.to_dict() | {"reasons": reasons.rows.to_dicts()}
+
+
+@router.get(
+    "/{pool}/events/{event_id}/players/{player}/what-if",
+    responses=error_responses(*READ_ERRORS, 409),
+    tags=["events"],
+)
+def what_if(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader) -> dict[str, Any]:
+    """What an event would have done to a player's rating with one thing changed: at most eight alternatives."""
+    return store.what_if(pool, event_id, player).to_dict()
 
 
 @router.get("/{pool}/matches", responses=REFUSALS, tags=["matches"])

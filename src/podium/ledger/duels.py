@@ -144,7 +144,7 @@ class Account:
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
             spans = [range(*self.span(heat)) for heat in heats]
-            by_part.append(Part([entry for span in spans for entry in span] or members, members))
+            by_part.append(Part([entry for span in spans for entry in span] or members, members, alone=bool(heats)))
         shares = fair_shares(self.system, self.settlement, self.entrant, self.states, change, by_part)
         of_entry = {
             entry: points

@@ -18,7 +18,9 @@ from podium.engine.system import System
 
 MOST_PARTS = 8  # parts whose coalitions are all rated: 256
 MOST_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time
-MAX_WORK = 2e7  # pairs to be rated again: fewer parts and larger blocks where a field is large
+QUICK_WORK = 1.1e5  # pairs to be rated again in some 10 ms; more than FEW_PARTS only where that is enough
+FEW_PARTS = 5
+MAX_WORK = 2e7  # pairs to be rated again at all: fewer parts, and larger blocks, where a field is large
 COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # of those who remain
 Mask = npt.NDArray[np.bool_]
 
@@ -28,6 +30,7 @@ class Part(NamedTuple):
 
     entries: list[int]  # that are gone without it
     members: list[int]  # the entries among which its share is divided, neighbours together
+    alone: bool  # members are left out of this part alone, not of the whole
 
 
 class Shares(NamedTuple):
@@ -63,9 +66,11 @@ def settlement_of(columns: inputs.Columns, number: int) -> Settlement:
 
 
 def affordable_parts(settlement: Settlement) -> int:
-    """How many parts of a field can be rated in every coalition: all of `MOST_PARTS` but where the field is large."""
-    field = float((settlement.stop - settlement.start).max())
-    return max(1, min(MOST_PARTS, int(math.log2(max(2.0, 4.0 * MAX_WORK / field**2)))))  # a coalition is half the field
+    """How many parts of a field can be rated in every coalition: `MOST_PARTS`, or fewer where that is much work."""
+    sizes = (settlement.stop - settlement.start).astype(np.float64)
+    pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
+    quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
+    return max(1, min(MOST_PARTS, max(quick, FEW_PARTS), most))
 
 
 def fair_shares(
@@ -78,29 +83,36 @@ def fair_shares(
         change: of the entrant's rating.
 
     Returns:
-        Shapley's value of each part, divided in proportion to what each member did when all else was there.
+        Shapley's value of each part, divided in proportion to what each member did when all else of the part was there.
     """
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
-    blocks = [blocks_of(part.members, part, parts, settlement) for part in parts]
-    left_out = [block for each in blocks if len(each) > 1 for block in each]
     base, size = int(settlement.start[0]), settlement.entrant.size
-    present = np.ones((coalitions.size + len(left_out), size), np.bool_)
+    within = np.ones((coalitions.size, size), np.bool_)
     for number, part in enumerate(parts):
         without = np.flatnonzero((coalitions >> number) & 1 == 0)
-        present[np.ix_(without, np.array(part.entries) - base)] = False
-    for row, block in enumerate(left_out, start=coalitions.size):
-        present[row, np.array(block) - base] = False
-    changes = changes_among(system, settlement, entrant, states, present)
+        within[np.ix_(without, np.array(part.entries) - base)] = False
+    blocks = [blocks_of(part.members, parts, settlement) for part in parts]
+    whole = np.ones(size, np.bool_)
+    left_out = []
+    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
+        for block in each if len(each) > 1 else []:
+            present = (within[1 << number] if part.alone and len(parts) > 1 else whole).copy()
+            present[np.array(block) - base] = False
+            left_out.append(present)
+    changes = changes_among(system, settlement, entrant, states, np.array([*within, *left_out]))
     worth = np.append(changes[: coalitions.size], change)
-    effects = iter((change - changes[coalitions.size :]).tolist())
+    values = shapley_values(worth)
+    rest = iter(changes[coalitions.size :].tolist())
     of_members = []
-    for share, each in zip(shapley_values(worth), blocks, strict=True):
-        of_blocks = divided(share, [next(effects) for _ in each]) if len(each) > 1 else [share]
-        of_members.append([part / len(block) for part, block in zip(of_blocks, each, strict=True) for _ in block])
+    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
+        share, of_part = values[number], float(worth[1 << number]) if part.alone else change
+        effects = [of_part - next(rest) for _ in each] if len(each) > 1 else [share]
+        of_blocks = divided(share, effects)
+        of_members.append([points / len(block) for points, block in zip(of_blocks, each, strict=True) for _ in block])
     return Shares(float(worth[0]), of_members)
 
 
-def blocks_of(members: list[int], part: Part, parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
+def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
     """The members of a part that are left out one at a time, or in a large field the blocks of neighbours."""
     total = sum(len(each.members) for each in parts)
     field = float((settlement.stop - settlement.start).max())

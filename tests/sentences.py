@@ -1,4 +1,4 @@
-"""A history of all kinds of events, and what is said of it: `python tests/sentences.py` writes the golden file anew."""
+"""A history of all kinds of events, and its explanations: `python tests/sentences.py` writes the golden file anew."""
 
 import functools
 import random
@@ -106,13 +106,18 @@ def gone(name, status, heat):
     return {"player": name, "heat": heat, "status": status, "played_s": 100.0, "duration_s": GAME_S}
 
 
-def sentences(system, most=100):
-    """What is said of a hundred changes of the history, or of the first few of these; of every tenth all of it."""
+def sentences(system, most=100, explained=None):
+    """The words for a hundred changes of the history, or for the first few of these; of every tenth all of them.
+
+    `explained` is a list to which the explanations are added.
+    """
     rated = podium.rate(history(), system)
     changes = rated.history.select("event_id", "player").rows()
     rng = random.Random(system)  # noqa: S311  (a sample)
     for k, (event_id, player) in enumerate(rng.sample(changes, 100)[:most]):
         why = rated.explain(event_id, player)
+        if explained is not None:
+            explained.append(why)
         yield f"{event_id} {why.summary}"
         yield "    " + " ".join(filter(None, (why.duels.headline, why.duels.not_compared)))
         if k % 10 == 0:

@@ -32,13 +32,14 @@ def explanation_text(explanation: "Explanation") -> str:
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     """The lines of a change: what, and how many points."""
+    from podium.ledger.groups import BAND, HEAT
     from podium.rounding import signed
 
     yield "Before", str(explanation.shown_before)
     for number, group in enumerate(explanation.groups):
         yield ", ".join(filter(None, (group.label, group.result))), signed(group.shown)
         rows = explanation.rows_of(number).to_dicts()
-        if group.duels > 1:
+        if group.kind in {HEAT, BAND}:
             yield from group_lines(rows, explanation.digits, several_heats=len({row["heat"] for row in rows}) > 1)
     yield "After", f"{explanation.shown_after}  ({signed(explanation.shown_change)})"
 
@@ -79,10 +80,12 @@ def what_if_text(imagined: "WhatIf") -> str:
 
 def columns(lines: list[tuple[str, str]]) -> list[str]:
     """Words and numbers side by side: the words to the left, the numbers' last digits in line."""
-    width = max(len(words) for words, _ in lines)
+    from rich.cells import cell_len
+
+    width = max(cell_len(words) for words, _ in lines)
     whole = max(len(numbers.split("  ")[0]) for _, numbers in lines)
     aligned = []
     for words, numbers in lines:
         number, _, more = numbers.partition("  ")
-        aligned.append(f"  {words.ljust(width)}  {number.rjust(whole)}  {more}".rstrip())
+        aligned.append(f"  {words}{' ' * (width - cell_len(words))}  {number.rjust(whole)}  {more}".rstrip())
     return aligned

@@ -267,7 +267,7 @@ class Narrator:
             duels=self.duels_in_words(counting),
             ranked_by=ranked_by(self.table, self.player),
             standings=self.table.frame(),
-            method="" if self.account.by_pairs else WHOLE_FIELD.format(title=self.system.title),
+            method=WHOLE_FIELD.format(title=self.system.title) if len(groups[1:]) and not self.account.by_pairs else "",
         )
 
     def partition(self, duels: Sequence[Duel], most: int) -> Partition:
@@ -310,12 +310,15 @@ class Narrator:
             status = self.status_in(heading.heats[0]) if len(names) == 1 else "finished"
             result = wording.heat_result(against, status)
             return wording.heats_label(names), result, wording.heat_subject(names, status)
+        opponent = duels[0].opponent
+        name, lead = self.account.name(opponent), self.leads[opponent]
+        subjects = wording.opponent_subject(name, against, lead, points, digits)
         if heading.kind == BAND:
             label = wording.capitalised(wording.band_words(heading, digits, self.player))
-            return label, wording.band_result(against), wording.band_subject(heading, against, points, digits)
-        name, lead = self.account.name(heading.opponent), self.leads[heading.opponent]
+            if len(duels) > 1:
+                subjects = wording.band_subject(heading, against, points, digits)
+            return label, wording.band_result(against), subjects
         ended = "won" if against.won else "lost" if against.lost else "drew"
-        subjects = wording.opponent_subject(name, against, lead, points, digits)
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:

@@ -33,7 +33,6 @@ class Heading:
 
     kind: str
     heats: tuple[int, ...] = ()  # of the events' columns
-    opponent: int = -1  # an entrant
     edges: tuple[Decimal | None, Decimal | None] = (None, None)  # of a band: from the first on, up to below the second
 
 
@@ -68,7 +67,7 @@ def partition(
         part_of = {heat: k for k, heading in enumerate(headings) for heat in heading.heats}
         return Partition(headings, members_of([part_of[duel.heat] for duel in duels], len(headings)))
     if len(duels) <= min(MOST_PARTS, most):
-        headings = [Heading(OPPONENT, opponent=duel.opponent) for duel in duels]
+        headings = [Heading(OPPONENT) for _ in duels]
         return Partition(headings, [[k] for k in range(len(duels))])
     edges = band_edges(system, most)
     limits = [None, *edges, None]

@@ -167,26 +167,32 @@ def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
     for number, heat in enumerate(heats):
         where = f" {names[number]}" if several else ""
         others = [each.rank for each in heats if each.rank and each is not heat and each.name != OVERALL]
-        if not heat.rank and heat.mates:
-            place = 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]})
-            quits.append(Altered(f"finished{where} with the team {instead(heat)}", [(heat, place)]))
-        elif not heat.rank:
-            place = min(median_high(others) if others else heat.expected, len(heat.rivals) + 1)
-            why = "the middle of the other heats" if others else "as the ratings expected"
-            quits.append(Altered(f"finished{where} {ordinal(place)} ({why}) {instead(heat)}", [(heat, place)]))
+        if heat.rank == 1 and not heat.tied:
+            continue
+        if not heat.rank:
+            place, where_to = finish_of(heat, others)
+            quits.append(Altered(f"finished{where} {where_to} {instead(heat)}", [(heat, place)]))
             if place == 1:
                 continue
-        elif heat.rank == 1 and not heat.tied:
-            continue
         wins.append((heat, Altered(f"won{where} {instead(heat)}", [(heat, 1)])))
     lost = [heat for heat in heats if heat.rank != 1 or heat.tied]
-    every = [Altered(f"won all {len(heats)} heats", [(heat, 1) for heat in lost])] if len(lost) > 1 else []
+    count = sum(heat.name != OVERALL for heat in heats)
+    every = [Altered(f"won all {count} heats", [(heat, 1) for heat in lost])] if len(lost) > 1 else []
     quits = quits[:most]
     room = max(0, most - len(quits) - len(every))
     if len(wins) > room:  # the worst heats, in their order
         worst = sorted(wins, key=lambda each: each[0].rank or len(each[0].rivals) + 1, reverse=True)[:room]
         wins = [each for each in wins if each in worst]
     return [*quits, *(each for _, each in wins), *every][:most]
+
+
+def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
+    """The place that one who quit a heat is imagined at, and in words why; `others` are those of the other heats."""
+    if heat.mates:
+        return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
+    sides = len({side_of(each) for each in heat.rivals})
+    place = min(median_high(others) if others else heat.expected, sides + 1)
+    return place, f"{ordinal(place)} ({'the middle of the other heats' if others else 'as the ratings expected'})"
 
 
 def instead(heat: OwnHeat) -> str:

@@ -197,10 +197,10 @@ def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, di
 
 
 def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
-    """A band as a subject, for others and for the player, by what agrees with its points: the duels won or lost."""
+    """A band of several as a subject, for others and for the player, by the duels that agree with its points."""
     count = against.duels
     verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
-    opponents = f"{'' if number == count else f'{number} of '}{count} opponent{'s' if count > 1 else ''}"
+    opponents = f"{'' if number == count else f'{number} of '}{count} opponents"
     words = f"{verb} {opponents}" if number else f"the duels with {opponents.removeprefix('0 of ')}"
     other, own = (f"{words} rated {band_words(heading, digits, to)}" for to in ("", "you"))
     return other, own

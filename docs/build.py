@@ -126,7 +126,9 @@ def system_page(name: str) -> str:
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
     if judges_whole_field(system()):
         lines.append(
-            "- an explanation gives each part its fair share of the change ([what that means](../explanations.md))"
+            "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the change,"
+            " what it moved on average over all orders in which they could have joined"
+            " ([more](../explanations.md#what-a-part-means))"
         )
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
     lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -36,9 +37,9 @@ def text_adds_up(text):
     lines = [re.fullmatch(r"( +)\S.*?  +([+−]?[\d.]+)(  \(([+−]?[\d.]+)\))?", line) for line in text.splitlines()]  # noqa: RUF001
     found = [(len(line[1]), Decimal(line[2].replace("−", "-")), line[4]) for line in lines if line]  # noqa: RUF001
     (_, before, _), *parts, (_, after, change) = found
-    assert before + sum(number for indent, number, _ in parts if indent == 2) == after
+    least = min(indent for indent, _, _ in parts)
+    assert before + sum(number for indent, number, _ in parts if indent == least) == after
     assert after - before == Decimal(change.replace("−", "-"))  # noqa: RUF001
-    assert any(indent > 2 for indent, _, _ in parts)
     for k, (indent, number, _) in enumerate(parts):
         inner = []
         for deeper, each, _ in parts[k + 1 :]:
@@ -71,6 +72,14 @@ def test_the_winner_who_lost_points_by_quitting_a_heat():
     assert why.standings.filter(heat="2", player="Dragana")["status"].item() == "quit"
     add_up(why)
     text_adds_up(explanation_text(why))
+
+
+def test_what_is_printed_in_the_documentation_adds_up():
+    page = (Path(__file__).parents[2] / "docs" / "explanations.md").read_text(encoding="utf-8")
+    commands = page.split("    podium explain ")[1:]
+    assert len(commands) == 3
+    for text in commands:
+        text_adds_up(text.partition("What if")[0])
 
 
 @pytest.mark.parametrize("name", names())

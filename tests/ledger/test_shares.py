@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import podium
+from podium.engine.inputs import ABSENT, Columns
 from podium.ledger.shares import Settlement, affordable_parts, divided, settlement_of, shapley_values
 
 START = [
@@ -96,9 +97,11 @@ def test_more_than_eight_heats_share_a_part_with_their_neighbours():
 
 
 def test_a_large_field_has_fewer_parts():
+    empty = Columns(*[ABSENT] * len(Columns._fields))
+
     def parts(field):
         sizes = np.array([field])
-        return affordable_parts(Settlement(None, 0, (0, field), 0, np.array([0]), sizes, np.arange(field)))
+        return affordable_parts(Settlement(empty, 0, (0, field), 0, np.array([0]), sizes, np.arange(field)))
 
     assert [parts(field) for field in (9, 22, 200, 3000, 100_000)] == [8, 8, 5, 2, 1]
     rated = podium.rate(

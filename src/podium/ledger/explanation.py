@@ -103,12 +103,23 @@ class Explanation:
         return self.shown_after - self.shown_before
 
     def rows_of(self, group: int) -> pl.DataFrame:
-        """The rows of a group, those that moved the rating the way of the change first."""
+        """Select the rows of a group.
+
+        Args:
+            group: its number in `groups`.
+
+        Returns:
+            Rows as in `rows`, those that moved the rating the way of the change first.
+        """
         rows = self.rows.filter(pl.col("group") == group)
         return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the rows as JSON has it."""
+        """Turn the explanation into what JSON can hold.
+
+        Returns:
+            All but the rows; numbers that are called shown are those that people read.
+        """
         return {
             "event_id": self.event_id,
             "player": self.player,

@@ -44,7 +44,7 @@ class Partition:
     members: list[list[int]]  # of each heading, numbers of duels
 
     def among(self, before: Sequence[int], after: Sequence[int]) -> "Partition":
-        """The same of fewer duels, each known by its entry; a part without duels is gone."""
+        """Return the partition of some of the duels, each known by its entry; a part without duels is gone."""
         number_of = {entry: number for number, entry in enumerate(after)}
         members = [[number_of[before[k]] for k in each if before[k] in number_of] for each in self.members]
         pairs = [(heading, each) for heading, each in zip(self.headings, members, strict=True) if each]

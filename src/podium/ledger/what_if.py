@@ -52,7 +52,11 @@ class WhatIf:
     alternatives: tuple[Alternative, ...]  # a heat that was quit first, then the heats in turn, all of them last
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """Turn it into what JSON can hold.
+
+        Returns:
+            The change as it was, and `alternatives`: `words, delta, shown, better`.
+        """
         alternatives = [
             {"words": each.words, "delta": each.delta, "shown": float(each.shown), "better": float(each.better)}
             for each in self.alternatives

@@ -126,8 +126,8 @@ def system_page(name: str) -> str:
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
     if judges_whole_field(system()):
         lines.append(
-            "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the change,"
-            " what it moved on average over all orders in which they could have joined"
+            "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the"
+            " change, what it moved on average over all orders in which they could have joined"
             " ([more](../explanations.md#what-a-part-means))"
         )
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")

@@ -17,7 +17,8 @@ from podium.engine.periods import EVENT
 from podium.engine.replay import Replayed, States, newcomers, replay
 from podium.engine.system import System
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
-from podium.ledger.explanation import Explanation, explain
+from podium.ledger.explaining import explain
+from podium.ledger.explanation import Explanation
 from podium.ledger.history import history
 from podium.ledger.saved import Start, read_start
 from podium.ledger.what_if import WhatIf, what_if

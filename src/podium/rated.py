@@ -22,7 +22,8 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.explanation import Explanation, explain
+from podium.ledger.explaining import explain
+from podium.ledger.explanation import Explanation
 from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.ledger.what_if import WhatIf, what_if
@@ -222,7 +223,7 @@ class Rated:
                     yield name, 0
 
     def explain(self, event_id: str, player: str) -> Explanation:
-        """Why a player's rating moved in an event; see `podium.ledger.explanation.explain`.
+        """Why a player's rating moved in an event; see `podium.ledger.explaining.explain`.
 
         Args:
             event_id: as the results have it.

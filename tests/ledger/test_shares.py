@@ -113,6 +113,16 @@ def test_a_large_field_has_fewer_parts():
     assert settlement_of(rated.events.columns, 0).entrants == (0, 1500)
 
 
+@pytest.mark.parametrize("system", ["trueskill", "elo"])
+def test_one_who_met_nobody_has_nothing_to_share(system):
+    rows = [row for heat, order in (("1", "a"), ("2", "bc")) for row in race(order, heat=heat)]
+    why = podium.rate(rows, system, start=START).explain("e", "a")
+    assert (why.delta, why.groups, why.rows.height) == (0.0, (), 0)
+    assert why.verdict == "a kept the rating."
+    assert why.summary == "a: you kept your rating."
+    assert why.duels.headline == "Nobody was compared."
+
+
 def test_values_and_divisions():
     worth = np.array([0.0, 10.0, 20.0, 60.0])
     assert shapley_values(worth) == [25.0, 35.0]

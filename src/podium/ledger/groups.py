@@ -9,7 +9,7 @@ from podium.ledger.duels import Duel
 from podium.ledger.shares import MOST_PARTS
 from podium.rounding import shown
 
-HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"
+HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # a duel's own row has the cause OPPONENT
 NEAR, FAR = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of the same expected scores
 
 

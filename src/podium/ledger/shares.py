@@ -85,6 +85,8 @@ def fair_shares(
     Returns:
         Shapley's value of each part, divided in proportion to what each member did when all else of the part was there.
     """
+    if not parts:
+        return Shares(change, [])
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
     base, size = int(settlement.start[0]), settlement.entrant.size
     within = np.ones((coalitions.size, size), np.bool_)

@@ -17,7 +17,7 @@ from podium.engine.replay import Replayed, replay
 from podium.engine.selection import UNFINISHED_STATUS
 from podium.engine.system import System
 from podium.ledger.duels import Account
-from podium.ledger.explanation import find_entrant, settlement_number, states_before
+from podium.ledger.explaining import find_entrant, settlement_number, states_before
 from podium.ledger.shares import MAX_WORK
 from podium.ledger.wording import heat_words
 from podium.results.derived_heats import OVERALL

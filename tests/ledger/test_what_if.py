@@ -41,9 +41,13 @@ def deltas(rows, system, player="c", **settings):
 
 @pytest.mark.parametrize("system", ["elo", "stk", "trueskill", "xonstat-2015"])
 def test_the_winners_line_goes_to_whoever_would_have_won(system):
-    """Systems that compare times or scores take those of the place."""
-    found = deltas(heat("abcd"), system)
-    assert found == {"won instead of finishing third": pytest.approx(change(heat("cabd"), system), abs=1e-9)}
+    """Systems that compare times or scores take those of the place; how long one was there stays."""
+
+    def came_late(order):
+        return [row | ({"played_s": 150.0} if row["player"] == "c" else {}) for row in heat(order)]
+
+    found = deltas(came_late("abcd"), system)
+    assert found == {"won instead of finishing third": pytest.approx(change(came_late("cabd"), system), abs=1e-9)}
 
 
 @pytest.mark.parametrize("system", ["elo", "trials", "stk-rd", "codeforces"])

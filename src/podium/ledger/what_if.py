@@ -102,7 +102,8 @@ def what_if(
 
     A heat that was quit is finished in the middle place of the player's other heats, or where the ratings expected it
     if there is none. The others keep their order; whoever is behind the player then takes the next line (score and
-    time) of those sent. Where teams compete it is the player's team that wins, by its team score.
+    time) of those sent. Where teams compete it is the player's team that wins, by its team score. Within a rating
+    period it is the change of the whole period that would have been another.
 
     Raises:
         UnknownError: there is no such event, or the player is not rated in it.
@@ -165,11 +166,9 @@ def side_at(columns: Columns, i: int) -> int:
 
 def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
     """What to change, at most so many: quits first, then the heats that were lost, all heats last."""
-    names = [heat_words(heat.name) for heat in heats]
-    several = len(heats) > 1
     quits, wins = [], []
-    for number, heat in enumerate(heats):
-        where = f" {names[number]}" if several else ""
+    for heat in heats:
+        where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
         others = [each.rank for each in heats if each.rank and each is not heat and each.name != OVERALL]
         if heat.rank == 1 and not heat.tied:
             continue
@@ -248,11 +247,11 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
         .astype(np.float64)
         for name in NUMBERS
     }
-    finishes = np.zeros(copies.height, np.bool_)
+    finishes = np.zeros(copies.height, np.bool_)  # who quit, and is imagined to have stayed to the end
     for k, each in enumerate(altered):
         place_of = {int(row): k * once.height + number for number, row in enumerate(rows)}
         for heat, place in each.places:
-            finishes[place_of[heat.row]] = True
+            finishes[place_of[heat.row]] = not heat.rank
             if heat.side >= 0:
                 take_place_of_team(numbers, heat, place, place_of)
             else:

@@ -17,6 +17,9 @@ from typer.testing import CliRunner
 
 import podium
 from podium.cli.app import app
+from podium.cli.demo import season_path
+from podium.cli.reasons import explanation_text, what_if_text
+from podium.engine.rules import overrides, rate_event
 from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
@@ -73,6 +76,13 @@ WORKED_FILES = (  # of a results table: title, file, system, what it shows
 )
 
 
+EXPLAINED = {  # of the example season: system, pool, event, player, and whether to imagine it otherwise
+    "heats": ("trials", "bikes", "bikes-058", "Dragana", " --what-if"),
+    "duel": ("trueskill", "duel", "duel-060", "Ivo", ""),
+    "contest": ("codeforces", "stunts", "stunts-060", "Amélie", ""),
+}
+
+
 def commands() -> list[tuple[str, ...]]:
     """Every command, groups before their own; the words of each."""
 
@@ -113,6 +123,12 @@ def system_page(name: str) -> str:
     lines.append(f"- every finisher needs {needs}")
     lines.append(f"- a quit or dnf: {system.unfinished[0].lower()}{system.unfinished[1:].rstrip('.')}")
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
+    if judges_whole_field(system()):
+        lines.append(
+            "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the"
+            " change, what it moved on average over all orders in which they could have joined"
+            " ([more](../explanations.md#what-a-part-means))"
+        )
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
     lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")
     if system.ties_in_file_order:
@@ -189,6 +205,32 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
     ]
 
 
+def explanations_page() -> str:
+    """What an explanation says: `explanations.md.in` with explanations of the example season."""
+    season = podium.read_results(season_path())
+    facts = {name: explained(season, *each) for name, each in EXPLAINED.items()}
+    facts["whole"] = in_a_sentence(name for name in names() if judges_whole_field(find(name)()))
+    text = (DOCS / "explanations.md.in").read_text(encoding="utf-8")
+    for name, fact in facts.items():
+        text = text.replace(f"{{{{ {name} }}}}", fact)
+    return text
+
+
+def explained(season: podium.Results, system: str, pool: str, event_id: str, player: str, what_if: str) -> str:
+    """The command that explains a change of the example season, and what it prints."""
+    rated = podium.rate(podium.Results(season.frame.filter(season.frame["pool"] == pool), season.source), system)
+    text = explanation_text(rated.explain(event_id, player))
+    if what_if:
+        text += f"\n\n{what_if_text(rated.what_if(event_id, player))}"
+    command = f"podium explain examples/season.csv --system {system} --event {event_id} --player {player}{what_if}"
+    return "\n".join(f"    {line}".rstrip() for line in (command, "", *text.splitlines()))
+
+
+def judges_whole_field(system: System) -> bool:
+    """Whether a system is no sum over pairs."""
+    return overrides(rate_event, system)
+
+
 def in_a_sentence(words: Iterable[str]) -> str:
     """Names in a sentence: a, b and c."""
     *first, last = (f"`{word}`" for word in words)
@@ -200,12 +242,12 @@ def pages() -> dict[Path, str]:
     page_of = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
     page_of[DOCS / "reference" / "commands.md"] = command_page()
     page_of[DOCS / "results.md"] = results_page()
+    page_of[DOCS / "explanations.md"] = explanations_page()
     return page_of
 
 
 def histories() -> Any:
     """The leaders of the example season under folyami, as a chart."""
-    from podium.cli.demo import season_path
     from podium.reporting import charts
 
     rated = podium.rate(season_path(), "folyami")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from podium.client import AsyncClient, Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.ledger.explanation import Explanation
+    from podium.ledger.what_if import WhatIf
     from podium.live import Live
     from podium.rated import Rated, rate
     from podium.results.reading import Results, read_results
@@ -29,6 +30,7 @@ __all__ = [
     "RuleError",
     "SystemCheck",
     "UnknownError",
+    "WhatIf",
     "check_system",
     "rate",
     "read_results",
@@ -49,6 +51,7 @@ _HOMES = {
     "RuleError": "errors",
     "SystemCheck": "analysis.conformance",
     "UnknownError": "errors",
+    "WhatIf": "ledger.what_if",
     "check_system": "analysis.conformance",
     "rate": "rated",
     "read_results": "results.reading",

@@ -17,9 +17,11 @@ from podium.engine.periods import EVENT
 from podium.engine.replay import Replayed, States, newcomers, replay
 from podium.engine.system import System
 from podium.errors import Fault, NotFiniteError, ParameterError, ResultsError
-from podium.ledger.explanation import Explanation, explain
+from podium.ledger.explaining import explain
+from podium.ledger.explanation import Explanation
 from podium.ledger.history import history
 from podium.ledger.saved import Start, read_start
+from podium.ledger.what_if import WhatIf, what_if
 from podium.rated import Rated, make_system
 from podium.results.event_order import SEQUENCE
 from podium.results.reading import Results, read_results
@@ -179,11 +181,32 @@ class Live:
             ResultsError: the rows are refused.
             UnknownError: the player is not rated in the event.
         """
+        return explain(self.system, *self._foreseen(rows), event_id, player)
+
+    def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
+        """What an event would do to a player's rating, had one thing been different; nothing is rated.
+
+        Args:
+            rows: the event, as `rate` takes it.
+            event_id: the event's id in the rows.
+            player: the player's name in the rows.
+
+        Returns:
+            The change as it would come, and with one thing different.
+
+        Raises:
+            ResultsError: the rows are refused.
+            UnknownError: the player is not rated in the event.
+        """
+        return what_if(self.system, *self._foreseen(rows), event_id, player)
+
+    def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
+        """What an event would do as players stand."""
         results = read_results(rows)
         with self._lock:
             events, seats = self._encode(results)
             start = self._states[seats]
-        return explain(self.system, events, replay(self.system, events, start), event_id, player)
+        return events, replay(self.system, events, start)
 
     @property
     def ratings(self) -> dict[PlayerKey, Any]:

@@ -22,9 +22,11 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.explanation import Explanation, explain
+from podium.ledger.explaining import explain
+from podium.ledger.explanation import Explanation
 from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
+from podium.ledger.what_if import WhatIf, what_if
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
 
@@ -221,7 +223,7 @@ class Rated:
                     yield name, 0
 
     def explain(self, event_id: str, player: str) -> Explanation:
-        """Why a player's rating moved in an event; see `podium.ledger.explanation.explain`.
+        """Why a player's rating moved in an event; see `podium.ledger.explaining.explain`.
 
         Args:
             event_id: as the results have it.
@@ -234,6 +236,22 @@ class Rated:
             UnknownError: there is no such event, or the player is not rated in it.
         """
         return explain(self.system, self.events, self.replayed, event_id, player)
+
+    def what_if(self, event_id: str, player: str) -> WhatIf:
+        """What a player's change in an event would have been, had one thing been different.
+
+        Args:
+            event_id: as the results have it.
+            player: as the results have it.
+
+        Returns:
+            The change as it was, and with each heat won, each quit a finish, and all heats won; see
+            `podium.ledger.what_if.what_if`.
+
+        Raises:
+            UnknownError: there is no such event, or the player is not rated in it.
+        """
+        return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.

@@ -46,6 +46,8 @@ def test_explain_adds_up(karts):
     told = json.loads(run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--format", "json"))
     assert sum(row["contribution"] for row in told["rows"]) == pytest.approx(told["delta"], abs=1e-9)
     assert player in told["words"]
+    imagined = run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--what-if")
+    assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
 
 
 def test_standard_input_and_settings(karts):

@@ -1,16 +1,15 @@
 """What a player is told of a change: to so many digits as the system's scale needs."""
 
 import re
+from decimal import Decimal
 
 import polars as pl
 import pytest
 
 import podium
-from podium.ledger.wording import explain_in_words
+from podium.ledger.wording import Phrases, cause, rated_words, verdict
 from podium.systems import find, names
 
-TEXTS = ("opponent", "heat", "cause")
-ROW = dict.fromkeys(TEXTS, pl.String) | {"result": pl.Float64, "contribution": pl.Float64}
 PLAYED = {"played_s": 600.0, "duration_s": 600.0}
 
 
@@ -35,11 +34,12 @@ def test_the_last_digit_is_worth_no_more_than_elos(name):
 def test_nothing_that_is_shown_is_called_kept(name):
     rated = podium.rate(duels(range(0, 60, 7)), name)
     for event_id, player, delta in rated.history.select("event_id", "player", "delta").tail(20).iter_rows():
-        words = rated.explain(event_id, player).summary
-        assert ("kept your rating" in words) == (round(delta, rated.system.digits) == 0.0), words
+        why = rated.explain(event_id, player)
+        words = why.summary
+        assert ("kept your rating" in words) == (why.shown_before == why.shown_after), words
         found = re.search(r"(gained|lost) ([0-9.]+) points", words)
         if found:
-            assert float(found[2]) == round(abs(delta), rated.system.digits)
+            assert Decimal(found[2]) == abs(why.shown_change)
             assert (found[1] == "gained") == (delta > 0)
 
 
@@ -53,20 +53,46 @@ def test_a_change_of_a_small_scale_is_not_called_kept():
 
 
 @pytest.mark.parametrize(
-    ("digits", "delta", "gap", "words"),
+    ("outcome", "change", "others", "player"),
     [
-        (1, 0.04, 0.4, "kept your rating"),
-        (1, 0.06, 0.6, "gained 0.1 points: against ben, rated 1 above you, brought 0.1."),
-        (3, 0.0434, 0.3, "gained 0.043 points: against ben, rated 0.30 above you, brought 0.043."),
-        (3, -0.0434, 0.004, "lost 0.043 points: against ben, rated as you are, cost 0.043."),
-        (3, -0.0004, 0.004, "kept your rating"),
-        (1, -0.0, 0.0, "kept your rating"),
+        ("won", "-40.5", "Ana won, but lost 40.5 points.", "Ana: you won, but lost 40.5 points."),
+        ("lost", "-0.1", "Ana was beaten and lost 0.1 points.", "Ana: you were beaten and lost 0.1 points."),
+        ("lost", "3.0", "Ana was beaten, but gained 3.0 points.", "Ana: you were beaten, but gained 3.0 points."),
+        ("drew", "0.0", "Ana drew and kept the rating.", "Ana: you drew and kept your rating."),
+        ("", "0.043", "Ana gained 0.043 points.", "Ana: you gained 0.043 points."),
+        ("came last", "1.0", "Ana came last, but gained 1.0 points.", "Ana: you came last, but gained 1.0 points."),
     ],
 )
-def test_words_for_changes_of_all_sizes(digits, delta, gap, words):
-    row = {"opponent": "ben", "heat": None, "result": 0.5, "contribution": delta, "cause": "opponent"}
-    rows = pl.DataFrame([row], schema=ROW)
-    assert words in explain_in_words("ana", delta, rows, {"ben": gap}, digits)
+def test_a_verdict(outcome, change, others, player):
+    assert verdict("Ana", outcome, Decimal(change)) == others
+    assert verdict("Ana", outcome, Decimal(change), you=True) == player
+
+
+@pytest.mark.parametrize(
+    ("parts", "change", "words"),
+    [
+        ((("heat 1", "-11.7"), ("quitting it", "-33.4"), ("heat 4", "4.6")), "-40.5", "Quitting it cost 33.4 of them."),
+        ((("heat 1", "-45.0"), ("heat 2", "4.5")), "-40.5", "Heat 1 cost 45.0; all else brought 4.5."),
+        ((("heat 1", "-10.0"), ("heat 2", "-10.1"), ("heat 3", "-10.2")), "-30.3", "No one heat decided it."),
+        ((("heat 1", "5.0"), ("heat 2", "5.0")), "10.0", "No one heat decided it."),
+        ((("heat 1", "5.0"), ("heat 2", "0.0")), "5.0", "Heat 1 brought them all."),
+        ((("heat 1", "5.0"), ("heat 2", "-1.0"), ("heat 3", "1.0")), "5.0", "Heat 1 brought as much."),
+        ((("heat 1", "5.0"), ("heat 2", "-5.0")), "0.0", "Gains and losses are equal."),
+        ((("heat 1", "0.0"),), "0.0", ""),
+        ((), "0.0", ""),
+    ],
+)  # fmt: skip
+def test_a_cause_holds_as_it_stands(parts, change, words):
+    phrases = [Phrases("heat", Decimal(points), subject, subject) for subject, points in parts]
+    assert cause(phrases, Decimal(change)) == words
+
+
+def test_gaps_have_the_scale_of_the_system():
+    assert rated_words(0.4, 1, you=True) == "rated as you are"
+    assert rated_words(0.4, 1, you=False) == "rated the same"
+    assert rated_words(0.4, 3, you=True) == "rated 0.40 above you"
+    assert rated_words(-0.004, 3, you=True) == "rated as you are"
+    assert rated_words(-723.4, 1, you=False) == "rated 723 below"
 
 
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):

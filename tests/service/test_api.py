@@ -58,6 +58,12 @@ def test_an_event_goes_in_and_comes_out(client):
     assert (player["rank"], player["players"], len(player["history"])) == (1, 3, 8)
     why = client.get(f"{BASE}/main/events/e5/players/c").json()
     assert sum(each["contribution"] for each in why["reasons"]) == pytest.approx(why["delta"], abs=1e-9)
+    assert sum(each["shown"] for each in why["groups"]) == pytest.approx(why["shown"]["change"], abs=1e-9)
+    assert why["verdict"].startswith("c came last and lost ")
+    imagined = client.get(f"{BASE}/main/events/e5/players/c/what-if").json()
+    assert imagined["delta"] == why["delta"]
+    assert [each["words"] for each in imagined["alternatives"]] == ["won instead of finishing third"]
+    assert client.get(f"{BASE}/main/events/e5/players/nobody/what-if").status_code == 404
     assert client.get(f"{BASE}/main/players/nobody").status_code == 404
 
 
@@ -100,6 +106,7 @@ ROUTES = [
     ("POST", f"{EVENT}/void", None, ADMIN),
     ("POST", f"{EVENT}/restore", None, ADMIN),
     ("GET", f"{EVENT}/players/{{player}}", None, READ),
+    ("GET", f"{EVENT}/players/{{player}}/what-if", None, READ),
     ("POST", f"{POOL}/matches", {"match_id": "m2", "entrants": [{"player": "a"}]}, WRITE),
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),

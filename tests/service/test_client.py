@@ -149,6 +149,7 @@ def test_everything_the_service_does(kind, bridge):
         page = client.leaderboard("main", top=2)
         assert len(client.leaderboard("main", top=2, cursor=page["next"])["players"]) == 1
         assert "words" in client.explain("main", "e1", "a")
+        assert client.what_if("main", "e1", "a")["alternatives"][0]["words"] == "won instead of finishing third"
 
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])

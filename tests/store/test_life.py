@@ -263,6 +263,8 @@ def test_the_library_and_the_store_tell_the_same(filled):
         one, other = filled.explain("main", event_id, name), rated.explain(event_id, name)
         assert (one.rating_before, one.delta, one.summary) == (other.rating_before, other.delta, other.summary)
         assert one.rows.equals(other.rows)
+        assert one.to_dict() == other.to_dict()
+        assert filled.what_if("main", event_id, name) == rated.what_if(event_id, name)
     for rules in (Eligibility(min_events=3), Eligibility(max_deviation=250.0), Eligibility(active_within=timedelta(1))):
         get_standing = filled.board("main", rules)
         theirs = rated.leaderboard(

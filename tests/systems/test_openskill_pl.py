@@ -12,16 +12,6 @@ def test_equals_the_openskill_package(seed):
     assert_agrees_with_the_package("openskill-pl", PlackettLuce(), seed)
 
 
-def test_opponents_are_left_out_one_by_one_and_the_rest_is_joint():
-    rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate("abcd", 1)]
-    told = podium.rate(rows, "openskill-pl").explain("e", "b").rows
-    assert told["opponent"].to_list() == ["a", "c", "d", None]
-    assert told["cause"].to_list() == ["opponent"] * 3 + ["joint"]
-    without_a = podium.rate([row for row in rows if row["player"] != "a"], "openskill-pl").explain("e", "b").delta
-    whole = podium.rate(rows, "openskill-pl").explain("e", "b").delta
-    assert told["contribution"][0] == pytest.approx(whole - without_a, rel=1e-9)
-
-
 def test_idle_days_widen_the_deviation():
     rows = [
         {"event_id": day, "started_at": day, "player": player, "position": place}

@@ -18,7 +18,7 @@ from podium.engine.replay import Replayed, newcomers, replay, scratch_for
 from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.system import System
 from podium.errors import RuleError
-from podium.ledger.explanation import JOINT, OPPONENT
+from podium.ledger.groups import OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
 
@@ -270,7 +270,7 @@ def exchange_is_conserved(history: History) -> str | None:
         total = 0.0
         for player in changes["player"]:
             reasons = rated.explain(str(event), player).rows
-            total += float(reasons.filter(pl.col("cause").is_in([OPPONENT, JOINT]))["contribution"].sum())
+            total += float(reasons.filter(pl.col("cause") == OPPONENT)["contribution"].sum())
         if not abs(total) < SUM_ROUNDING:
             return f"event {event} makes {total!r} points; set conserves = False, or mend compare"
     return None

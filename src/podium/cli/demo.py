@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from podium.cli import show
+from podium.cli.reasons import explanation_text
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ def explain_surprise(rated: dict[str, "Rated"]) -> None:
     explanation = max((surprise(each) for each in rated.values()), key=lambda win: -win.delta if win else -1e9)
     if explanation is None:
         raise PodiumError("the season has no winner who lost points")
-    typer.echo(f"Why did the winner lose points? {explanation.player} in {explanation.event_id}:")
-    show.show_table(explanation.rows.filter(~explanation.rows["contribution"].is_between(-0.005, 0.005)))
-    typer.echo(explanation.summary + "\n")
+    typer.echo(f"Why did the winner lose points? {explanation.player} in {explanation.event_id}:\n")
+    typer.echo(explanation_text(explanation) + "\n")
 
 
 def surprise(rated: "Rated") -> Any:

@@ -107,27 +107,28 @@ def explain(
     system_file: SystemFile = None,
     period: Period = "event",
     start: Start = None,
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="Say also what the change would have been, had one thing been different.")
+    ] = False,
     form: Shape = Format.table,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
+    from podium.cli.reasons import explanation_text, what_if_text
+
     rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "explaining") as steps:
-        explanation = rated_file(file, rating_system, period, steps, start).explain(event, player)
+        rated = rated_file(file, rating_system, period, steps, start)
+        explanation = rated.explain(event, player)
+        imagined = rated.what_if(event, player) if what_if else None
     if form is Format.json:
-        summary = {
-            "event_id": explanation.event_id,
-            "player": explanation.player,
-            "system": rating_system.name,
-            "words": explanation.summary,
-        }
-        numbers = {"rating_before": explanation.rating_before, "delta": explanation.delta}
-        show.show_json(summary | numbers | {"rows": explanation.rows.to_dicts()})
-        return
-    show.show(explanation.rows, form)
-    if form is Format.table:
-        before, change, digits = explanation.rating_before, explanation.delta, rating_system.digits
-        typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
-        typer.echo(explanation.summary)
+        facts = explanation.to_dict() | {"system": rating_system.name, "rows": explanation.rows.to_dicts()}
+        show.show_json(facts if imagined is None else facts | {"what_if": imagined.to_dict()})
+    elif form is Format.csv:
+        show.show(explanation.rows, form)
+    else:
+        typer.echo(explanation_text(explanation))
+        if imagined is not None:
+            typer.echo(f"\n{what_if_text(imagined)}")
 
 
 def check(file: File) -> None:

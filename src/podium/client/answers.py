@@ -257,6 +257,51 @@ class Match(TypedDict):
     waited_s: float  # Seconds that the first of them has waited.
 
 
+class ShownChange(TypedDict):
+    """A change as people read it; before and change add up to after."""
+
+    before: float  # The rating before.
+    change: float  # The change.
+    after: float  # The rating after.
+
+
+class ReasonGroup(TypedDict):
+    """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
+
+    kind: str  # What they have in common: `heat`, `opponent`, `band` or `cause`.
+    label: str  # What it is called.
+    result: str  # How the player did in it, in words; empty for a cause.
+    duels: int  # Duels in it.
+    expected: float  # Duels that the ratings promised.
+    won: float  # Duels won; a draw is a half.
+    points: float  # What it adds to the change, in points.
+    shown: float  # The points as people read them; they add up to the change.
+
+
+class DuelCount(TypedDict):
+    """How many duels a player won, and how many the ratings promised."""
+
+    count: int  # Duels of the player.
+    won: float  # Duels won; a draw is a half.
+    expected: float  # Duels that the ratings promised.
+    headline: str  # The three in a sentence.
+    meaning: str  # What a duel is in this event.
+    not_compared: str  # Who is not compared, and why; empty where everybody is.
+
+
+class StandingLine(TypedDict):
+    """A player's line in a heat, or in the overall result."""
+
+    heat: str | None  # The heat; null where the event has one only.
+    player: str  # The player.
+    team: str | None  # The team, if any.
+    place: int | None  # The place; ties share the best of theirs.
+    status: str  # What became of the player, as it was sent.
+    score: float | None  # The score, as it was sent.
+    time_s: float | None  # The time in seconds, as it was sent.
+    gap_s: float | None  # The seconds behind the first.
+
+
 class Reason(TypedDict):
     """A part of a change: a comparison with an opponent, or another cause."""
 
@@ -268,6 +313,9 @@ class Reason(TypedDict):
     weight: float | None  # How many times the comparison counts.
     contribution: float  # What it adds to the change, in points.
     cause: str  # `opponent`, or what else moved the rating.
+    gap: float | None  # How far above the player the opponent was rated, in points.
+    group: int  # The number of its group, from 0.
+    shown: float  # The contribution as people read it.
 
 
 class ExplainedChange(TypedDict):
@@ -277,8 +325,37 @@ class ExplainedChange(TypedDict):
     player: str  # The player's name as it is now.
     rating_before: float  # The rating before, in points.
     delta: float  # The change, in points: the sum of the contributions.
-    words: str  # The reasons in a sentence or two.
+    words: str  # The reasons in a few sentences.
+    outcome: str  # How the player did; empty where nobody was compared.
+    verdict: str  # Place and change in a sentence.
+    cause: str  # What moved the rating most, in a sentence; empty where nothing did.
+    shown: ShownChange  # The change as people read it.
+    groups: list[ReasonGroup]  # The reasons, a few groups of them.
+    duels: DuelCount  # Duels won, and expected.
+    ranked_by: str  # What decided the event, in a sentence.
+    standings: list[StandingLine]  # Who stood where in the event.
+    method: str  # How a change is divided that is no sum over duels; else empty.
     reasons: list[Reason]  # Every reason.
+
+
+class AlternativeChange(TypedDict):
+    """What an event would have done with one thing changed."""
+
+    words: str  # What is changed.
+    delta: float  # The change then, in points.
+    shown: float  # The change as people read it.
+    better: float  # How much more that is than it was, as people read it.
+
+
+class AlternativeChanges(TypedDict):
+    """An event as it was for a player, and as it would have been."""
+
+    event_id: str  # The event.
+    player: str  # The player's name as it is now.
+    rating_before: float  # The rating before, in points.
+    delta: float  # The change as it was, in points.
+    shown: float  # The change as people read it.
+    alternatives: list[AlternativeChange]  # One thing changed each.
 
 
 class RankedPlayer(TypedDict):

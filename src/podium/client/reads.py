@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from podium.client.answers import (
+    AlternativeChanges,
     BoardPage,
     BoardRow,
     Comparison,
@@ -147,10 +148,20 @@ class ReadRoutes:
         """Explain why a player's rating moved in an event.
 
         Returns:
-            The change in points, its reasons as rows, and the reasons in a sentence.
+            The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
         path = f"{EVENT}/players/{{player}}"
         return json_call("GET", path, ExplainedChange, pool=pool, event_id=event_id, player=player)
+
+    @route
+    def what_if(self, pool: str, event_id: str, player: str) -> Call[AlternativeChanges]:
+        """Show what an event would have done to a player's rating with one thing changed.
+
+        Returns:
+            The change as it was, and `alternatives`: what was changed in words, and the change in points then.
+        """
+        path = f"{EVENT}/players/{{player}}/what-if"
+        return json_call("GET", path, AlternativeChanges, pool=pool, event_id=event_id, player=player)
 
     @route
     def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:

@@ -18,13 +18,18 @@ from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_respon
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.derive.snapshots import date_of, parse_day
+from podium.store.read.explanations import (
+    AlternativeChanges,
+    ExplainedChange,
+    alternative_changes,
+    explained_change,
+)
 from podium.store.read.models import (
     BoardPage,
     BoardRow,
     Comparison,
     DailyRank,
     EventDetails,
-    ExplainedChange,
     FieldChances,
     LogRecord,
     PlayerDetails,
@@ -33,7 +38,7 @@ from podium.store.read.models import (
     RatingCount,
     Season,
 )
-from podium.store.read.tables import explained_change, field_chances
+from podium.store.read.tables import field_chances
 from podium.store.write.registrations import RegisteredMatch
 
 router = APIRouter(prefix=POOLS_PATH)
@@ -189,6 +194,18 @@ def explanation(
 ) -> ExplainedChange:
     """Why a player's rating moved in an event."""
     return explained_change(store.explain(pool, event_id, player))
+
+
+@router.get(
+    "/{pool}/events/{event_id}/players/{player}/what-if",
+    responses=error_responses(*READ_ERRORS, 409),
+    tags=["events"],
+)
+def what_if(
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
+) -> AlternativeChanges:
+    """What an event would have done to a player's rating with one thing changed: at most eight alternatives."""
+    return alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", responses=REFUSALS, tags=["matches"])

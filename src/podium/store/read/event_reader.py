@@ -5,6 +5,7 @@ from datetime import datetime
 import polars as pl
 
 from podium.ledger.explanation import Explanation
+from podium.ledger.what_if import WhatIf
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store.derive import snapshots
@@ -41,6 +42,18 @@ class EventReader(Reader):
         """
         with self.reading(pool_name) as (connection, pool):
             return events.explanation(connection, pool, event_id, name)
+
+    def what_if(self, pool_name: str, event_id: str, name: str) -> WhatIf:
+        """Show what an event would have done to a player's rating with one thing changed.
+
+        Returns:
+            The change as it was, and with each heat won, each quit a finish, and all heats won.
+
+        Raises:
+            UnknownError: no such pool or event, or the player is not rated in it.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return events.alternatives(connection, pool, event_id, name)
 
     def results(self, pool_name: str) -> Results:
         """Read the results that count, as they stand.

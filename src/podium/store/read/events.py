@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.ledger.explanation import Explanation
+from podium.ledger.what_if import WhatIf
 from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event
@@ -91,6 +92,23 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
         UnknownError: there is no such event, or the player is not rated in it.
         StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
     """
+    live, results = standing_before(connection, pool, event_id)
+    return live.explain(results, event_id, name_of(connection, pool, name))
+
+
+def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
+    """What an event would have done to a player's rating with one thing changed, from the states before it.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+        StoreError: another revision of the arithmetic rated the pool.
+    """
+    live, results = standing_before(connection, pool, event_id)
+    return live.what_if(results, event_id, name_of(connection, pool, name))
+
+
+def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[Live, Results]:
+    """An event's entrants as they stood before it, and its rows."""
     refuse_other_arithmetic(pool)
     row = get_event(connection, pool, event_id)
     if row.status != "rated":
@@ -102,8 +120,13 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
-    (player_name,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
-    return live.explain(results, event_id, player_name)
+    return live, results
+
+
+def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:
+    """The present name of the player that a name means."""
+    (present,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
+    return present
 
 
 def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> tuple[CareerChange, ...]:

@@ -224,32 +224,6 @@ class EventDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """A part of a change: a comparison with an opponent, or another cause."""
-
-    player: str = field(metadata={"description": "The player whose rating changed."})
-    opponent: str | None = field(metadata={"description": "The opponent; null for another cause."})
-    heat: str | None = field(metadata={"description": "The heat; empty where the event has one only."})
-    result: float | None = field(metadata={"description": "The score against the opponent, from 0 to 1."})
-    expected: float | None = field(metadata={"description": "The score that was expected, from 0 to 1."})
-    weight: float | None = field(metadata={"description": "How many times the comparison counts."})
-    contribution: float = field(metadata={"description": "What it adds to the change, in points."})
-    cause: str = field(metadata={"description": "`opponent`, or what else moved the rating."})
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedChange:
-    """Why an event moved a player's rating."""
-
-    event_id: str = field(metadata={"description": "The event."})
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_before: float = field(metadata={"description": "The rating before, in points."})
-    delta: float = field(metadata={"description": "The change, in points: the sum of the contributions."})
-    words: str = field(metadata={"description": "The reasons in a sentence or two."})
-    reasons: tuple[Reason, ...] = field(metadata={"description": "Every reason."})
-
-
-@dataclass(frozen=True, slots=True)
 class Season:
     """A season."""
 

@@ -5,9 +5,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from podium.ledger.explanation import Explanation
 from podium.ledger.forecast import Forecast
-from podium.store.read.models import EntrantChances, ExplainedChange, FieldChances, PairChance, RankChance, Reason
+from podium.store.read.models import EntrantChances, FieldChances, PairChance, RankChance
 
 Row = TypeVar("Row")
 
@@ -32,16 +31,4 @@ def field_chances(forecast: Forecast) -> FieldChances:
         tuple(forecast.entrants.filter(events=0)["player"]),
         rows_as(RankChance, forecast.ranks),
         rows_as(PairChance, forecast.pairs),
-    )
-
-
-def explained_change(explanation: Explanation) -> ExplainedChange:
-    """Why an event moved a rating, reason by reason."""
-    return ExplainedChange(
-        explanation.event_id,
-        explanation.player,
-        explanation.rating_before,
-        explanation.delta,
-        explanation.summary,
-        rows_as(Reason, explanation.rows),
     )

@@ -1,0 +1,233 @@
+"""Fair shares of a change that is no sum over pairs: what each part did, on average over all orders to come in.
+
+Source: L. S. Shapley, "A Value for n-Person Games" (1953). The event is rated with every coalition of up to
+`MOST_PARTS` parts of the field; all coalitions are one table of events, rated by one call of the kernel of the replay.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.engine import inputs
+from podium.engine.encoding import frozen
+from podium.engine.replay import Replayed, replay_groups
+from podium.engine.system import System
+
+MOST_PARTS = 8  # parts whose coalitions are all rated: 256
+MOST_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time
+QUICK_WORK = 1.1e5  # pairs to be rated again in some 10 ms; more than FEW_PARTS only where that is enough
+FEW_PARTS = 5
+MAX_WORK = 2e7  # pairs to be rated again at all: fewer parts, and larger blocks, where a field is large
+COUNTED_ANEW = ("entrant", "opponents", "place", "rank")  # of those who remain
+Mask = npt.NDArray[np.bool_]
+
+
+class Part(NamedTuple):
+    """A part of the field whose share is wanted."""
+
+    entries: list[int]  # that are gone without it
+    members: list[int]  # the entries among which its share is divided, neighbours together
+    alone: bool  # members are left out of this part alone, not of the whole
+
+
+class Shares(NamedTuple):
+    """What a change is made of; all of it adds up to the change."""
+
+    alone: float  # what is left without any part
+    of_members: list[list[float]]  # each part's members'
+
+
+class Settlement(NamedTuple):
+    """One settlement of the columns: its entrants, and its entries heat by heat."""
+
+    columns: inputs.Columns
+    number: int
+    entrants: tuple[int, int]  # the first, and the one after the last
+    first_heat: int
+    start: npt.NDArray[np.int64]  # (heats) the first entry of each
+    stop: npt.NDArray[np.int64]
+    entrant: npt.NDArray[np.int64]  # (entries) the entrant of each
+
+
+def settlement_of(columns: inputs.Columns, number: int) -> Settlement:
+    """A settlement of the columns."""
+    first, last = int(columns.entrants[number]), int(columns.entrants[number + 1])
+    if not columns.heats.size:
+        return Settlement(
+            columns, number, (first, last), number, np.array([first]), np.array([last]), np.arange(first, last)
+        )
+    heats = slice(int(columns.heats[number]), int(columns.heats[number + 1]))
+    start, stop = columns.entries[heats], columns.entries[heats.start + 1 : heats.stop + 1]
+    entrant = first + columns.entrant[int(start[0]) : int(stop[-1])].astype(np.int64)
+    return Settlement(columns, number, (first, last), heats.start, start, stop, entrant)
+
+
+def affordable_parts(settlement: Settlement) -> int:
+    """How many parts of a field can be rated in every coalition: `MOST_PARTS`, or fewer where that is much work."""
+    sizes = (settlement.stop - settlement.start).astype(np.float64)
+    pairs = 0.5 * float(sizes @ sizes)  # of a coalition, which has half of the heats or of the field
+    quick, most = (int(math.log2(max(1.0, work / pairs))) for work in (QUICK_WORK, MAX_WORK))
+    return max(1, min(MOST_PARTS, max(quick, FEW_PARTS), most))
+
+
+def fair_shares(
+    system: System, settlement: Settlement, entrant: int, states: Any, change: float, parts: Sequence[Part]
+) -> Shares:
+    """Divide an entrant's change among parts of the field, and each part's share among its members.
+
+    Args:
+        states: every player's before.
+        change: of the entrant's rating.
+
+    Returns:
+        Shapley's value of each part, divided in proportion to what each member did when all else of the part was there.
+    """
+    if not parts:
+        return Shares(change, [])
+    coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
+    base, size = int(settlement.start[0]), settlement.entrant.size
+    within = np.ones((coalitions.size, size), np.bool_)
+    for number, part in enumerate(parts):
+        without = np.flatnonzero((coalitions >> number) & 1 == 0)
+        within[np.ix_(without, np.array(part.entries) - base)] = False
+    blocks = [blocks_of(part.members, parts, settlement) for part in parts]
+    whole = np.ones(size, np.bool_)
+    left_out = []
+    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
+        for block in each if len(each) > 1 else []:
+            present = (within[1 << number] if part.alone and len(parts) > 1 else whole).copy()
+            present[np.array(block) - base] = False
+            left_out.append(present)
+    changes = changes_among(system, settlement, entrant, states, np.array([*within, *left_out]))
+    worth = np.append(changes[: coalitions.size], change)
+    values = shapley_values(worth)
+    rest = iter(changes[coalitions.size :].tolist())
+    of_members = []
+    for number, (part, each) in enumerate(zip(parts, blocks, strict=True)):
+        share, of_part = values[number], float(worth[1 << number]) if part.alone else change
+        effects = [of_part - next(rest) for _ in each] if len(each) > 1 else [share]
+        of_blocks = divided(share, effects)
+        of_members.append([points / len(block) for points, block in zip(of_blocks, each, strict=True) for _ in block])
+    return Shares(float(worth[0]), of_members)
+
+
+def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
+    """The members of a part that are left out one at a time, or in a large field the blocks of neighbours."""
+    total = sum(len(each.members) for each in parts)
+    field = float((settlement.stop - settlement.start).max())
+    most = min(MOST_BLOCKS, max(len(parts), int(MAX_WORK / field**2)))
+    count = len(members) if total <= most else max(1, most * len(members) // total)
+    return [block.tolist() for block in np.array_split(np.array(members), count)]
+
+
+def shapley_values(worth: npt.NDArray[np.float64]) -> list[float]:
+    """Shapley's value of each part, which add up to the worth of the whole less that of none.
+
+    Args:
+        worth: (2^parts) the worth of each coalition; bit k of its number says whether part k is in it.
+    """
+    parts = worth.size.bit_length() - 1
+    coalitions = np.arange(worth.size)
+    sizes = ((coalitions[:, None] >> np.arange(parts)) & 1).sum(axis=1)
+    orders = np.array([1.0 / (parts * math.comb(parts - 1, size)) for size in range(parts)])
+    values = []
+    for part in range(parts):
+        without = coalitions[(coalitions >> part) & 1 == 0]
+        gain = worth[without | (1 << part)] - worth[without]
+        values.append(float(gain @ orders[sizes[without]]))
+    return values
+
+
+def divided(share: float, effects: list[float]) -> list[float]:
+    """A share divided in proportion to effects: each moves by the same part of its size, so that signs may differ."""
+    size = sum(map(abs, effects))
+    if size == 0.0:
+        return [share / len(effects)] * len(effects)
+    factor = (share - sum(effects)) / size
+    return [effect + factor * abs(effect) for effect in effects]
+
+
+def changes_among(
+    system: System, settlement: Settlement, entrant: int, states: Any, present: Mask
+) -> npt.NDArray[np.float64]:
+    """The change of an entrant's rating in the settlement of each set of entries, rated as one table of events.
+
+    Args:
+        states: every player's before.
+        present: (sets, entries) which entries of the settlement there are.
+    """
+    columns, first = settlement.columns, settlement.entrants[0]
+    sets = len(present)
+    slot = settlement.entrant - first
+    entering = np.zeros((sets, settlement.entrants[1] - first), np.bool_)
+    of_set, entry = np.nonzero(present)
+    entering[of_set, slot[entry]] = True
+    entering[:, entrant - first] = True
+    at = np.cumsum(entering, axis=1) - 1
+    offsets = np.concatenate([[0], np.cumsum(entering.sum(axis=1))])
+    entrants = first + np.nonzero(entering)[1]
+    table = table_of_sets(settlement, present, entrants, at[of_set, slot[entry]], offsets)
+    moved = Replayed(
+        states[columns.player[entrants]], np.empty(entrants.size), np.empty((entrants.size, states.shape[1]))
+    )
+    replay_groups(system, table, 0, sets, moved)
+    mine = offsets[:-1] + at[:, entrant - first]
+    changes: npt.NDArray[np.float64] = moved.after[mine, system.column("rating")] - moved.before[mine]
+    return changes
+
+
+def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: Any, offsets: Any) -> inputs.Columns:
+    """The columns with a settlement for each set of entries; empty heats are gone, ranks close up.
+
+    Args:
+        entrants: of all sets in turn, each with a state of its own, in this order.
+        slots: of each entry present, its entrant's number in the set.
+        offsets: where each set's entrants begin, and the end.
+    """
+    columns = settlement.columns
+    base = int(settlement.start[0])
+    entries = base + np.nonzero(present)[1]
+    lengths = np.add.reduceat(present, settlement.start - base, axis=1, dtype=np.int64)
+    of_heat = np.nonzero(lengths)[1]
+    ends = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
+    rank, place = reranked(columns.place[entries], np.repeat(np.arange(of_heat.size), np.diff(ends)))
+    taken = {name: getattr(columns, name)[entrants] for name in inputs.ENTRANT_COLUMNS if getattr(columns, name).size}
+    for name in inputs.ENTRY_COLUMNS:
+        if name not in COUNTED_ANEW and getattr(columns, name).size:
+            taken[name] = getattr(columns, name)[entries]
+    for name in inputs.HEAT_COLUMNS:
+        if getattr(columns, name).size:
+            taken[name] = getattr(columns, name)[settlement.first_heat + of_heat]
+    taken |= {
+        "player": np.arange(entrants.size),
+        "entrants": offsets,
+        "heats": np.concatenate([[0], np.cumsum((lengths > 0).sum(axis=1))]),
+        "entries": ends,
+        "entrant": slots,
+        "rank": rank,
+        "place": place,
+    }
+    return columns._replace(
+        opponents=frozen(inputs.ABSENT),
+        **{name: frozen(values, getattr(columns, name).dtype.type) for name, values in taken.items()},
+    )
+
+
+def reranked(places: Any, heat: Any) -> tuple[Any, Any]:
+    """Ranks and places within each heat, counted anew: ties share the best of their places, or their mean."""
+    order = np.lexsort((places, heat))
+    sorted_places, sorted_heat = places[order], heat[order]
+    position = np.arange(order.size)
+    new_heat = np.diff(sorted_heat, prepend=-1) != 0
+    new_run = new_heat | (np.diff(sorted_places, prepend=np.nan) != 0.0)
+    starts = position[new_run]
+    run = np.cumsum(new_run) - 1
+    ends = np.append(starts[1:], order.size)
+    before = position[new_heat][np.cumsum(new_heat) - 1]
+    rank, place = np.empty(order.size), np.empty(order.size)
+    rank[order] = starts[run] - before + 1.0
+    place[order] = 0.5 * (starts[run] + ends[run] - 1.0) - before + 1.0
+    return rank, place

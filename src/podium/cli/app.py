@@ -12,6 +12,7 @@ from podium.cli import (
     drawing,
     forecasting,
     judging,
+    keys,
     labs,
     rating,
     serving,
@@ -57,7 +58,7 @@ for command in (
 ):
     app.command(command.__name__)(command)
 app.command("serve")(serving.serve)
-app.add_typer(serving.key, name="key")
+app.add_typer(keys.key, name="key")
 app.add_typer(databases.db, name="db")
 app.add_typer(databases.pool, name="pool")
 app.add_typer(databases.season, name="season")

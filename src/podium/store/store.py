@@ -1,7 +1,8 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,11 @@ from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
+WriteObserver = Callable[[str, float, float], None]  # the pool, the seconds until it was locked, and those after
+
+
+def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
+    """Take the times of a transaction that wrote, and do nothing."""
 
 
 class Store(EventReader):
@@ -30,6 +36,8 @@ class Store(EventReader):
     Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's
     name raise `UnknownError` where there is none. With `dry_run` a correction lists its effects and stores nothing.
     """
+
+    observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts them
 
     @contextmanager
     def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
@@ -45,9 +53,13 @@ class Store(EventReader):
     @contextmanager
     def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
+        began = time.perf_counter()
         with write_transaction(self.engine, dry_run=dry_run) as connection:
-            yield connection, lock_pool(connection, pool_name)
+            pool = lock_pool(connection, pool_name)
+            locked = time.perf_counter()
+            yield connection, pool
         self.writes[pool_name] += not dry_run
+        self.observe_write(pool_name, locked - began, time.perf_counter() - locked)
 
     # Pools
 

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from podium import systems
 from podium.engine.system import System
 from podium.service.api.bodies import read_body, request_body
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, Writer
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
@@ -29,6 +28,7 @@ from podium.service.api.models import (
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
+from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
 from podium.store.derive import snapshots
 from podium.store.write.receipts import Receipt as StoreReceipt
@@ -40,37 +40,45 @@ DryRun = Annotated[bool, Query(description="Return every change that would follo
 
 
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
-async def create_pool(request: Request, store: CurrentStore, key: Admin) -> PoolOut:
+async def create_pool(request: Request, store: CurrentStore, threads: CurrentThreads, key: Admin) -> PoolOut:
     """Open a ladder."""
     body = await read_body(request, NewPool)
     system = requested_system(body)
-    await run_in_threadpool(store.create_pool, body.name, system, actor=key)
+    await run_in(threads.writing, store.create_pool, body.name, system, actor=key)
     return PoolOut(name=body.name, system=system.name, parameters=body.parameters)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
-async def configure(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def configure(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     system = requested_system(await read_body(request, Configuration))
-    return Rerated(rerated=await run_in_threadpool(store.configure, pool, system, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.configure, pool, system, actor=key))
 
 
 @router.post(
     "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
 )
-async def begin_season(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def begin_season(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment on."""
     body = await read_body(request, NewSeason)
-    rerated = await run_in_threadpool(store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key)
+    rerated = await run_in(
+        threads.writing, store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key
+    )
     return Rerated(rerated=rerated)
 
 
 @router.post("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
-async def take_snapshot(request: Request, pool: PoolName, store: CurrentStore, _key: Admin) -> dict[str, int]:
+async def take_snapshot(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, _key: Admin
+) -> dict[str, int]:
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
     body = await read_body(request, Day)
-    players_by_day = await run_in_threadpool(
-        store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
+    players_by_day = await run_in(
+        threads.writing, store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
     )
     return {str(snapshots.date_of(day)): players for day, players in players_by_day.items()}
 
@@ -92,6 +100,7 @@ async def submit(
     request: Request,
     pool: PoolName,
     store: CurrentStore,
+    threads: CurrentThreads,
     intake: CurrentIntake,
     metrics: CurrentMetrics,
     key: Writer,
@@ -105,7 +114,7 @@ async def submit(
     rows = [row for each in events for row in each.rows()]
     match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
     if dry_run:
-        receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
+        receipts = await run_in(threads.writing, store.submit, pool, rows, match_ids=match_ids, dry_run=True)
         return JSONResponse([receipt_json(each) for each in receipts], 200)
     receipts = await intake.submit(pool, rows, key, match_ids)
     for each in receipts:
@@ -141,6 +150,7 @@ async def amend(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
@@ -152,36 +162,42 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    receipt = await run_in(threads.writing, store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
     return correction_response(metrics, pool, receipt)
 
 
 @router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
-def void(
+async def void(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Void an event: it counts for nothing, and its content stays."""
-    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
+    return correction_response(
+        metrics, pool, await run_in(threads.writing, store.void, pool, event_id, actor=key, dry_run=dry_run)
+    )
 
 
 @router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
-def restore(
+async def restore(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Restore a voided event: it counts again."""
-    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
+    return correction_response(
+        metrics, pool, await run_in(threads.writing, store.restore, pool, event_id, actor=key, dry_run=dry_run)
+    )
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:
@@ -194,41 +210,51 @@ def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> J
 @router.post(
     "/{pool}/matches", status_code=201, responses=REFUSALS, tags=["matches"], openapi_extra=request_body(NewMatch)
 )
-async def register(request: Request, pool: PoolName, store: CurrentStore, key: Writer) -> MatchOut:
+async def register(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
+) -> MatchOut:
     """Register a match that starts: its result counts once, and who is missing from it has quit."""
     body = await read_body(request, NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
-    match = await run_in_threadpool(store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key)
+    match = await run_in(
+        threads.writing, store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key
+    )
     return MatchOut.model_validate(match, from_attributes=True)
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def merge(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin) -> Rerated:
     """Let one player's results be another's."""
     body = await read_body(request, Merge)
-    return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.merge, pool, body.player, body.into, actor=key))
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+async def unmerge(
+    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    return Rerated(rerated=store.unmerge(pool, player, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.unmerge, pool, player, actor=key))
 
 
 @router.post(
     "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
 )
-async def rename(request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+async def rename(
+    request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> NewName:
     """Give a player another name, everywhere; no rating moves."""
     body = await read_body(request, NewName)
-    await run_in_threadpool(store.rename, pool, player, body.name, actor=key)
+    await run_in(threads.writing, store.rename, pool, player, body.name, actor=key)
     return body
 
 
 @router.post("/{pool}/players/{player}/pseudonymise", responses=REFUSALS, tags=["players"])
-def pseudonymise(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+async def pseudonymise(
+    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
-    return NewName(name=store.pseudonymise(pool, player, actor=key))
+    return NewName(name=await run_in(threads.writing, store.pseudonymise, pool, player, actor=key))
 
 
 def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import math
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import polars as pl
 import pytest

@@ -26,6 +26,7 @@ from podium.service.api.models import (
     Rerated,
 )
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.preconditions import IfMatch, versions_in
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.http.threads import run_in
@@ -35,6 +36,7 @@ from podium.store.write.receipts import Receipt as StoreReceipt
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
+REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
 EVENT_OR_BATCH: type[Event | Batch] = Event
 DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
 
@@ -141,7 +143,7 @@ def refuse_repeated(events: Sequence[Event]) -> None:
 @router.put(
     "/{pool}/events/{event_id}",
     response_model=Receipt,
-    responses=REFUSALS,
+    responses=REFUSALS_OF_CORRECTIONS,
     tags=["events"],
     openapi_extra=request_body(Event),
 )
@@ -154,6 +156,7 @@ async def amend(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Correct an event; every rating becomes what it would have been."""
@@ -162,11 +165,15 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in(threads.writing, store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    receipt = await run_in(
+        threads.writing, store.amend, pool, body.rows(), actor=key, versions=versions_in(if_match), dry_run=dry_run
+    )
     return correction_response(metrics, pool, receipt)
 
 
-@router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
+@router.post(
+    "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
+)
 async def void(
     pool: PoolName,
     event_id: EventId,
@@ -175,15 +182,19 @@ async def void(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Void an event: it counts for nothing, and its content stays."""
-    return correction_response(
-        metrics, pool, await run_in(threads.writing, store.void, pool, event_id, actor=key, dry_run=dry_run)
+    receipt = await run_in(
+        threads.writing, store.void, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
     )
+    return correction_response(metrics, pool, receipt)
 
 
-@router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
+@router.post(
+    "/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
+)
 async def restore(
     pool: PoolName,
     event_id: EventId,
@@ -192,12 +203,14 @@ async def restore(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Restore a voided event: it counts again."""
-    return correction_response(
-        metrics, pool, await run_in(threads.writing, store.restore, pool, event_id, actor=key, dry_run=dry_run)
+    receipt = await run_in(
+        threads.writing, store.restore, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
     )
+    return correction_response(metrics, pool, receipt)
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:

@@ -15,6 +15,7 @@ from podium.service.http.access import AccessError
 from podium.service.http.request_ids import HEADER, current_request_id
 from podium.service.http.strict_json import RefusedError
 from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.write.versions import StaleError
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {
@@ -66,6 +67,7 @@ STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
     (ResultsError, 422),
     (ParameterError, 422),
     (NotFiniteError, 422),
+    (StaleError, 412),
     (StoreError, 409),
 )
 

@@ -1,4 +1,4 @@
-"""The pages that describe the service: HTML made of its OpenAPI document, without scripts or anything of other hosts."""
+"""The pages that describe the service: HTML of its OpenAPI document, with no scripts and nothing of other hosts."""
 
 import base64
 import hashlib

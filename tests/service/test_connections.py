@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from podium.service.http.connections import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
+from podium.service.connections import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
 
 HEADERS = b"GET / HTTP/1.1\r\nhost: podium\r\n"
 SLACK_S = 0.5

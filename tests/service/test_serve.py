@@ -71,8 +71,17 @@ def test_serve_works_with_no_arguments_but_a_port(tmp_path):
             for number in range(5):
                 assert client.post("/api/v1/pools/main/events", json=event(number, minute=number)).status_code == 201
             assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
-        server.terminate()
-        assert server.wait(10) in (0, -15)
+            with client.stream("GET", "/api/v1/pools/main/stream") as stream:
+                chunks = stream.iter_bytes()
+                assert next(chunks).startswith(b":")
+                slow = socket.create_connection((client.base_url.host, client.base_url.port))
+                slow.sendall(b"POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n")
+                stopped = time.monotonic()
+                server.terminate()
+                assert [*chunks] == []  # it ends, and is not cut off
+            assert server.wait(10) in (0, -15)
+            assert time.monotonic() - stopped < 5.0
+            slow.close()
     assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
     store = Store(str(tmp_path / "podium.db"))
     assert store.results("main").frame["event_id"].n_unique() == 5

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import uvicorn
 from fastapi import FastAPI
 
-from podium.service.http.connections import LimitedProtocol, Phase
+from podium.service.connections import LimitedProtocol, Phase
 from podium.service.http.logs import log_config
 
 MAX_CONNECTIONS = 2_000

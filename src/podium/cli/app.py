@@ -19,6 +19,7 @@ from podium.cli import (
     simulating,
     storing,
     systems,
+    webhooks,
 )
 
 app = typer.Typer(
@@ -59,6 +60,7 @@ for command in (
     app.command(command.__name__)(command)
 app.command("serve")(serving.serve)
 app.add_typer(keys.key, name="key")
+app.add_typer(webhooks.webhook, name="webhook")
 app.add_typer(databases.db, name="db")
 app.add_typer(databases.pool, name="pool")
 app.add_typer(databases.season, name="season")

@@ -31,6 +31,9 @@ def serve(
         ),
     ] = None,
     log_requests: Annotated[bool, typer.Option(help="Log each request, as a line of JSON.")] = True,
+    private_webhooks: Annotated[
+        bool, typer.Option("--private-webhooks", help="Send webhooks to private addresses, too.")
+    ] = False,
 ) -> None:
     """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
@@ -44,7 +47,7 @@ def serve(
     create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
-    app = create_app(store, daily=True, close=True)
+    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks)
     run(app, host, port, trusted_proxies=trusted_proxies or (), log_requests=log_requests)
 
 

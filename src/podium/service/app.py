@@ -1,7 +1,7 @@
 """The service over a store: its routes, error handlers and metrics put together."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -13,6 +13,7 @@ from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
 from podium.service.api.models import REQUEST_MODELS
 from podium.service.delivery.watchers import Watchers
+from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
 from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
@@ -30,19 +31,24 @@ answer has an `X-Request-Id`, the sender's where there was one, which stands in 
 """
 
 
-def create_app(store: Store, *, daily: bool = False, close: bool = False) -> FastAPI:
+def create_app(store: Store, *, daily: bool = False, close: bool = False, private_webhooks: bool = False) -> FastAPI:
     """Return the service over a store.
 
     Args:
-        daily: do what is due once a minute, and store the ranks of 00:00 UTC every day.
+        daily: store the ranks of 00:00 UTC every day, send webhooks, and do what else is due.
         close: close the store when the service stops.
+        private_webhooks: send to private addresses, too.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        upkeep = Upkeep(store, threads, app.state.key_guard, metrics).running() if daily else nullcontext()
         try:
-            async with upkeep:
+            if daily:
+                upkeep = Upkeep(store, threads, app.state.key_guard, metrics)
+                webhooks = Webhooks(store, metrics, allow_private=private_webhooks)
+                async with upkeep.running(), webhooks.running():
+                    yield
+            else:
                 yield
         finally:
             app.state.watchers.close()

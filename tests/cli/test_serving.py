@@ -36,7 +36,6 @@ def test_the_first_admin_key_can_be_a_file_that_only_its_owner_reads(tmp_path, c
 def test_the_unit_file_is_hardened_and_lets_kernels_be_compiled():
     """Compiled code is written to pages that are executed then, and kept in the cache folder."""
     unit = configparser.ConfigParser(strict=True, interpolation=None)
-    unit.optionxform = str
     unit.read_string(UNIT.read_text(encoding="utf-8"))
     service = unit["Service"]
     assert "MemoryDenyWriteExecute" not in service

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,8 +48,9 @@ def serve(
     create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
-    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks)
-    run(app, host, port, trusted_proxies=trusted_proxies or (), log_requests=log_requests)
+    request_log = sys.stderr if log_requests else None
+    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
+    run(app, host, port, trusted_proxies=trusted_proxies or ())
 
 
 def create_first_key(store: "Store", key_file: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from fastapi import FastAPI
 
@@ -15,6 +15,7 @@ from podium.service.api.models import REQUEST_MODELS
 from podium.service.delivery.watchers import Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
+from podium.service.http.logs import RequestLog
 from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
 from podium.service.http.requests import RequestMiddleware
@@ -31,13 +32,21 @@ answer has an `X-Request-Id`, the sender's where there was one, which stands in 
 """
 
 
-def create_app(store: Store, *, daily: bool = False, close: bool = False, private_webhooks: bool = False) -> FastAPI:
+def create_app(
+    store: Store,
+    *,
+    daily: bool = False,
+    close: bool = False,
+    private_webhooks: bool = False,
+    request_log: TextIO | None = None,
+) -> FastAPI:
     """Return the service over a store.
 
     Args:
         daily: store the ranks of 00:00 UTC every day, send webhooks, and do what else is due.
         close: close the store when the service stops.
         private_webhooks: send to private addresses, too.
+        request_log: where each request is written as a line of JSON; nowhere where None.
     """
 
     @asynccontextmanager
@@ -52,6 +61,8 @@ def create_app(store: Store, *, daily: bool = False, close: bool = False, privat
                 yield
         finally:
             app.state.watchers.close()
+            if log is not None:
+                log.write()
             if close:
                 await run_in(threads.keeping, store.close)
 
@@ -66,6 +77,7 @@ def create_app(store: Store, *, daily: bool = False, close: bool = False, privat
         exception_handlers=ERROR_HANDLERS,
     )
     threads, metrics = Threads(), Metrics()
+    log = None if request_log is None else RequestLog(request_log)
     app.state.store = store
     app.state.threads = threads
     app.state.metrics = metrics
@@ -78,7 +90,7 @@ def create_app(store: Store, *, daily: bool = False, close: bool = False, privat
     for module in (writes, reads, streams, exports, status):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.add_middleware(PathMiddleware, refusal=problem)
-    app.add_middleware(RequestMiddleware, observe=metrics.observe_request)
+    app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)
     return app
 

@@ -8,7 +8,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from podium.service.connections import LimitedProtocol, Phase
-from podium.service.http.logs import log_config
+from podium.service.http.logs import LOG_CONFIG
 
 MAX_CONNECTIONS = 2_000
 SPARE_FILES = 128  # open files that are no connections
@@ -50,12 +50,11 @@ def max_connections() -> int:
     return MAX_CONNECTIONS
 
 
-def run(app: FastAPI, host: str, port: int, *, trusted_proxies: Sequence[str], log_requests: bool) -> None:
+def run(app: FastAPI, host: str, port: int, *, trusted_proxies: Sequence[str]) -> None:
     """Serve until a signal ends it.
 
     Args:
         trusted_proxies: addresses or networks whose `X-Forwarded-For` names the client; nobody else's is read.
-        log_requests: log each request.
     """
     config = uvicorn.Config(
         app,
@@ -68,7 +67,7 @@ def run(app: FastAPI, host: str, port: int, *, trusted_proxies: Sequence[str], l
         limit_concurrency=max_connections() + 1,  # the one above is answered 503
         timeout_keep_alive=int(Phase.IDLE.value),
         timeout_graceful_shutdown=GRACE_S,
-        log_config=log_config(requests=log_requests),
+        log_config=LOG_CONFIG,
         access_log=False,
         server_header=False,
     )

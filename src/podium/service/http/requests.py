@@ -1,24 +1,22 @@
 """Each request has an id, is counted and timed, and is a line of the log."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
-from podium.service.http.paths import decode_name
+from podium.service.http.logs import RequestLog
 from podium.service.http.problems import RETRY_AFTER_S, problem
 from podium.service.http.request_ids import HEADER, choose_request_id, current_request_id
 
-LOGGER = logging.getLogger("podium.requests")
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
 
 class RequestMiddleware:
     """Middleware around all others, which sees what every request came to."""
 
-    def __init__(self, app: Any, observe: Observe) -> None:
-        self.app, self.observe = app, observe
+    def __init__(self, app: Any, observe: Observe, log: RequestLog | None = None) -> None:
+        self.app, self.observe, self.log = app, observe, log
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass the request on."""
@@ -26,7 +24,7 @@ class RequestMiddleware:
             await self.app(scope, receive, send)
             return
         started, status = time.perf_counter(), 0
-        request_id = choose_request_id(scope["headers"])
+        scope["request_id"] = request_id = choose_request_id(scope["headers"])
         current_request_id.set(request_id)
 
         async def send_with_id(message: Any) -> None:
@@ -47,16 +45,5 @@ class RequestMiddleware:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", "none")
             self.observe(scope["method"], route, status or 500, seconds)
-            if LOGGER.isEnabledFor(logging.INFO):
-                LOGGER.info("answered", extra={"fields": log_fields(scope, route, status or 500, seconds)})
-
-
-def log_fields(scope: Any, route: str, status: int, seconds: float) -> dict[str, Any]:
-    """What is logged of a request: its route, not its address, which may have a player's name."""
-    key, pool = scope.get("state", {}).get("key"), scope.get("path_params", {}).get("pool")
-    fields = {"method": scope["method"], "route": route, "status": status, "ms": round(1000.0 * seconds, 1)}
-    fields["client"] = scope["client"][0] if scope.get("client") else None
-    if key is not None:
-        fields["key"] = key.id
-        fields["pool"] = None if pool is None else decode_name(pool)
-    return fields
+            if self.log is not None:
+                self.log.add(scope, route, status or 500, seconds)

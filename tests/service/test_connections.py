@@ -4,11 +4,13 @@ import asyncio
 import threading
 import time
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from podium.service import server
 from podium.service.connections import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
 
 HEADERS = b"GET / HTTP/1.1\r\nhost: podium\r\n"
@@ -171,10 +173,33 @@ def test_headers_without_end_are_refused_and_trailers_are_no_headers():
     assert [b"authorization" in each for each in seen] == [False]
 
 
+@pytest.mark.parametrize(
+    ("trusted", "sender", "client"),
+    [
+        ([], "127.0.0.1", "127.0.0.1"),
+        (["127.0.0.1"], "127.0.0.1", "192.0.2.9"),
+        (["10.0.0.0/8"], "10.1.2.3", "192.0.2.9"),
+        (["10.0.0.0/8"], "127.0.0.1", "127.0.0.1"),
+    ],
+)
+def test_only_a_trusted_proxy_says_who_the_client_is(trusted, sender, client, monkeypatch):
+    """What a client writes into the header itself stands before what the proxy adds, and is not believed."""
+    monkeypatch.setattr(server, "LOG_CONFIG", None)
+    seen = []
+
+    async def remember(scope, _receive, _send):
+        seen.append(scope["client"][0])
+
+    app: Any = remember
+    config = server.server_config(app, "127.0.0.1", 0, trusted)
+    config.load()
+    headers = [(b"x-forwarded-for", b"198.51.100.1, 192.0.2.9")]
+    asyncio.run(config.loaded_app({"type": "http", "client": (sender, 1), "headers": headers}, None, None))
+    assert seen == [client]
+
+
 def test_the_server_looks_at_its_connections_and_ends_streams_as_it_stops(monkeypatch):
     """The real one, on a port: a connection that is late goes, and the process need not wait for anything."""
-    from podium.service import server
-
     ended = threading.Event()
 
     class Watchers:

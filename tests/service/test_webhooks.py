@@ -91,6 +91,7 @@ def test_what_happens_arrives_in_order_and_signed(store):
     assert (ids[1] == ids[2], len(set(ids))) == (True, 3)
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
     with receiving(410, 301) as (url, sent):
         number = create_webhook(store.engine, "main", url).id
@@ -109,6 +110,7 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         delete_webhook(store.engine, number)
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_nothing_is_sent_to_private_addresses_unless_they_are_allowed(store):
     with receiving() as (url, sent):
         create_webhook(store.engine, "main", url)
@@ -129,6 +131,7 @@ def test_private_addresses_are_known_in_every_form(address):
     assert is_public(ip_address("2606:4700::1111"))
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_webhook_is_of_a_pool_and_a_url(store):
     for url in ("ftp://a/b", "https://", "https://u:p@a/b", "https://a b/", "x", "http://[::1", "https://a:0/"):
         with pytest.raises(podium.ParameterError):

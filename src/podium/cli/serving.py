@@ -50,7 +50,7 @@ def serve(
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
-    run(app, host, port, trusted_proxies=trusted_proxies or ())
+    run(app, host, port, trusted_proxies or ())
 
 
 def create_first_key(store: "Store", key_file: Path | None) -> None:

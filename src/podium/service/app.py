@@ -51,6 +51,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.watchers.open()
         try:
             if daily:
                 upkeep = Upkeep(store, threads, app.state.key_guard, metrics)

@@ -50,13 +50,13 @@ def max_connections() -> int:
     return MAX_CONNECTIONS
 
 
-def run(app: FastAPI, host: str, port: int, *, trusted_proxies: Sequence[str]) -> None:
-    """Serve until a signal ends it.
+def server_config(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[str]) -> uvicorn.Config:
+    """Return what the server needs to know.
 
     Args:
         trusted_proxies: addresses or networks whose `X-Forwarded-For` names the client; nobody else's is read.
     """
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -71,4 +71,8 @@ def run(app: FastAPI, host: str, port: int, *, trusted_proxies: Sequence[str]) -
         access_log=False,
         server_header=False,
     )
-    Server(config).run()
+
+
+def run(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
+    """Serve until a signal ends it."""
+    Server(server_config(app, host, port, trusted_proxies)).run()

@@ -126,6 +126,10 @@ class Watchers:
         except TimeoutError:
             return False
 
+    def open(self) -> None:
+        """Let streams begin, also after others were ended."""
+        self.is_closed = False
+
     def close(self) -> None:
         """End every stream, and those that begin from now on."""
         self.is_closed = True

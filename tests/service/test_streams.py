@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from races import calling
 
+from podium.errors import UnknownError
 from podium.service.delivery import watchers
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
@@ -53,6 +54,18 @@ def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client):
         assert not stays.done()
         client.app.state.watchers.close()
         assert stays.result(30.0).status_code == 200
+
+
+def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
+    with ThreadPoolExecutor(1) as threads:
+        open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
+        wait_for_listeners(client, 1)
+
+        def fail(*_sent):
+            raise UnknownError("there is no pool 'main'")
+
+        store.news = fail
+        assert open_stream.result(30.0).status_code == 200
 
 
 def test_streams_are_limited_in_number(client, monkeypatch):

@@ -34,7 +34,7 @@ def create(
     from podium.store.keys import create_key
 
     lifetime = None if days is None else timedelta(days=days)
-    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime))
+    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime=lifetime))
 
 
 @key.command("list")

@@ -61,6 +61,7 @@ def create_key(
     role: str,
     pool: str | None = None,
     per_second: float | None = None,
+    *,
     lifetime: timedelta | None = None,
 ) -> str:
     """Create a key; it is shown only once.

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
+from podium.errors import UnknownError
 from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentWatchers, Reader
 from podium.service.delivery.watchers import POLL_S, Watchers, event_block
 from podium.service.http.paths import POOLS_PATH, PoolName
@@ -64,6 +65,8 @@ async def server_sent_events(
                 except UnavailableError:  # the next query finds them
                     entries, has_more = [], time.monotonic() < end
                     await listener.wait(POLL_S)
+                except UnknownError:  # the pool was deleted
+                    return
                 else:
                     has_more = bool(entries)
                 for number, block in map(event_block, entries):

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from podium.errors import PodiumError
+from podium.errors import PodiumError, UnknownError
 from podium.service.http.problems import BusyError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
@@ -148,6 +148,11 @@ class Watchers:
                     after = await run_in(self._threads.watching, self._store.version, pool)
                     watcher.is_ready.set()
                 entries = await run_in(self._threads.watching, self._store.news, pool, after)
+            except UnknownError:  # the pool was deleted
+                watcher.is_ready.set()
+                for listener in watcher.listeners:
+                    listener.end()
+                return
             except PodiumError as error:  # the next query finds them
                 LOGGER.warning("the log of pool %s could not be read for its streams: %s", pool, error)
             except Exception:

@@ -99,7 +99,7 @@ webhook = Table(  # where a pool's log is sent, entry by entry
     "webhook",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), nullable=False),
     Column("url", Text, nullable=False),
     Column("secret", Text, nullable=False),  # signs each delivery, so it is stored in clear
     Column("created_at", String(32), nullable=False),

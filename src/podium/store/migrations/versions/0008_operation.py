@@ -36,6 +36,6 @@ def upgrade() -> None:
         sa.Column("failing_since", sa.String(length=32), nullable=True),
         sa.Column("last_error", sa.Text(), nullable=False, server_default=""),
         sa.Column("stopped", sa.Boolean(), nullable=False, server_default=sa.false()),
-        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_webhook_pool_id")),
+        sa.ForeignKeyConstraint(["pool_id"], ["pool.id"], name=op.f("fk_webhook_pool_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook")),
     )

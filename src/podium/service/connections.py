@@ -1,5 +1,6 @@
 """Connections that keep nobody out: so long for headers, for a body and for nothing at all, and so many at once."""
 
+import heapq
 import time
 from enum import Enum
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEADER_BYTES = 65_536
+ROOM_PART = 64  # of the connections are closed at once at the limit: to look for them takes as long as for one
 WRITE_TIMEOUT_S = 60.0  # that a client may read nothing of an answer
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
@@ -25,7 +27,7 @@ class Phase(Enum):
 class LimitedProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one connection of as many as `limit_concurrency` allows.
 
-    Where there are more, the one that has waited longest for its client is closed for the new one; where all are being
+    Where there are more, those that have waited longest for their clients are closed for new ones; where all are being
     answered, the new one gets 503. The server calls `close_if_late` now and then.
     """
 
@@ -36,10 +38,14 @@ class LimitedProtocol(HttpToolsProtocol):
         self.header_bytes = 0
         self.enter(Phase.HEADERS)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
-            others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
-            longest = min((each for each in others if each.waits()), key=lambda each: each.since, default=None)
-            if longest is not None:
-                longest.abort()
+            self.make_room(max(1, self.limit_concurrency // ROOM_PART))
+
+    def make_room(self, count: int) -> None:
+        """Close so many of the other connections: those that have waited longest for their clients."""
+        others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
+        waiting = (each for each in others if each.waits())
+        for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
+            each.abort()
 
     def enter(self, phase: Phase) -> None:
         """Begin a phase."""

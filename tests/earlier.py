@@ -65,7 +65,7 @@ def make_earlier_database(url, scratch, revision="0003"):
     known = sa.MetaData()
     with source.engine.begin() as reading, target.begin() as writing:
         known.reflect(writing)
-        for each in metadata.sorted_tables:
+        for each in (table for table in metadata.sorted_tables if table.name in known.tables):
             table = known.tables[each.name]
             rows = [
                 {column.name: row[column.name] for column in table.columns}

@@ -91,6 +91,7 @@ def test_pools_are_opened_with_a_system(client):
     assert client.post(BASE, json=body | {"name": "x", "system": "elos"}).status_code == 422
     assert client.post(BASE, json=body | {"name": "x", "parameters": {"scale": -1}}).status_code == 422
     assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
 
 
 READ, WRITE, ADMIN = "read", "write", "admin"
@@ -133,6 +134,7 @@ ROUTES = [
     ("GET", f"{POOL}/stream?seconds=0", None, READ),
     ("GET", "/metrics", None, READ),
 ]
+OPEN = ("/healthz", "/readyz")  # to everybody
 PARTS = {
     "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "season": "s1", "day": "2025-01-03",
     "table": "history", "kind": "csv",
@@ -141,7 +143,7 @@ PARTS = {
 
 def test_every_route_is_in_the_table(store):
     paths = create_app(store).openapi()["paths"]
-    known = {(method.upper(), path) for path, methods in paths.items() for method in methods if path != "/healthz"}
+    known = {(method.upper(), path) for path, methods in paths.items() for method in methods if path not in OPEN}
     assert known == {(method, path.split("?")[0]) for method, path, _, _ in ROUTES}
 
 

@@ -1,6 +1,5 @@
 """What fails for one is answered to that one; what passes is 503, and nothing of it is stored."""
 
-import asyncio
 import sqlite3
 import threading
 import time
@@ -9,12 +8,11 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 import sqlalchemy as sa
-from fastapi import FastAPI
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
-from podium.service import create_app, daily
-from podium.service.api import streams
+from podium.service import create_app, upkeep
+from podium.service.delivery import watchers
 from podium.service.http.problems import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
@@ -136,7 +134,7 @@ def test_a_locked_file_is_503_for_writers_alone(impatient):
             assert_passing(client.post(f"{BASE}/main/events", params={"dry_run": True}, json=event(1)))
             assert_passing(client.post(BASE, json={"name": "new", "system": "elo"}))
             assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
-            assert client.get("/healthz").status_code == 200
+            assert client.get("/readyz").status_code == 200
             other.execute("ROLLBACK")
         assert [each["name"] for each in client.get(BASE).json()] == ["main"]
         assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
@@ -214,7 +212,8 @@ def test_a_server_that_is_away_is_503(store):
         for _ in range(2):  # with the key known to the service, and without
             assert_passing(client.get(f"{BASE}/main/players/a"))
             assert_passing(client.post(f"{BASE}/main/events", json=event(2)))
-            assert_passing(client.get("/healthz"))
+            assert_passing(client.get("/readyz"))
+            assert client.get("/healthz").status_code == 200
             client.app.state.key_guard._cache.clear()
         connection.execute(sa.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
         assert client.post(f"{BASE}/main/events", json=event(2)).status_code == 201
@@ -251,7 +250,7 @@ def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
 
 def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
     store.submit("main", rows(1, "ab"))
-    monkeypatch.setattr(daily, "CHECK_INTERVAL_S", 0.01)
+    monkeypatch.setattr(upkeep, "CHECK_INTERVAL_S", 0.01)
     failures = [UnavailableError("away"), OSError("no file"), ValueError("poison")]
     pools, done = store.pools, threading.Event()
 
@@ -267,18 +266,17 @@ def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
 
     store.pools, store.snapshot = failing, take
 
-    async def serve():
-        async with daily.daily_ranks(FastAPI(), store):
-            await asyncio.to_thread(done.wait, 30.0)
-
-    asyncio.run(serve())
+    with TestClient(create_app(store, daily=True)) as client:
+        assert done.wait(30.0)
+        metrics = client.app.state.metrics.text().decode()
+    assert 'podium_upkeep_failures_total{task="daily ranks"} 3.0' in metrics
     assert store.snapshot("main") == {}  # it has been taken
     assert [each.levelname for each in caplog.records] == ["WARNING", "ERROR", "ERROR"]
     assert [bool(each.exc_info) for each in caplog.records] == [False, True, True]
 
 
 def test_a_stream_outlives_an_outage(store, monkeypatch):
-    monkeypatch.setattr(streams, "POLL_S", 0.01)
+    monkeypatch.setattr(watchers, "POLL_S", 0.01)
     news, failures = store.news, [UnavailableError("away")]
 
     def failing(*sent):

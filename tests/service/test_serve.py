@@ -1,5 +1,6 @@
 """The service as an admin starts it: no arguments, a first key, results in from many sides, kills, nothing lost."""
 
+import json
 import random
 import re
 import socket
@@ -71,11 +72,26 @@ def test_serve_works_with_no_arguments_but_a_port(tmp_path):
             for number in range(5):
                 assert client.post("/api/v1/pools/main/events", json=event(number, minute=number)).status_code == 201
             assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
-        server.terminate()
-        assert server.wait(10) in (0, -15)
+            with client.stream("GET", "/api/v1/pools/main/stream") as stream:
+                chunks = stream.iter_bytes()
+                assert next(chunks).startswith(b":")
+                body = json.dumps(event(9)).encode()
+                with socket.create_connection((client.base_url.host, client.base_url.port)) as sender:
+                    sender.sendall(
+                        f"POST /api/v1/pools/main/events HTTP/1.1\r\nauthorization: Bearer {key}\r\n"
+                        f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
+                    )
+                    assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it
+                    stopped = time.monotonic()
+                    server.terminate()
+                    assert [*chunks] == []  # the stream ends, and is not cut off
+                    sender.sendall(body)
+                    assert sender.recv(100).startswith(b"HTTP/1.1 201")
+            assert server.wait(10) in (0, -15)
+            assert time.monotonic() - stopped < 5.0
     assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
     store = Store(str(tmp_path / "podium.db"))
-    assert store.results("main").frame["event_id"].n_unique() == 5
+    assert store.results("main").frame["event_id"].n_unique() == 6
     assert store.verify() == []
     store.close()
 

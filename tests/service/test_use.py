@@ -6,7 +6,6 @@ import json
 import math
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import polars as pl
 import pytest
@@ -15,6 +14,8 @@ from races import event as race
 
 import podium
 from podium.service.api import batching, streams
+from podium.service.delivery import watchers
+from podium.service.http import threads
 from podium.store import Store
 from podium.systems import find, names
 
@@ -193,7 +194,7 @@ def test_tables_leave_as_files(client, store):
     for table, frame in (("results", store.results("main").frame), ("history", store.history("main"))):
         parquet = client.get(f"{POOL}/export/{table}.parquet")
         assert pl.read_parquet(io.BytesIO(parquet.content)).equals(frame)
-        text = client.get(f"{POOL}/export/{table}.csv")
+        text = client.get(f"{POOL}/export/{table}.csv?guard=false")
         assert text.headers["content-type"].startswith("text/csv")
         assert pl.read_csv(io.BytesIO(text.content)).height == frame.height
     rated = podium.rate(pl.read_csv(io.BytesIO(client.get(f"{POOL}/export/results.csv").content)), "glicko2")
@@ -214,22 +215,48 @@ def test_the_stream_goes_on_where_it_ended(client, store):
     assert client.get(f"{POOL}/stream?seconds=0").text.count("event: ") == 0
 
 
-def test_what_happens_reaches_an_open_stream(client, store, monkeypatch):
-    monkeypatch.setattr(streams, "POLL_S", 0.01)
+def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monkeypatch):
+    """However many listen; one who comes later, or falls behind, misses nothing."""
+    monkeypatch.setattr(watchers, "POLL_S", 0.01)
+    state, queries = client.app.state, []
+    news = store.news
 
-    class Staying:
-        async def is_disconnected(self):
-            return False
+    def counting(*sent):
+        queries.append(sent)
+        return news(*sent)
+
+    store.news = counting
 
     async def listened():
-        staying: Any = Staying()
-        news = streams.server_sent_events(staying, store, "main", store.version("main"), 9.0, client.app.state.metrics)
-        assert (await anext(news)).startswith(b":")
+        fan_out = watchers.Watchers(store, threads.Threads())
+
+        def listen(after):
+            return streams.server_sent_events(store, fan_out, state.metrics, "main", 1, after, 9.0)
+
+        first = [listen(store.version("main")) for _ in range(20)]
+        for each in first:
+            assert (await anext(each)).startswith(b":")
+        waiting = [asyncio.ensure_future(anext(each)) for each in first]
+        await asyncio.sleep(0.1)
+        queries.clear()
         store.submit("main", [{"event_id": "late", "started_at": "2024-01-01", "player": name, "position": place}
                               for place, name in enumerate("ab", start=1)])  # fmt: skip
-        return await asyncio.wait_for(anext(news), 5.0)
+        blocks = await asyncio.wait_for(asyncio.gather(*waiting), 5.0)
+        with_entries = [sent for sent in queries if sent[1] == store.version("main") - 1]
+        late = listen(store.version("main") - 1)
+        await anext(late)
+        blocks.append(await asyncio.wait_for(anext(late), 5.0))
+        fan_out.close()
+        assert [each async for each in late] == []
+        for each in first:
+            assert [block async for block in each] == []
+        return blocks, with_entries
 
-    assert b'"event_id": "late"' in asyncio.run(listened())
+    blocks, with_entries = asyncio.run(listened())
+    assert all(b'"event_id": "late"' in each for each in blocks)
+    assert len(blocks) == 21
+    assert len({*with_entries}) == 1
+    assert len(queries) < 40
 
 
 def test_counters_are_there_for_prometheus(client):
@@ -254,7 +281,7 @@ def test_a_key_over_its_rate_limit_waits(store):
 
 def test_results_that_come_together_are_stored_together(store):
     """One transaction for all that wait; what is refused among them keeps nobody else's out."""
-    intake = batching.Intake(store)
+    intake = batching.Intake(store, threads.Threads())
     transactions = []
     store_each = store.submit_each
 
@@ -284,7 +311,7 @@ def test_results_that_come_together_are_stored_together(store):
 
 def test_too_much_at_once_has_to_wait(store, monkeypatch):
     monkeypatch.setattr(batching, "MAX_WAITING_EVENTS", 3)
-    intake = batching.Intake(store)
+    intake = batching.Intake(store, threads.Threads())
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
              for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
 

@@ -13,7 +13,7 @@ from podium.ledger.leaderboard import Eligibility
 from podium.results.columns import ALL
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
-from podium.store.keys import create_key, find_key, list_keys, rotate_key
+from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
 from podium.store.sql.database import StoreError, upgrade
 from podium.store.sql.schema import log
 from podium.store.sql.timestamps import microseconds
@@ -340,7 +340,9 @@ def test_keys_are_rotated(store):
     new = rotate_key(store.engine, known.id, timedelta(minutes=5))
     with store.engine.connect() as connection:
         assert find_key(connection, new).role == find_key(connection, old).role == "write"
+    assert valid_keys(store.engine, [1, 2, 3]) == {1, 2}
     rotate_key(store.engine, 2)
+    assert valid_keys(store.engine, [1, 2, 3]) == {1, 3}
     with store.engine.connect() as connection:
         assert find_key(connection, new) is None
     with pytest.raises(podium.UnknownError):

@@ -12,12 +12,14 @@ from podium.cli import (
     drawing,
     forecasting,
     judging,
+    keys,
     labs,
     rating,
     serving,
     simulating,
     storing,
     systems,
+    webhooks,
 )
 
 app = typer.Typer(
@@ -57,7 +59,8 @@ for command in (
 ):
     app.command(command.__name__)(command)
 app.command("serve")(serving.serve)
-app.add_typer(serving.key, name="key")
+app.add_typer(keys.key, name="key")
+app.add_typer(webhooks.webhook, name="webhook")
 app.add_typer(databases.db, name="db")
 app.add_typer(databases.pool, name="pool")
 app.add_typer(databases.season, name="season")

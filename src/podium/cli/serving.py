@@ -1,100 +1,77 @@
-"""Commands of the service: serve, key."""
+"""The command of the service: serve."""
 
 import gc
 import os
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.cli import show
-from podium.cli.options import Shape
-from podium.cli.show import Format
 from podium.cli.storing import DEFAULT, Database, open_store
-from podium.errors import needs_extra
+from podium.errors import PodiumError, needs_extra
 
-key = typer.Typer(
-    help="Create, list, rotate and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None
-)
+if TYPE_CHECKING:
+    from podium.store import Store
 
 
 def serve(
     url: Database = DEFAULT,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the first admin key to this new file, for its owner's eyes only."),
+    ] = None,
+    trusted_proxies: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trusted-proxy",
+            metavar="ADDRESS",
+            help="Believe this proxy's X-Forwarded-For; an address or a network. May repeat.",
+        ),
+    ] = None,
+    log_requests: Annotated[bool, typer.Option(help="Log each request, as a line of JSON.")] = True,
+    private_webhooks: Annotated[
+        bool, typer.Option("--private-webhooks", help="Send webhooks to private addresses, too.")
+    ] = False,
 ) -> None:
     """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
-        import uvicorn
-
         from podium.service import create_app
-        from podium.store.keys import create_key, list_keys
+        from podium.service.server import run
         from podium.store.write.upgrade import upgrade_pools
     store = open_store(url, create=True)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
-    if not list_keys(store.engine):
-        typer.echo(f"The first admin key, shown only once: {create_key(store.engine, 'first admin', 'admin')}")
+    create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     gc.freeze()  # what is loaded by now stays: no collection need look at it again
-    uvicorn.run(create_app(store, daily=True, close=True), host=host, port=port, log_level="warning")
+    request_log = sys.stderr if log_requests else None
+    app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
+    run(app, host, port, trusted_proxies or ())
 
 
-@key.command("create")
-def create(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
-    pool: Annotated[str | None, typer.Option(help="The only ladder it gives access to; all if not given.")] = None,
-    rate: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Requests a second; no limit if not given.")
-    ] = None,
-    url: Database = DEFAULT,
-) -> None:
-    """Create a key; it is shown only once, and only a digest of it is stored."""
-    store = open_store(url)
-    from podium.store.keys import create_key
+def create_first_key(store: "Store", key_file: Path | None) -> None:
+    """Create an admin key where there is no key yet, and show it, or write it to a file that only its owner reads.
 
-    typer.echo(create_key(store.engine, name, role, pool, rate))
+    Raises:
+        PodiumError: the file exists, or cannot be written.
+    """
+    from podium.store.keys import create_key, list_keys
 
-
-@key.command("list")
-def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
-    """List all keys, revoked ones too."""
-    import polars as pl
-
-    store = open_store(url)
-    from podium.store.keys import list_keys
-
-    names = ("id", "name", "role", "pool", "created_at", "revoked_at", "per_second")
-    rows = [{name: getattr(each, name) for name in names} for each in list_keys(store.engine)]
-    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "per_second": pl.Float64}
-    show.show(pl.DataFrame(rows, schema=kinds), form)
-
-
-@key.command("revoke")
-def revoke(
-    number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")], url: Database = DEFAULT
-) -> None:
-    """Revoke a key: requests with it are refused from now on."""
-    store = open_store(url)
-    from podium.store.keys import revoke_key
-
-    revoke_key(store.engine, number)
-    typer.echo(f"key {number} is revoked")
-
-
-@key.command("rotate")
-def rotate(
-    number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")],
-    grace: Annotated[
-        float, typer.Option(min=0.0, max=525_600.0, help="Minutes for which the old key stays valid.")
-    ] = 0.0,
-    url: Database = DEFAULT,
-) -> None:
-    """Replace a key by a new one with the same rights; it is shown only once."""
-    from datetime import timedelta
-
-    store = open_store(url)
-    from podium.store.keys import rotate_key
-
-    typer.echo(rotate_key(store.engine, number, timedelta(minutes=grace)))
+    if list_keys(store.engine):
+        return
+    if key_file is None:
+        typer.echo(f"The first admin key, shown only once: {create_key(store.engine, 'first admin', 'admin')}")
+        return
+    try:
+        descriptor = os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        raise PodiumError(f"{key_file} exists; the first admin key is written to a new file only") from None
+    except OSError as error:
+        raise PodiumError(f"{key_file}: the first admin key cannot be written ({error.strerror})") from None
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(create_key(store.engine, "first admin", "admin") + "\n")
+    typer.echo(f"The first admin key is in {key_file}")

@@ -1,68 +1,97 @@
 """The service over a store: its routes, error handlers and metrics put together."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, TextIO
 
 from fastapi import FastAPI
-from fastapi.concurrency import run_in_threadpool
 
 from podium import __version__
-from podium.service.api import reads, status, streams, writes
+from podium.service.api import exports, reads, status, streams, writes
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
 from podium.service.api.models import REQUEST_MODELS
-from podium.service.daily import daily_ranks
+from podium.service.delivery.watchers import Watchers
+from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
+from podium.service.http.logs import RequestLog
 from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
-from podium.service.metrics import Metrics, MetricsMiddleware
+from podium.service.http.requests import RequestMiddleware
+from podium.service.http.threads import Threads, run_in
+from podium.service.metrics import Metrics
+from podium.service.upkeep import Upkeep
 from podium.store import Store
 
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
-Every request but `/healthz` takes a key, as `Authorization: Bearer KEY`. Errors are problem+json (RFC 9457) and name
-the field. A result may be sent several times: its `event_id` counts once.
+Every request but `/`, `/healthz`, `/readyz` and those for this page takes a key, as `Authorization: Bearer KEY`. Errors
+are problem+json (RFC 9457) and name the field. A result may be sent several times: its `event_id` counts once. Every
+answer has an `X-Request-Id`, the sender's where there was one, which stands in the service's log.
 """
 
 
-def create_app(store: Store, *, daily: bool = False, close: bool = False) -> FastAPI:
+def create_app(
+    store: Store,
+    *,
+    daily: bool = False,
+    close: bool = False,
+    private_webhooks: bool = False,
+    request_log: TextIO | None = None,
+) -> FastAPI:
     """Return the service over a store.
 
     Args:
-        daily: store the ranks of 00:00 UTC every day.
+        daily: store the ranks of 00:00 UTC every day, send webhooks, and do what else is due.
         close: close the store when the service stops.
+        private_webhooks: send to private addresses, too.
+        request_log: where each request is written as a line of JSON; nowhere where None.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.watchers.open()
         try:
-            async with daily_ranks(app, store) if daily else nullcontext():
+            if daily:
+                upkeep = Upkeep(store, threads, app.state.key_guard, metrics)
+                webhooks = Webhooks(store, metrics, allow_private=private_webhooks)
+                async with upkeep.running(), webhooks.running():
+                    yield
+            else:
                 yield
         finally:
+            app.state.watchers.close()
+            if log is not None:
+                log.write()
             if close:
-                await run_in_threadpool(store.close)
+                await run_in(threads.keeping, store.close)
 
     app = FastAPI(
         lifespan=lifespan,
         title="Podium",
         version=__version__,
         description=ABOUT,
-        docs_url="/api/docs",
+        docs_url=None,  # the framework's needs a script from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
         exception_handlers=ERROR_HANDLERS,
     )
+    threads, metrics = Threads(), Metrics()
+    log = None if request_log is None else RequestLog(request_log)
     app.state.store = store
-    app.state.key_guard = KeyGuard(store)
-    app.state.intake = Intake(store)
+    app.state.threads = threads
+    app.state.metrics = metrics
+    app.state.key_guard = KeyGuard(store, threads)
+    app.state.intake = Intake(store, threads)
+    app.state.watchers = Watchers(store, threads)
     app.state.board_cache = BoardCache(store)
-    app.state.metrics = Metrics()
-    for module in (writes, reads, streams, status):  # flat: FastAPI searches an included router slower
+    store.observe_write = metrics.observe_write
+    metrics.add_gauge("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
+    for module in (writes, reads, streams, exports, status):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.add_middleware(PathMiddleware, refusal=problem)
-    app.add_middleware(MetricsMiddleware, metrics=app.state.metrics)
+    app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)
     return app
 

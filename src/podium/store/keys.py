@@ -3,20 +3,31 @@
 import hashlib
 import math
 import secrets
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
+from podium.store.sql.among import among, values
 from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import api_key
+from podium.store.sql.schema import api_key, pools
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
-IS_VALID = sa.or_(api_key.c.revoked_at.is_(None), api_key.c.revoked_at > sa.bindparam("now"))
+HAS_EXPIRED = api_key.c.expires_at <= sa.bindparam("now")
+IS_VALID = sa.and_(~api_key.c.revoked, sa.or_(api_key.c.expires_at.is_(None), ~HAS_EXPIRED))
 SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest"), IS_VALID)
+SELECT_VALID = sa.select(api_key.c.id).where(among(api_key.c.id), IS_VALID)
+SELECT_EXPIRED = sa.select(api_key.c.id).where(~api_key.c.revoked, HAS_EXPIRED)
+UPDATE_EXPIRED = sa.update(api_key).where(~api_key.c.revoked, HAS_EXPIRED).values(
+    revoked=True, revoked_at=api_key.c.expires_at
+)  # fmt: skip
+UPDATE_LAST_USE = (
+    sa.update(api_key).where(api_key.c.id == sa.bindparam("number")).values(last_used_at=sa.bindparam("used"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +38,17 @@ class ApiKey:
     name: str
     role: str  # one of ROLES
     pool: str | None  # None: every pool
-    created_at: str  # ISO 8601
-    revoked_at: str | None  # ISO 8601; may be in the future
+    created_at: str  # ISO 8601, as the other times
+    revoked_at: str | None
     per_second: float | None  # requests; None: no limit
+    revoked: bool
+    expires_at: str | None  # None: never
+    last_used_at: str | None  # to a minute; None: not yet
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
         """Read the key from its row."""
-        return cls(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at, row.per_second)
+        return cls(*(getattr(row, each.name) for each in fields(cls)))
 
     def may(self, role: str, pool: str | None) -> bool:
         """Whether the key has a role in a pool; None stands for what belongs to no pool."""
@@ -42,26 +56,53 @@ class ApiKey:
 
 
 def create_key(
-    engine: sa.Engine, name: str, role: str, pool: str | None = None, per_second: float | None = None
+    engine: sa.Engine,
+    name: str,
+    role: str,
+    pool: str | None = None,
+    per_second: float | None = None,
+    *,
+    lifetime: timedelta | None = None,
 ) -> str:
     """Create a key; it is shown only once.
 
     Args:
         per_second: requests that it may send on average; no limit where None.
+        lifetime: how long it is valid; until it is revoked where None.
 
     Returns:
         The secret, which is not stored.
 
     Raises:
-        ParameterError: the role is unknown, or the rate is not above 0.
+        ParameterError: the role is unknown, the rate or the lifetime is not above 0, or the name cannot be printed.
+        UnknownError: there is no such pool.
     """
     if role not in ROLES:
         raise ParameterError(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
+    if not name.isprintable():
+        raise ParameterError("the key's name has characters that cannot be printed")
     if per_second is not None and not 0.0 < per_second < math.inf:
         raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
+    if lifetime is not None and lifetime <= timedelta():
+        raise ParameterError("the key must be valid for some time")
     row = {"name": name, "role": role, "pool": pool, "per_second": per_second, "created_at": timestamp()}
+    row["expires_at"] = None if lifetime is None else timestamp(lifetime)
     with write_transaction(engine) as connection:
+        if pool is not None:
+            refuse_unknown_pool(connection, pool)
         return insert_key(connection, row)
+
+
+def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
+    """Refuse a key to a pool that does not exist.
+
+    Raises:
+        UnknownError: it does not; the pools that do are named.
+    """
+    names = sorted(connection.execute(sa.select(pools.c.name)).scalars())
+    if pool not in names:
+        existing = f"the pools are {', '.join(map(repr, names))}" if names else "there are no pools yet"
+        raise UnknownError(f"there is no pool {pool!r}; {existing}")
 
 
 def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
@@ -83,17 +124,18 @@ def list_keys(engine: sa.Engine) -> list[ApiKey]:
 
 
 def revoke_key(engine: sa.Engine, number: int) -> None:
-    """Revoke a key at once.
+    """Revoke a key at once, for good.
 
     Raises:
-        UnknownError: there is no key of that number, or it is revoked.
+        UnknownError: there is no key of that number, or it is revoked or has expired.
     """
     with write_transaction(engine) as connection:
-        revoke_from(connection, number, timestamp())
+        get_valid_key(connection, number)
+        end_key(connection, number, revoked=True, revoked_at=timestamp())
 
 
 def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
-    """Replace a key by a new one of the same name, role, pool and rate limit, which is shown only once.
+    """Replace a key by a new one of the same name, role, pool, rate limit and expiry, which is shown only once.
 
     Args:
         grace: how long the old key still works.
@@ -102,25 +144,56 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
         The new key's secret, which is not stored.
 
     Raises:
-        UnknownError: there is no key of that number, or it is revoked.
+        UnknownError: there is no key of that number, or it is revoked or has expired.
     """
     with write_transaction(engine) as connection:
-        row = revoke_from(connection, number, timestamp(grace))
-        properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second")}
+        row = get_valid_key(connection, number)
+        if grace > timedelta():
+            end_key(connection, number, expires_at=min(timestamp(grace), row.expires_at or timestamp(grace)))
+        else:
+            end_key(connection, number, revoked=True, revoked_at=timestamp())
+        properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second", "expires_at")}
         return insert_key(connection, properties | {"created_at": timestamp()})
 
 
-def revoke_from(connection: sa.Connection, number: int, revoked_at: str) -> "sa.Row[tuple[object, ...]]":
-    """Revoke a key from a moment on, and return its row.
+def get_valid_key(connection: sa.Connection, number: int) -> "sa.Row[tuple[object, ...]]":
+    """Return the row of a key that opens something.
 
     Raises:
-        UnknownError: there is no key of that number, or it is revoked.
+        UnknownError: there is no key of that number, or it is revoked or has expired.
     """
     row = connection.execute(sa.select(api_key).where(api_key.c.id == number, IS_VALID), {"now": timestamp()}).first()
     if row is None:
         raise UnknownError(f"there is no key {number} in use")
-    connection.execute(sa.update(api_key).where(api_key.c.id == number).values(revoked_at=revoked_at))
     return row
+
+
+def end_key(connection: sa.Connection, number: int, **properties: Any) -> None:
+    """Set properties of a key that end it, now or later."""
+    connection.execute(sa.update(api_key).where(api_key.c.id == number).values(**properties))
+
+
+def revoke_expired(engine: sa.Engine) -> int:
+    """Revoke the keys that have expired, so that no clock that goes back makes them valid; how many there were."""
+    now = {"now": timestamp()}
+    with read_transaction(engine) as connection:
+        if not connection.execute(SELECT_EXPIRED, now).first():
+            return 0
+    with write_transaction(engine) as connection:
+        return connection.execute(UPDATE_EXPIRED, now).rowcount
+
+
+def store_last_uses(engine: sa.Engine, last_uses: Mapping[int, str]) -> None:
+    """Store when keys were last used, by their numbers."""
+    if last_uses:
+        with write_transaction(engine) as connection:
+            connection.execute(UPDATE_LAST_USE, [{"number": key, "used": used} for key, used in last_uses.items()])
+
+
+def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
+    """Those of the keys that are still valid."""
+    with read_transaction(engine) as connection:
+        return set(connection.execute(SELECT_VALID, {"among": values(numbers), "now": timestamp()}).scalars())
 
 
 def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:

@@ -1,7 +1,8 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -10,18 +11,25 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.store.derive import snapshots
+from podium.store.derive.events import get_event
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, registrations, submission
+from podium.store.write import accounts, administration, registrations, submission, voiding
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
+from podium.store.write.versions import version_of
 
 LOGGER = logging.getLogger(__name__)
+WriteObserver = Callable[[str, float, float], None]  # the pool, the seconds until it was locked, and those after
+
+
+def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
+    """Take the times of a transaction that wrote, and do nothing."""
 
 
 class Store(EventReader):
@@ -30,6 +38,8 @@ class Store(EventReader):
     Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's
     name raise `UnknownError` where there is none. With `dry_run` a correction lists its effects and stores nothing.
     """
+
+    observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts them
 
     @contextmanager
     def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
@@ -45,9 +55,13 @@ class Store(EventReader):
     @contextmanager
     def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
+        began = time.perf_counter()
         with write_transaction(self.engine, dry_run=dry_run) as connection:
-            yield connection, lock_pool(connection, pool_name)
+            pool = lock_pool(connection, pool_name)
+            locked = time.perf_counter()
+            yield connection, pool
         self.writes[pool_name] += not dry_run
+        self.observe_write(pool_name, locked - began, time.perf_counter() - locked)
 
     # Pools
 
@@ -153,11 +167,20 @@ class Store(EventReader):
                 outcomes.append(error)
         return outcomes
 
-    def amend(self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False) -> Receipt:
-        """Correct an event; every rating becomes what it would have been.
+    def amend(
+        self,
+        pool_name: str,
+        rows: Any,
+        *,
+        actor: str = "",
+        versions: Collection[str] | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Correct an event; every rating becomes what it would have been. Content that it has already is a duplicate.
 
         Args:
             rows: the event as it should have been, as `podium.rate` takes results.
+            versions: those that the correction may be of, as `event_version` has them; any where None.
 
         Returns:
             A receipt; with `dry_run` it has every change that would come.
@@ -165,33 +188,70 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
+            StaleError: the event has another version.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.amend(connection, pool, rows, actor, dry_run=dry_run)
+            return submission.amend(connection, pool, rows, actor, versions=versions, dry_run=dry_run)
 
-    def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def void(
+        self,
+        pool_name: str,
+        event_id: str,
+        *,
+        actor: str = "",
+        versions: Collection[str] | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
+        Args:
+            versions: those that the correction may be of, as `event_version` has them; any where None.
+
         Returns:
             A receipt; with `dry_run` it has every change that would come.
 
         Raises:
             UnknownError: no such pool or event.
+            StaleError: the event has another version.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.void(connection, pool, event_id, actor, dry_run=dry_run)
+            return voiding.void(connection, pool, event_id, actor, versions=versions, dry_run=dry_run)
 
-    def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def restore(
+        self,
+        pool_name: str,
+        event_id: str,
+        *,
+        actor: str = "",
+        versions: Collection[str] | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
         """Let a voided event count again.
 
+        Args:
+            versions: those that the correction may be of, as `event_version` has them; any where None.
+
         Returns:
             A receipt; with `dry_run` it has every change that would come.
 
         Raises:
             UnknownError: no such pool or event.
+            StaleError: the event has another version.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.restore(connection, pool, event_id, actor, dry_run=dry_run)
+            return voiding.restore(connection, pool, event_id, actor, versions=versions, dry_run=dry_run)
+
+    def event_version(self, pool_name: str, event_id: str) -> str:
+        """Say which version of an event there is, for a correction of it and no other.
+
+        Returns:
+            The version: another once the event is amended, voided or restored.
+
+        Raises:
+            UnknownError: no such pool or event.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return version_of(get_event(connection, pool, event_id))
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""

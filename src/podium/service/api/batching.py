@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fastapi.concurrency import run_in_threadpool
-
 from podium.errors import PodiumError
 from podium.service.http.problems import BusyError, UnexpectedError
+from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.write.receipts import Receipt
 from podium.store.write.submission import Submission
@@ -35,8 +34,8 @@ class Intake:
     batch out.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store, self._threads = store, threads
         self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -54,6 +53,10 @@ class Intake:
         if pool not in self._tasks:
             self._tasks[pool] = asyncio.create_task(self._store_all(pool))
         return await answer
+
+    def waiting_events(self) -> dict[str, int]:
+        """Count the events that wait to be stored, by pool."""
+        return {pool: sum(len(each.event_ids) for each in queue) for pool, queue in [*self._queues.items()]}
 
     async def _store_all(self, pool: str) -> None:
         """Store the queue of a pool, batch after batch, until it is empty."""
@@ -76,7 +79,8 @@ class Intake:
     async def _outcomes(self, pool: str, batch: list[Waiting]) -> Sequence[list[Receipt] | Exception]:
         """Store a batch; what became of each submission."""
         try:
-            return await run_in_threadpool(self._store.submit_each, pool, [each.submission for each in batch])
+            submissions = [each.submission for each in batch]
+            return await run_in(self._threads.writing, self._store.submit_each, pool, submissions)
         except Exception as error:  # noqa: BLE001  (of the batch, as where no thread can be started; later ones go on)
             return [error] * len(batch)
 

@@ -6,7 +6,9 @@ from fastapi import Depends, Request
 
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
+from podium.service.delivery.watchers import Watchers
 from podium.service.http.access import require_role
+from podium.service.http.threads import Threads
 from podium.service.metrics import Metrics
 from podium.store import Store
 
@@ -35,10 +37,24 @@ async def get_metrics(request: Request) -> Metrics:
     return metrics
 
 
+async def get_threads(request: Request) -> Threads:
+    """Return the threads of each kind of work."""
+    threads: Threads = request.app.state.threads
+    return threads
+
+
+async def get_watchers(request: Request) -> Watchers:
+    """Return the watchers of the log."""
+    watchers: Watchers = request.app.state.watchers
+    return watchers
+
+
 CurrentStore = Annotated[Store, Depends(get_store)]
 CurrentIntake = Annotated[Intake, Depends(get_intake)]
 CurrentBoardCache = Annotated[BoardCache, Depends(get_board_cache)]
 CurrentMetrics = Annotated[Metrics, Depends(get_metrics)]
+CurrentThreads = Annotated[Threads, Depends(get_threads)]
+CurrentWatchers = Annotated[Watchers, Depends(get_watchers)]
 Reader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]

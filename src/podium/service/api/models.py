@@ -14,6 +14,8 @@ Weight = Annotated[float, Field(gt=0.0, le=MOST_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
 MAX_CLOCK_LEAD = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
+MAX_PREDICTED = 100  # entrants: the answer grows with their square, and takes less than a second
+MAX_TICKETS = 2_000
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -100,7 +102,7 @@ class Event(Strict):
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
-    entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000)]
+    entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of a results table."""
@@ -111,7 +113,7 @@ class Event(Strict):
 class Batch(Strict):
     """Several events at once: all are stored, or none."""
 
-    events: Annotated[list[Event], Field(min_length=1, max_length=1000)]
+    events: Annotated[list[Event], Field(min_length=1, max_length=1000, fail_fast=True)]
 
 
 class NewPool(Strict):
@@ -163,7 +165,7 @@ class NewMatch(Strict):
     model_config = with_example({"match_id": "lobby-9", "entrants": [{"player": "ana"}, {"player": "ben"}]})
 
     match_id: Identifier
-    entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000)]
+    entrants: Annotated[list[Entrant], Field(min_length=1, max_length=10_000, fail_fast=True)]
     expires_in_s: Annotated[float, Field(gt=0.0, le=2_678_400.0, description="Seconds to wait for a result.")] = (
         86_400.0
     )
@@ -184,8 +186,8 @@ class PredictRequest(Strict):
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[list[SentName], Field(min_length=2, max_length=200)]
-    top: Annotated[int, Field(ge=1, le=200)] = 3
+    entrants: Annotated[list[SentName], Field(min_length=2, max_length=MAX_PREDICTED)]
+    top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
 
 
 class WaitingPlayer(Strict):
@@ -204,7 +206,7 @@ class Tickets(Strict):
         {"tickets": [{"player": "ana", "waited_s": 3.5}, {"player": "ben", "waited_s": 20}], "size": 2, "least": 2}
     )
 
-    tickets: Annotated[list[WaitingPlayer], Field(max_length=10_000)]
+    tickets: Annotated[list[WaitingPlayer], Field(max_length=MAX_TICKETS, fail_fast=True)]
     size: Annotated[int, Field(ge=2, le=1000)] = 4
     teams: Annotated[int, Field(ge=0, le=1000)] = 0
     least: Annotated[int, Field(ge=2, le=1000)] = 2

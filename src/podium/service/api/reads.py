@@ -14,6 +14,7 @@ from podium.service.api.matchmaking import proposed_matches
 from podium.service.api.models import PredictRequest, Tickets
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
+from podium.service.http.preconditions import entity_tag
 from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
@@ -179,8 +180,9 @@ async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _ke
 
 
 @router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
-def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> EventDetails:
-    """An event as it stands, and what it did."""
+def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader, response: Response) -> EventDetails:
+    """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
+    response.headers["ETag"] = entity_tag(store.event_version(pool, event_id))
     return store.event(pool, event_id)
 
 

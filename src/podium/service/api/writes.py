@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
 from podium.service.api.bodies import json_response, read_body, request_body
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, Writer
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
@@ -23,8 +22,10 @@ from podium.service.api.models import (
     Rerated,
 )
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.preconditions import IfMatch, versions_in
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
+from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
 from podium.store.derive import snapshots
 from podium.store.read.models import PoolSummary
@@ -33,42 +34,51 @@ from podium.store.write.registrations import RegisteredMatch
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
+REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
 EVENT_OR_BATCH: type[Event | Batch] = Event
 DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
 
 
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
-async def create_pool(request: Request, store: CurrentStore, key: Admin) -> PoolSummary:
+async def create_pool(request: Request, store: CurrentStore, threads: CurrentThreads, key: Admin) -> PoolSummary:
     """Open a ladder."""
     body = await read_body(request, NewPool)
     system = requested_system(body)
-    await run_in_threadpool(store.create_pool, body.name, system, actor=key)
+    await run_in(threads.writing, store.create_pool, body.name, system, actor=key)
     return PoolSummary(body.name, system.name, body.parameters, notice=None)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
-async def configure(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def configure(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     system = requested_system(await read_body(request, Configuration))
-    return Rerated(rerated=await run_in_threadpool(store.configure, pool, system, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.configure, pool, system, actor=key))
 
 
 @router.post(
     "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
 )
-async def begin_season(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def begin_season(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment on."""
     body = await read_body(request, NewSeason)
-    rerated = await run_in_threadpool(store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key)
+    rerated = await run_in(
+        threads.writing, store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key
+    )
     return Rerated(rerated=rerated)
 
 
 @router.post("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
-async def take_snapshot(request: Request, pool: PoolName, store: CurrentStore, _key: Admin) -> dict[str, int]:
+async def take_snapshot(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, _key: Admin
+) -> dict[str, int]:
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
     body = await read_body(request, Day)
-    players_by_day = await run_in_threadpool(
-        store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
+    players_by_day = await run_in(
+        threads.writing, store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
     )
     return {str(snapshots.date_of(day)): players for day, players in players_by_day.items()}
 
@@ -90,6 +100,7 @@ async def submit(
     request: Request,
     pool: PoolName,
     store: CurrentStore,
+    threads: CurrentThreads,
     intake: CurrentIntake,
     metrics: CurrentMetrics,
     key: Writer,
@@ -103,7 +114,7 @@ async def submit(
     rows = [row for each in events for row in each.rows()]
     match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
     if dry_run:
-        receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
+        receipts = await run_in(threads.writing, store.submit, pool, rows, match_ids=match_ids, dry_run=True)
         return json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, rows, key, match_ids)
     for each in receipts:
@@ -128,7 +139,7 @@ def refuse_repeated(events: Sequence[Event]) -> None:
 @router.put(
     "/{pool}/events/{event_id}",
     response_model=Receipt,
-    responses=REFUSALS,
+    responses=REFUSALS_OF_CORRECTIONS,
     tags=["events"],
     openapi_extra=request_body(Event),
 )
@@ -137,9 +148,11 @@ async def amend(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> Response:
     """Correct an event; every rating becomes what it would have been."""
@@ -148,36 +161,52 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    receipt = await run_in(
+        threads.writing, store.amend, pool, body.rows(), actor=key, versions=versions_in(if_match), dry_run=dry_run
+    )
     return correction_response(metrics, pool, receipt)
 
 
-@router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
-def void(
+@router.post(
+    "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
+)
+async def void(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
+    receipt = await run_in(
+        threads.writing, store.void, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
+    )
+    return correction_response(metrics, pool, receipt)
 
 
-@router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
-def restore(
+@router.post(
+    "/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
+)
+async def restore(
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
+    threads: CurrentThreads,
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    if_match: IfMatch = None,
     dry_run: DryRun = False,
 ) -> Response:
     """Restore a voided event: it counts again."""
-    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
+    receipt = await run_in(
+        threads.writing, store.restore, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
+    )
+    return correction_response(metrics, pool, receipt)
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: Receipt) -> Response:
@@ -190,37 +219,47 @@ def correction_response(metrics: Metrics, pool: str, receipt: Receipt) -> Respon
 @router.post(
     "/{pool}/matches", status_code=201, responses=REFUSALS, tags=["matches"], openapi_extra=request_body(NewMatch)
 )
-async def register(request: Request, pool: PoolName, store: CurrentStore, key: Writer) -> RegisteredMatch:
+async def register(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
+) -> RegisteredMatch:
     """Register a match that starts: its result counts once, and who is missing from it has quit."""
     body = await read_body(request, NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
-    return await run_in_threadpool(store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key)
+    return await run_in(
+        threads.writing, store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key
+    )
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def merge(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin) -> Rerated:
     """Let one player's results be another's."""
     body = await read_body(request, Merge)
-    return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.merge, pool, body.player, body.into, actor=key))
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+async def unmerge(
+    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    return Rerated(rerated=store.unmerge(pool, player, actor=key))
+    return Rerated(rerated=await run_in(threads.writing, store.unmerge, pool, player, actor=key))
 
 
 @router.post(
     "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
 )
-async def rename(request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+async def rename(
+    request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> NewName:
     """Give a player another name, everywhere; no rating moves."""
     body = await read_body(request, NewName)
-    await run_in_threadpool(store.rename, pool, player, body.name, actor=key)
+    await run_in(threads.writing, store.rename, pool, player, body.name, actor=key)
     return body
 
 
 @router.post("/{pool}/players/{player}/pseudonymise", responses=REFUSALS, tags=["players"])
-def pseudonymise(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> NewName:
+async def pseudonymise(
+    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
-    return NewName(name=store.pseudonymise(pool, player, actor=key))
+    return NewName(name=await run_in(threads.writing, store.pseudonymise, pool, player, actor=key))

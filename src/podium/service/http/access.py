@@ -1,25 +1,29 @@
-"""Who may do what: the key of each request, and its rate limit."""
+"""Who may do what: the key of each request, its rate limit, and that of refused requests from an address."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
+from podium.service.http.budgets import Budgets
 from podium.service.http.paths import decode_name
+from podium.service.http.threads import Threads, run_in
 from podium.store import Store
-from podium.store.keys import ApiKey, find_key
+from podium.store.keys import ApiKey, find_key, store_last_uses, timestamp
 from podium.store.sql.database import read_transaction
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
 KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
 MAX_CACHED_KEYS = 10_000
+REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows them, from an address
+IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
 
 
 class AccessError(PodiumError):
-    """The key does not allow this, or its rate limit is exceeded."""
+    """The key does not allow this, or a rate limit is exceeded."""
 
     def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
@@ -27,12 +31,13 @@ class AccessError(PodiumError):
 
 
 class KeyGuard:
-    """Looks keys up, and counts the requests of each; held in memory, by process."""
+    """Looks keys up, and counts the requests of each and the refused ones of each address."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store, self._threads = store, threads
         self._cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()  # only keys that open something
-        self._budgets: dict[int, tuple[float, float]] = {}  # when, and how many requests the key had left
+        self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
+        self._requests, self._refused = Budgets(), Budgets()
 
     async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""
@@ -41,8 +46,9 @@ class KeyGuard:
         if cached is not None and now - cached[0] < KEY_CACHE_S:
             return cached[1]
         self._cache.pop(secret, None)
-        key = await run_in_threadpool(self._look_up, secret)
+        key = await run_in(self._threads.keys, self._look_up, secret)
         if key is not None:
+            self._last_uses[key.id] = timestamp()
             self._cache[secret] = now, key
             if len(self._cache) > MAX_CACHED_KEYS:
                 self._cache.popitem(last=False)
@@ -52,6 +58,18 @@ class KeyGuard:
         with read_transaction(self._store.engine) as connection:
             return find_key(connection, secret)
 
+    def store_last_uses(self) -> None:
+        """Store when keys were last used; what cannot be stored stays for the next time.
+
+        Raises:
+            UnavailableError: the database cannot serve at the moment.
+        """
+        last_uses = self._last_uses.copy()
+        store_last_uses(self._store.engine, last_uses)
+        for key, used in last_uses.items():
+            if self._last_uses.get(key) == used:
+                del self._last_uses[key]
+
     def count(self, key: ApiKey) -> None:
         """Count a request.
 
@@ -60,16 +78,33 @@ class KeyGuard:
         """
         if key.per_second is None:
             return
-        now, capacity = time.monotonic(), max(1.0, BURST_S * key.per_second)
-        counted_at, left = self._budgets.get(key.id, (now, capacity))
-        left = min(capacity, left + (now - counted_at) * key.per_second)
-        self._budgets[key.id] = now, left - 1.0 if left >= 1.0 else left
-        if left < 1.0:
-            wait_s = int((1.0 - left) / key.per_second) + 1
+        wait_s = self._requests.take(key.id, key.per_second, max(1.0, BURST_S * key.per_second))
+        if wait_s:
             unit = "request" if key.per_second == 1.0 else "requests"
             raise AccessError(
                 429, f"rate limit: {key.per_second:g} {unit} a second; send this again in {wait_s} s", wait_s
             )
+
+    def refusal(self, request: Request, status: int, message: str) -> AccessError:
+        """Count a request that is refused against its address; the error to raise."""
+        wait_s = self._refused.take(client_site(request), REFUSED_PER_S, REFUSED_BURST)
+        if wait_s:
+            return AccessError(429, f"too many requests were refused from this address; wait {wait_s} s", wait_s)
+        return AccessError(status, message)
+
+
+def client_site(request: Request) -> str:
+    """The address of a request; of IPv6 the network that one customer has."""
+    host = request.client.host if request.client else ""
+    try:
+        address = ip_address(host)
+    except ValueError:  # as of a local socket
+        return host
+    if not isinstance(address, IPv6Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(IPv6Network((int(address), IPV6_SITE_BITS), strict=False))
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
@@ -82,10 +117,12 @@ def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
         pool = decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
         key = await guard.key(words[1]) if bearer else None
         if key is None:
-            raise AccessError(401, "the key is missing, unknown or revoked; send one as Authorization: Bearer KEY")
+            message = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
+            raise guard.refusal(request, 401, message)
+        request.state.key = key
         if not key.may(role, pool):
             pools = f"pool {pool}" if pool else "all pools"
-            raise AccessError(403, f"this needs a key with the role {role} for {pools}")
+            raise guard.refusal(request, 403, f"this needs a key with the role {role} for {pools}")
         guard.count(key)
         return key.name
 

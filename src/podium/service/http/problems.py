@@ -12,18 +12,21 @@ from starlette.exceptions import HTTPException
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.access import AccessError
+from podium.service.http.request_ids import HEADER, current_request_id
 from podium.service.http.strict_json import RefusedError
 from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.write.versions import StaleError
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {
-    401: "The key is missing, unknown or revoked.",
+    401: "The key is missing, unknown, expired or revoked.",
     403: "The key does not allow this.",
     404: "There is no such thing.",
     409: "It conflicts with what is stored.",
+    412: "It has changed since the version in If-Match.",
     413: "The body is too large.",
     422: "The request is not valid; the field is named.",
-    429: "The key's rate limit is exceeded.",
+    429: "The key's rate limit is exceeded, or too many requests from this address were refused.",
     500: "The service failed; the reason is in its log.",
     503: "The database is busy, full or away, or too many results are waiting; send it again after `Retry-After`.",
 }
@@ -40,6 +43,7 @@ class Problem(BaseModel):
     status: int
     detail: str
     field: str | None = None
+    request_id: str | None = None
 
 
 class TooLargeError(PodiumError):
@@ -63,6 +67,7 @@ STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
     (ResultsError, 422),
     (ParameterError, 422),
     (NotFiniteError, 422),
+    (StaleError, 412),
     (StoreError, 409),
 )
 
@@ -72,9 +77,15 @@ def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}
 
 
+def success_response(description: str, *media_types: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of an answer of these media types."""
+    return {200: {"content": {each: {} for each in media_types}, "description": description}}
+
+
 def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> JSONResponse:
     """Return an answer that names what is wrong; its title is the phrase of its status, as for `about:blank`."""
-    content = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, field=field)
+    title, request_id = HTTPStatus(status).phrase, current_request_id.get()
+    content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
     if retry_after_s is not None:
         headers["Retry-After"] = str(retry_after_s)
@@ -100,7 +111,9 @@ async def podium_error(_request: Request, error: PodiumError) -> JSONResponse:
 
 async def unexpected_error(_request: Request, _error: Exception) -> JSONResponse:
     """Answer what nobody expected, without its text; the server logs it with its traceback."""
-    return problem(500, "the service failed to answer this; the reason is logged")
+    answer = problem(500, "the service failed to answer this; the reason is logged")
+    answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
+    return answer
 
 
 async def http_error(_request: Request, error: HTTPException) -> JSONResponse:

@@ -9,6 +9,7 @@ from podium.results.objects import repeated_key
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1
+MAX_KEYS = 1_000  # of an object: each that no model knows is an error to describe
 # What makes it worth checking each value: escapes that are no text, long numbers, and depth.
 SUSPICIOUS = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}")
 NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
@@ -26,8 +27,8 @@ def loads(body: bytes) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        RefusedError: it is no JSON, or has a key twice, NaN, an infinity, a whole number beyond 64 bits, a lone
-            surrogate, a NUL, or is nested too deep.
+        RefusedError: it is no JSON, or has a key twice, too many keys, NaN, an infinity, a whole number beyond 64
+            bits, a lone surrogate, a NUL, or is nested too deep.
     """
     try:
         text = body.decode()
@@ -58,6 +59,8 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         raise RefusedError(printable(repeated_key(pairs) or ""), "appears twice in one object")
+    if len(value) > MAX_KEYS:
+        raise RefusedError("", f"an object has more than {MAX_KEYS:,} keys")
     return value
 
 

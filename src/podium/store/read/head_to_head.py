@@ -1,6 +1,7 @@
 """Two players against each other: the events in which they met, and their chances."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed
+MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries
 
 
 def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
@@ -68,12 +70,24 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
         .limit(MAX_MEETINGS)
     )
-    rows = connection.execute(common).all()
+    with connection.execute(common, execution_options={"stream_results": True}) as newest_first:
+        rows = rows_within(MAX_MEETINGS_BYTES, newest_first)
     scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
     return tuple(
         CommonEvent(row.event_id, instant(row.started_at), *scores[row.event_id], row.delta, row.other_delta)
         for row in rows
     )
+
+
+def rows_within(limit_bytes: int, rows: Iterable[Any]) -> list[Any]:
+    """The first rows whose bodies are together no larger than a limit."""
+    size, within = 0, []
+    for row in rows:
+        size += len(row.body)
+        if size > limit_bytes:
+            break
+        within.append(row)
+    return within
 
 
 def results_against(

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -87,8 +88,25 @@ api_key = Table(
     Column("role", String(8), nullable=False),  # read, write, admin
     Column("pool", Text, nullable=True),  # the only pool it opens; all where empty
     Column("created_at", String(32), nullable=False),
-    Column("revoked_at", String(32), nullable=True),  # may be in the future: a rotated key lives a little longer
+    Column("revoked_at", String(32), nullable=True),  # for people: `revoked` is what counts
     Column("per_second", Double, nullable=True),  # requests; no limit where empty
+    Column("revoked", Boolean, nullable=False, server_default=false()),  # for good, whatever a clock shows
+    Column("expires_at", String(32), nullable=True),  # never where empty
+    Column("last_used_at", String(32), nullable=True),  # to a minute
+)
+
+webhook = Table(  # where a pool's log is sent, entry by entry
+    "webhook",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), nullable=False),
+    Column("url", Text, nullable=False),
+    Column("secret", Text, nullable=False),  # signs each delivery, so it is stored in clear
+    Column("created_at", String(32), nullable=False),
+    Column("delivered_seq", Number, nullable=False),  # of the newest entry that the receiver has taken
+    Column("failing_since", String(32), nullable=True),  # the first failure since the last success
+    Column("last_error", Text, nullable=False, server_default=""),
+    Column("stopped", Boolean, nullable=False, server_default=false()),  # it failed for too long
 )
 
 # Everything below derives from the log.

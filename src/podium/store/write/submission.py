@@ -5,7 +5,7 @@ A verb for each thing that can be done to events comes first; below them are the
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -14,9 +14,9 @@ from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store.derive.events import SELECT_EVENTS, get_event
-from podium.store.derive.rerating import UPDATE_STATUS, VOIDED, Rerated, rerate
+from podium.store.derive.rerating import Rerated, rerate
 from podium.store.log.content import Content, check_results, contents_of, difference
-from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, append, json_entry
+from podium.store.log.log import AMEND, SUBMIT, LogEntry, append
 from podium.store.log.players import (
     exact_numbers,
     known_numbers,
@@ -32,6 +32,7 @@ from podium.store.sql.schema import event, log
 from podium.store.write import registrations
 from podium.store.write.one_player import refuse_player_twice
 from podium.store.write.receipts import Receipt, receipts
+from podium.store.write.versions import require_version
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)
@@ -98,12 +99,21 @@ def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence
     return by_submission
 
 
-def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_run: bool = False) -> Receipt:
-    """Log other content of an event, and rate again.
+def amend(
+    connection: sa.Connection,
+    pool: Pool,
+    rows: Any,
+    actor: str,
+    *,
+    versions: Collection[str] | None = None,
+    dry_run: bool = False,
+) -> Receipt:
+    """Log other content of an event, and rate again; a duplicate where it has that content already.
 
     Raises:
         UnknownError: there is no such event.
         ResultsError: the rows are refused, or are not one event.
+        StaleError: the event has none of the versions.
     """
     results = check_rows(connection, pool, rows)
     contents = contents_of(results)
@@ -111,6 +121,11 @@ def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_r
         raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
     known = get_event(connection, pool, event_id)
+    if has_content(connection, pool, known, content):
+        key = OrderKey(known.started_at, known.seq)
+        (receipt,) = receipts(connection, pool, {event_id: key}, None, duplicates={event_id}, dry_run=dry_run)
+        return receipt
+    require_version(known, versions)
     numbers = numbers_of(connection, pool, content.players)
     refuse_player_twice(connection, pool, [content], numbers)
     amendment = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
@@ -120,41 +135,6 @@ def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_r
     key = OrderKey(content.started_at, known.seq)
     rerated = rate_from(connection, pool, [OrderKey(known.started_at, known.seq), key], [known.match_id])
     (receipt,) = receipts(connection, pool, {event_id: key}, rerated, dry_run=dry_run)
-    return receipt
-
-
-def void(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
-    """Let an event count for nothing.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
-    return set_voided(connection, pool, event_id, actor, voided=True, dry_run=dry_run)
-
-
-def restore(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
-    """Let a voided event count again.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
-    return set_voided(connection, pool, event_id, actor, voided=False, dry_run=dry_run)
-
-
-def set_voided(
-    connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, voided: bool, dry_run: bool
-) -> Receipt:
-    """Let an event count for nothing, or again; a duplicate where it does so already."""
-    known = get_event(connection, pool, event_id)
-    key, rerated = OrderKey(known.started_at, known.seq), None
-    is_duplicate = (known.status == VOIDED) == voided
-    if not is_duplicate:
-        append(connection, pool, VOID if voided else RESTORE, [json_entry(event_id, None, actor)])
-        status = VOIDED if voided else ""
-        connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
-        rerated = rate_from(connection, pool, [key], [known.match_id])
-    duplicates = {event_id} if is_duplicate else frozenset[str]()
-    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, duplicates=duplicates, dry_run=dry_run)
     return receipt
 
 
@@ -244,6 +224,14 @@ def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, cont
     numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
     other = difference(body, names_of(connection, pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
+
+
+def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bool:
+    """Whether this very content is what an event has now."""
+    if content.started_at != known.started_at:
+        return False
+    rows = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    return is_repeat(connection, pool, known, content, rows)
 
 
 def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:

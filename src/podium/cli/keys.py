@@ -1,0 +1,80 @@
+"""Commands on the keys to the service: key."""
+
+from typing import Annotated
+
+import typer
+
+from podium.cli import show
+from podium.cli.options import Shape
+from podium.cli.show import Format
+from podium.cli.storing import DEFAULT, Database, open_store
+
+key = typer.Typer(
+    help="Create, list, rotate and revoke keys to the service.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@key.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
+    pool: Annotated[str | None, typer.Option(help="The only ladder it gives access to; all if not given.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="Requests a second; no limit if not given.")
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.0, max=36_525.0, help="Days until it expires; never if not given.")
+    ] = None,
+    url: Database = DEFAULT,
+) -> None:
+    """Create a key; it is shown only once, and only a digest of it is stored."""
+    from datetime import timedelta
+
+    store = open_store(url)
+    from podium.store.keys import create_key
+
+    lifetime = None if days is None else timedelta(days=days)
+    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime=lifetime))
+
+
+@key.command("list")
+def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
+    """List all keys, revoked ones too."""
+    import polars as pl
+
+    store = open_store(url)
+    from podium.store.keys import list_keys
+
+    names = ("id", "name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at", "per_second")
+    rows = [{name: getattr(each, name) for name in names} for each in list_keys(store.engine)]
+    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "per_second": pl.Float64}
+    show.show(pl.DataFrame(rows, schema=kinds), form)
+
+
+@key.command("revoke")
+def revoke(
+    number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")], url: Database = DEFAULT
+) -> None:
+    """Revoke a key: requests with it are refused from now on."""
+    store = open_store(url)
+    from podium.store.keys import revoke_key
+
+    revoke_key(store.engine, number)
+    typer.echo(f"key {number} is revoked")
+
+
+@key.command("rotate")
+def rotate(
+    number: Annotated[int, typer.Argument(help="The key's number, as list shows it.")],
+    grace: Annotated[
+        float, typer.Option(min=0.0, max=525_600.0, help="Minutes for which the old key stays valid.")
+    ] = 0.0,
+    url: Database = DEFAULT,
+) -> None:
+    """Replace a key by a new one with the same rights; it is shown only once."""
+    from datetime import timedelta
+
+    store = open_store(url)
+    from podium.store.keys import rotate_key
+
+    typer.echo(rotate_key(store.engine, number, timedelta(minutes=grace)))

@@ -1,0 +1,25 @@
+"""Threads by what they are for: writers may wait long for the database, and nobody else waits behind them."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Threads:
+    """How many threads each kind of work has; reading has those of the framework, forty."""
+
+    def __init__(self) -> None:
+        self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
+        self.keys = CapacityLimiter(4)
+        self.watching = CapacityLimiter(2)  # the log, for streams
+        self.keeping = CapacityLimiter(2)  # what is done once a minute, or as the service ends
+        self.probing = CapacityLimiter(2)  # readiness and metrics
+
+
+async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
+    """Run a function in one of these threads, and return what it returns."""
+    return await to_thread.run_sync(lambda: function(*sent, **options), limiter=threads)

@@ -1,0 +1,91 @@
+"""What is done once a minute while the service runs, daily ranks above all; a failure is logged, and it goes on."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from podium.errors import PodiumError
+from podium.service.http.access import KeyGuard
+from podium.service.http.threads import Threads, run_in
+from podium.service.metrics import Metrics
+from podium.store import Store
+from podium.store.derive.snapshots import date_of
+from podium.store.keys import revoke_expired
+from podium.store.sql.files import truncate_wal
+from podium.store.sql.timestamps import DAY_US
+
+CHECK_INTERVAL_S = 60.0
+DAY_S = DAY_US / 1e6
+DAILY_RANKS, KEYS, FILES = "daily ranks", "keys", "files"  # tasks, as the metrics name them
+LOGGER = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """Stores the ranks of 00:00 UTC, revokes keys that have expired, and stores when keys were used."""
+
+    def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics) -> None:
+        self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
+        self._newest_days: dict[str, int] = {}  # with ranks, since 1970, by pool
+        metrics.add_gauge(
+            "podium_newest_ranks_age_seconds", "Time since the 00:00 UTC of the newest daily ranks", self.ages_s
+        )
+
+    def ages_s(self) -> dict[str, float]:
+        """How old the newest daily ranks of each pool are."""
+        return {pool: time.time() - DAY_S * day for pool, day in [*self._newest_days.items()]}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Do all of it while the service runs."""
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            await self._store_last_uses()
+
+    async def _run(self) -> None:
+        while True:
+            await self._store_ranks()
+            await self._store_last_uses()
+            with self._log_failure(KEYS):
+                expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
+                if expired:
+                    LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
+            with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
+                await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
+            await asyncio.sleep(CHECK_INTERVAL_S)
+
+    async def _store_ranks(self) -> None:
+        """Store the ranks that are due, of each pool."""
+        with self._log_failure(DAILY_RANKS):
+            for pool in await run_in(self._threads.keeping, self._store.pools):
+                with self._log_failure(DAILY_RANKS):  # as of a pool that could not be upgraded; the others get theirs
+                    await run_in(self._threads.keeping, self._store_ranks_of, pool.name)
+
+    def _store_ranks_of(self, pool: str) -> None:
+        for day, players in self._store.snapshot(pool).items():
+            LOGGER.info("pool %s: stored the ranks of %d players at 00:00 UTC on %s", pool, players, date_of(day))
+        days = self._store.snapshot_days(pool)
+        if days:
+            self._newest_days[pool] = days[-1]
+
+    async def _store_last_uses(self) -> None:
+        with self._log_failure(KEYS):
+            await run_in(self._threads.keeping, self._key_guard.store_last_uses)
+
+    @contextmanager
+    def _log_failure(self, task: str) -> Iterator[None]:
+        """Log and count what goes wrong instead of raising it: the next check finds what is still due."""
+        try:
+            yield
+        except PodiumError as error:
+            self._metrics.upkeep_failures.labels(task).inc()
+            LOGGER.warning("%s: could not be looked after: %s", task, error)
+        except Exception:
+            self._metrics.upkeep_failures.labels(task).inc()
+            LOGGER.exception("%s: could not be looked after", task)

@@ -1,0 +1,120 @@
+"""Keys that end, and requests that no key allows."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from fastapi import Request
+from races import calling
+from starlette.testclient import TestClient
+
+import podium
+from podium.service import create_app
+from podium.service.http.access import REFUSED_BURST, client_site
+from podium.store import Store, keys
+from podium.store.keys import create_key, find_key, list_keys, revoke_expired, revoke_key, rotate_key
+from podium.store.sql.database import engine_for, upgrade
+from podium.systems import find
+
+BASE = "/api/v1/pools"
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    yield opened
+    opened.close()
+
+
+def is_valid(store, secret):
+    with store.engine.connect() as connection:
+        return find_key(connection, secret) is not None
+
+
+def set_clock(monkeypatch, lead):
+    monkeypatch.setattr(
+        keys, "timestamp", lambda after=timedelta(): (datetime.now(UTC) + lead + after).isoformat(timespec="seconds")
+    )
+
+
+def test_no_clock_makes_a_revoked_or_expired_key_valid_again(store, monkeypatch):
+    revoked, rotated = create_key(store.engine, "a", "admin"), create_key(store.engine, "b", "admin")
+    expiring = create_key(store.engine, "c", "admin", lifetime=timedelta(hours=1))
+    revoke_key(store.engine, 1)
+    successor = rotate_key(store.engine, 2, timedelta(minutes=5))
+    assert [is_valid(store, each) for each in (revoked, rotated, expiring, successor)] == [False, True, True, True]
+    set_clock(monkeypatch, timedelta(hours=2))
+    assert [is_valid(store, each) for each in (revoked, rotated, expiring, successor)] == [False, False, False, True]
+    assert (revoke_expired(store.engine), revoke_expired(store.engine)) == (2, 0)
+    set_clock(monkeypatch, timedelta(days=-400))
+    assert [is_valid(store, each) for each in (revoked, rotated, expiring, successor)] == [False, False, False, True]
+    with pytest.raises(podium.UnknownError):
+        rotate_key(store.engine, 3)
+
+
+def test_keys_of_an_earlier_version_keep_their_end(tmp_path):
+    engine = engine_for(f"sqlite:///{tmp_path}/old.db")
+    upgrade(engine, "0005")
+    soon, past = ((datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds") for days in (1, -1))
+    insert = sa.text(
+        "INSERT INTO api_key (name, digest, role, created_at, revoked_at) VALUES (:name, :name, 'read', '', :end)"
+    )
+    with engine.begin() as connection:
+        connection.execute(insert, [{"name": "a", "end": None}, {"name": "b", "end": soon}, {"name": "c", "end": past}])
+    upgrade(engine)
+    ends = [(each.revoked, each.revoked_at, each.expires_at) for each in list_keys(engine)]
+    assert ends == [(False, None, None), (False, None, soon), (True, past, None)]
+    engine.dispose()
+
+
+def test_a_key_is_for_a_pool_that_exists(store):
+    with pytest.raises(podium.UnknownError, match="there is no pool 'mian'; the pools are 'main'"):
+        create_key(store.engine, "x", "read", "mian")
+    for name, lifetime in (("a\x1b[31m", None), ("a", timedelta())):
+        with pytest.raises(podium.ParameterError):
+            create_key(store.engine, name, "read", lifetime=lifetime)
+    assert list_keys(store.engine) == []
+
+
+def test_the_last_use_of_a_key_is_stored(store):
+    create_key(store.engine, "unused", "read")
+    with calling(store, "read", daily=True) as client:
+        assert client.get(BASE).status_code == 200
+    unused, used = (each.last_used_at for each in list_keys(store.engine))
+    assert unused is None
+    assert abs(datetime.fromisoformat(used or "") - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_refused_requests_of_an_address_are_limited_and_those_of_valid_keys_are_not(store):
+    key, reader = create_key(store.engine, "a", "admin"), create_key(store.engine, "b", "read")
+    app = create_app(store)
+    with TestClient(app) as client, TestClient(app, client=("192.0.2.7", 1)) as other:
+
+        def status(sender, secret, method="GET"):
+            return sender.request(method, BASE, headers={"Authorization": f"Bearer {secret}"}).status_code
+
+        statuses = [status(client, "podium_wrong") for _ in range(int(REFUSED_BURST) + 5)]
+        assert statuses[:10] == [401] * 10
+        assert statuses[-1] == 429
+        refused = client.post(BASE, headers={"Authorization": f"Bearer {reader}"})
+        assert (refused.status_code, int(refused.headers["retry-after"]) >= 1) == (429, True)
+        assert [status(client, each) for each in (key, reader)] == [200, 200]
+        assert status(other, "podium_wrong") == 401
+        assert status(other, reader, "POST") == 403
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("testclient", "testclient", True),
+    ],
+)
+def test_who_is_one_sender(one, other, is_same):
+    sites = [client_site(Request({"type": "http", "client": (host, 1)})) for host in (one, other)]
+    assert (sites[0] == sites[1]) is is_same

@@ -1,0 +1,94 @@
+"""What one request may cost: bodies of keys, long lists, and comparisons."""
+
+import pytest
+from pydantic import ValidationError
+from races import calling, event, rows
+
+from podium.service.api.bodies import parse_body
+from podium.service.api.models import MAX_PREDICTED, MAX_TICKETS, Batch, Event, PredictRequest
+from podium.service.http.strict_json import MAX_KEYS, RefusedError, reject_duplicate_keys
+from podium.store import Store
+from podium.store.read import head_to_head
+from podium.systems import find
+
+POOL = "/api/v1/pools/main"
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    yield opened
+    opened.close()
+
+
+class CountingText(str):
+    """Text that counts how often it is compared."""
+
+    __slots__ = ()
+    comparisons = 0
+
+    def __eq__(self, other):
+        CountingText.comparisons += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self):
+        return str.__hash__(self)
+
+
+@pytest.mark.parametrize("keys", [100, 800])
+def test_a_repeated_key_is_found_with_work_in_proportion_to_the_keys(keys):
+    """Looking for each key among all would take `keys` squared comparisons."""
+    pairs = [(CountingText(f"k{k}"), 1) for k in range(keys)]
+    CountingText.comparisons = 0
+    with pytest.raises(RefusedError, match=rf"k{keys - 1}: appears twice"):
+        reject_duplicate_keys([*pairs, (CountingText(f"k{keys - 1}"), 2)])
+    assert CountingText.comparisons <= 4 * keys
+
+
+def test_a_body_of_keys_is_refused_before_each_is_described():
+    members = ",".join(f'"k{k}":1' for k in range(MAX_KEYS + 1))
+    with pytest.raises(RefusedError, match="more than 1,000 keys"):
+        parse_body(f"{{{members}}}".encode(), PredictRequest, {})
+
+
+def test_only_the_first_wrong_event_of_a_batch_is_described():
+    """A body of 4 MB has room for hundreds of thousands of unknown keys."""
+    wrong = event() | {f"k{k}": 1 for k in range(50)}
+    for model, value, faults in (
+        (Batch, {"events": [wrong] * 20}, 50),
+        (Event, event() | {"entries": [{"k": 1}] * 20}, 2),
+    ):
+        with pytest.raises(ValidationError) as caught:
+            model.model_validate(value)
+        assert caught.value.error_count() == faults
+
+
+def test_a_field_to_predict_and_players_to_match_are_limited(store):
+    """The limits stand in the OpenAPI document, and what is beyond is refused with its field."""
+    too_many = [f"p{k}" for k in range(max(MAX_PREDICTED, MAX_TICKETS) + 1)]
+    tickets = [{"player": name, "waited_s": 1.0} for name in too_many]
+    with calling(store, "read") as client:
+        schemas = client.get("/api/openapi.json").json()["components"]["schemas"]
+        limits = [
+            ("predict", "PredictRequest", "entrants", too_many, MAX_PREDICTED),
+            ("matchmaking", "Tickets", "tickets", tickets, MAX_TICKETS),
+        ]
+        for path, schema, field, items, limit in limits:
+            assert schemas[schema]["properties"][field]["maxItems"] == limit
+            assert client.post(f"{POOL}/{path}", json={field: items[:limit]}).status_code == 200
+            refused = client.post(f"{POOL}/{path}", json={field: items[: limit + 1]})
+            assert (refused.status_code, refused.json()["field"]) == (422, field)
+
+
+def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, monkeypatch):
+    for number in range(5):
+        store.submit("main", rows(number, "ab"))
+    (size,) = {len(body) for body in bodies_of(store)}
+    monkeypatch.setattr(head_to_head, "MAX_MEETINGS_BYTES", 3 * size)
+    assert [each["event_id"] for each in store.head_to_head("main", "a", "b")] == ["e4", "e3", "e2"]
+
+
+def bodies_of(store):
+    with store.engine.connect() as connection:
+        return connection.exec_driver_sql("SELECT body FROM log WHERE kind = 'submit'").scalars().all()

@@ -1,0 +1,189 @@
+"""The service as whoever runs it sees it: its log, metrics, pages, files and stops."""
+
+import asyncio
+import csv
+import io
+import json
+import logging
+import re
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from races import calling, event, rows
+from starlette.testclient import TestClient
+
+from podium.service import create_app
+from podium.service.api import status
+from podium.service.http.logs import JsonFormatter
+from podium.service.http.requests import RequestMiddleware
+from podium.store import Store
+from podium.systems import find
+
+POOL = "/api/v1/pools/main"
+LOGGER = logging.getLogger("podium.test")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    yield opened
+    opened.close()
+
+
+def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store):
+    written = io.StringIO()
+    store.create_pool('a/"b"', find("elo")())
+    with calling(store, "read", request_log=written) as client:
+        answer = client.get("/api/v1/pools/a%2F%22b%22/players/ana", headers={"X-Request-Id": "page-17"})
+        assert (answer.json()["request_id"], answer.headers["x-request-id"]) == ("page-17", "page-17")
+        for unfit in ("a b", "x" * 200, '{"a"}', ""):
+            drawn = client.get(f"{POOL}/players/ana", headers={"X-Request-Id": unfit}).json()["request_id"]
+            assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]+", drawn)
+        client.get("/healthz")
+    first, *_, last = map(json.loads, written.getvalue().splitlines())
+    moment = datetime.fromisoformat(first.pop("time"))
+    assert timedelta() <= datetime.now(UTC) - moment < timedelta(minutes=1)
+    assert first.pop("ms") >= 0.0
+    assert first == {
+        "level": "info", "logger": "podium.requests", "method": "GET", "status": 404,
+        "route": "/api/v1/pools/{pool}/players/{player}", "client": "testclient", "key": 1, "pool": 'a/"b"',
+        "request_id": "page-17",
+    }  # fmt: skip
+    assert (last["route"], "key" in last) == ("/healthz", False)
+
+
+def test_what_failed_has_the_id_of_its_request_in_the_answer_and_in_the_log(store):
+    records = []
+
+    def fail(*_sent):
+        LOGGER.error("it went wrong", exc_info=ValueError("secret"))
+        raise ValueError("secret")
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            records.append(JsonFormatter().format(record))
+
+    store.player, handler = fail, Handler()
+    LOGGER.addHandler(handler)
+    with calling(store, "read") as client, TestClient(client.app, raise_server_exceptions=False) as answered:
+        answer = answered.get(f"{POOL}/players/ana", headers=client.headers | {"X-Request-Id": "r-1"})
+    LOGGER.removeHandler(handler)
+    assert (answer.status_code, answer.json()["request_id"], answer.headers["x-request-id"]) == (500, "r-1", "r-1")
+    assert "secret" not in answer.text
+    (line,) = map(json.loads, records)  # written in the thread that reads
+    assert (line["level"], line["message"], line["request_id"]) == ("error", "it went wrong", "r-1")
+    assert "secret" in line["traceback"]
+
+
+def test_what_is_cut_short_as_the_service_stops_is_503():
+    sent = []
+
+    async def app(_scope, _receive, _send):
+        await asyncio.sleep(60.0)
+
+    async def send(message):
+        sent.append(message)
+
+    async def stop():
+        observed = []
+        middleware = RequestMiddleware(app, lambda *figures: observed.append(figures))
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
+        task = asyncio.create_task(middleware(scope, None, send))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+        return observed
+
+    ((_, _, observed_status, _),) = asyncio.run(stop())
+    start, body = sent
+    assert (start["status"], observed_status) == (503, 503)
+    assert b"retry-after" in dict(start["headers"])
+    assert json.loads(body["body"])["status"] == 503
+
+
+def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
+    monkeypatch.setattr(status, "READY_TIMEOUT_S", 0.3)
+    gate = threading.Event()
+    with calling(store) as client:
+        store.submit = lambda *_sent, **_options: gate.wait(30.0) and []
+        waiting = [
+            threading.Thread(target=client.post, args=(f"{POOL}/events?dry_run=true",), kwargs={"json": event(k)})
+            for k in range(12)
+        ]
+        for each in waiting:
+            each.start()
+        try:
+            end = time.monotonic() + 20.0
+            while client.app.state.threads.writing.available_tokens:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            assert client.get("/readyz").json() == {"status": "ready"}
+            assert client.get(f"{POOL}/leaderboard").status_code == 200
+            monkeypatch.setattr(status, "query_pools", lambda _store: gate.wait(30.0))
+            assert client.get("/readyz").status_code == 503
+            assert client.get("/healthz").json() == {"status": "ok"}
+        finally:
+            gate.set()
+            for each in waiting:
+                each.join()
+
+
+def test_the_metrics_say_how_the_service_keeps_up(store):
+    store.submit("main", rows(1, "ab"))
+    with calling(store, daily=True) as client:
+        client.post(f"{POOL}/events", json=event(2))
+        client.app.state.intake._queues["main"] = []
+        text = wait_for(lambda: client.get("/metrics").text, "podium_newest_ranks_age_seconds{")
+    assert 'podium_waiting_events{pool="main"} 0.0' in text
+    assert re.search(r'podium_lock_wait_seconds_count\{pool="main"\} [1-9]', text)
+    assert re.search(r'podium_write_seconds_sum\{pool="main"\} [\d.e-]+', text)
+    assert 0.0 <= float(re.search(r'podium_newest_ranks_age_seconds\{pool="main"\} (\S+)', text)[1]) < 86_401.0
+
+
+def wait_for(read, part):
+    """What is read, as soon as it has a part."""
+    end = time.monotonic() + 20.0
+    while part not in (text := read()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return text
+
+
+def test_the_pages_need_nothing_from_elsewhere(store):
+    with TestClient(create_app(store)) as client:
+        document = client.get("/api/openapi.json").json()
+        for path in ("/", "/api/docs"):
+            page = client.get(path)
+            policy = page.headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; ")
+            assert "unsafe" not in policy
+            assert not re.search(r"<script|src=|@import|url\(|href=\"(?!/|#)", page.text)
+            assert client.head(path).status_code == 200
+            assert client.head(path).content == b""
+        reference = client.get("/api/docs").text
+        for route, methods in document["paths"].items():
+            assert f"<code>{route}</code>" in reference
+            for operation in methods.values():
+                assert f'id="{operation["operationId"]}"' in reference
+        links, anchors = (set(re.findall(rf'{name}="#?([^"/]+)"', reference)) for name in ("href", "id"))
+        assert links <= anchors
+        assert client.head("/healthz").status_code == client.head("/readyz").status_code == 200
+
+
+def test_text_of_a_download_is_no_formula_and_numbers_stay(store):
+    hostile = ["=HYPERLINK(0)", "@SUM(1+1)", "+x", "-x", "-5", "a=b", "'x"]
+    store.submit("main", rows(1, hostile))
+    with calling(store, "read") as client:
+
+        def players(table, **params):
+            text = client.get(f"{POOL}/export/{table}.csv", params=params).text
+            return [*csv.DictReader(io.StringIO(text))]
+
+        for table in ("results", "history"):
+            guarded = [row["player"] for row in players(table)]
+            assert guarded == ["'=HYPERLINK(0)", "'@SUM(1+1)", "'+x", "'-x", "'-5", "a=b", "'x"]
+            assert [row["player"] for row in players(table, guard=False)] == hostile
+        assert min(float(row["delta"]) for row in players("history")) < 0.0

@@ -1,0 +1,95 @@
+"""When streams end: their key is no longer valid, the service stops, or there are too many."""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from races import calling
+
+from podium.errors import UnknownError
+from podium.service.delivery import watchers
+from podium.store import Store
+from podium.store.keys import create_key, list_keys, revoke_key
+from podium.systems import find
+
+STREAM = "/api/v1/pools/main/stream"
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(str(tmp_path / "podium.db"))
+    opened.create_pool("main", find("elo")())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def client(store, monkeypatch):
+    monkeypatch.setattr(watchers, "POLL_S", 0.01)
+    with calling(store) as opened:
+        yield opened
+
+
+def wait_for_listeners(client, count):
+    end = time.monotonic() + 20.0
+    while len(client.app.state.watchers.listeners()) != count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_the_stream_of_a_revoked_key_ends_and_no_other(store, client):
+    """Within two seconds: its key is looked at every second."""
+    key = create_key(store.engine, "gone", "read")
+    number = list_keys(store.engine)[-1].id
+    with ThreadPoolExecutor(2) as threads:
+        headers = {"Authorization": f"Bearer {key}"}
+        gone = threads.submit(client.get, STREAM, params={"seconds": 60.0}, headers=headers)
+        stays = threads.submit(client.get, STREAM, params={"seconds": 60.0})
+        wait_for_listeners(client, 2)
+        revoke_key(store.engine, number)
+        revoked = time.monotonic()
+        assert gone.result(30.0).status_code == 200
+        assert time.monotonic() - revoked < 2.0
+        assert not stays.done()
+        client.app.state.watchers.close()
+        assert stays.result(30.0).status_code == 200
+
+
+def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
+    with ThreadPoolExecutor(1) as threads:
+        open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
+        wait_for_listeners(client, 1)
+
+        def fail(*_sent):
+            raise UnknownError("there is no pool 'main'")
+
+        store.news = fail
+        assert open_stream.result(30.0).status_code == 200
+
+
+def test_streams_are_limited_in_number(client, monkeypatch):
+    monkeypatch.setattr(watchers, "MAX_LISTENERS", 1)
+    with ThreadPoolExecutor(1) as threads:
+        open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
+        wait_for_listeners(client, 1)
+        refused = client.get(STREAM)
+        assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+        assert client.get("/readyz").status_code == 200
+        client.app.state.watchers.close()
+        assert open_stream.result(30.0).status_code == 200
+        assert client.get("/readyz").status_code == 503  # it is about to stop
+        assert client.get(STREAM).text == ": podium\n\n"
+
+
+def test_a_listener_who_reads_too_slowly_is_ended(monkeypatch):
+    monkeypatch.setattr(watchers, "MAX_WAITING_ENTRIES", 3)
+
+    async def listen():
+        listener = watchers.Listener(1)
+        listener.add([(number, b"") for number in range(3)])
+        assert not listener.has_ended
+        listener.add([(3, b"")])
+        return listener.has_ended
+
+    assert asyncio.run(listen())

@@ -131,7 +131,8 @@ def test_the_types_of_the_clients_are_those_of_the_document(service):
     assert written == module.source(service.openapi()), "run make docs"
 
 
-NOT_IN_THE_CLIENTS = {("GET", "/healthz"), ("GET", "/metrics"), ("GET", f"{POOLS}/{{pool}}/stream")}
+FOR_WATCHERS = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")}
+NOT_IN_THE_CLIENTS = FOR_WATCHERS | {("GET", f"{POOLS}/{{pool}}/stream")}
 
 
 def test_the_clients_have_every_route_with_the_type_of_its_answer(service):

@@ -15,6 +15,7 @@ import podium
 from podium.arithmetic import ARITHMETIC
 from podium.service.api.board_cache import BoardCache
 from podium.store import Store
+from podium.store.derive import rerating
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools
@@ -114,14 +115,15 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
 KILLED = """
 import os, signal, sys
 from podium.store import Store
+from podium.store.derive import rerating
 from podium.store.write import upgrade
-plain = upgrade.rerate
-def rerate(connection, pool, first):
-    done = plain(connection, pool, first)
+plain = rerating.rerate
+def rerate(connection, pool, *rest, **options):
+    done = plain(connection, pool, *rest, **options)
     if pool.name == "sixties":
         os.kill(os.getpid(), signal.SIGKILL)
     return done
-upgrade.rerate = rerate
+rerating.rerate = rerate
 list(upgrade.upgrade_pools(Store(sys.argv[1]).engine, "killed"))
 """
 
@@ -147,18 +149,18 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     url = earlier(kind)
     stores = [Store(url), Store(url)]
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
-    plain, plain_busy = upgrade.rerate, upgrade.is_busy
+    plain, plain_busy = rerating.rerate, upgrade.is_busy
 
-    def rerate(connection, pool, first):
+    def rerate(connection, pool, *rest, **options):
         begun.set()
         assert may_end.wait(30)
-        return plain(connection, pool, first)
+        return plain(connection, pool, *rest, **options)
 
     def is_busy(error):
         refused.set()
         return plain_busy(error)
 
-    monkeypatch.setattr(upgrade, "rerate", rerate)
+    monkeypatch.setattr(rerating, "rerate", rerate)
     monkeypatch.setattr(upgrade, "is_busy", is_busy)
     reports = [[], []]
 

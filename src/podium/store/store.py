@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -16,38 +16,58 @@ from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, registrations, submission
+from podium.store.write import accounts, administration, execution, registrations, submission
+from podium.store.write.execution import Prepare
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
 
+T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 
 
 class Store(EventReader):
     """Pools of results with their ratings, in a database.
 
-    Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's
-    name raise `UnknownError` where there is none. With `dry_run` a correction lists its effects and stores nothing.
+    What a method does is done whole, or not at all. Writers to a pool take turns. All that take a pool's
+    name raise `UnknownError` where there is none. With `dry_run` a correction stores nothing and waits
+    for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
 
     @contextmanager
-    def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that has a pool to itself; with `dry_run` one that leaves nothing.
+    def writing(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
+        """A transaction that has a pool to itself.
 
         Raises:
             StoreError: another revision of the arithmetic rated the pool.
         """
-        with self.locking(pool_name, dry_run=dry_run) as (connection, pool):
+        with self.locking(pool_name) as (connection, pool):
             refuse_other_arithmetic(pool)
             yield connection, pool
 
     @contextmanager
-    def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
+    def locking(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
         """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
-        with write_transaction(self.engine, dry_run=dry_run) as connection:
+        with write_transaction(self.engine) as connection:
             yield connection, lock_pool(connection, pool_name)
-        self.writes[pool_name] += not dry_run
+        self.writes[pool_name] += 1
+
+    def _execute(
+        self,
+        pool_name: str,
+        prepare: Prepare[T],
+        *,
+        any_arithmetic: bool = False,
+        dry_run: bool = False,
+        effects_after: str | None = None,
+    ) -> T:
+        """Do what is prepared, or only say what it would do."""
+        if dry_run:
+            with self.reading(pool_name) as (connection, pool):
+                refuse_other_arithmetic(pool)
+                return execution.rehearse(connection, pool, prepare, effects_after)
+        with (self.locking if any_arithmetic else self.writing)(pool_name) as (connection, pool):
+            return execution.execute(connection, pool, prepare, refuse_long=False)
 
     # Pools
 
@@ -70,8 +90,7 @@ class Store(EventReader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        with self.locking(pool_name) as (connection, pool):
-            return len(administration.configure(connection, pool, system, actor).written)
+        return self._execute(pool_name, administration.reconfiguration(system, actor), any_arithmetic=True)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.
@@ -87,9 +106,7 @@ class Store(EventReader):
             ParameterError: the share is not from 0 to 1.
             StoreError: there is another season of that name.
         """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = administration.begin_season(connection, pool, name, starts, keep, actor)
-            return len(rerated.written) if rerated else 0
+        return self._execute(pool_name, administration.new_season(name, starts, keep, actor))
 
     # Results
 
@@ -101,12 +118,14 @@ class Store(EventReader):
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
         dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> list[Receipt]:
         """Take the results of one event or several; each once, however often it is sent.
 
         Args:
             actor: who sent it, for the log.
-            dry_run: store nothing, and list every change that would come.
+            dry_run: store nothing, and list the largest changes that would come in the first receipt.
+            effects_after: of a dry run, the `next` of the page of effects before.
             rows: as `podium.rate` takes results; `started_at` is required.
             match_ids: the registered match of each event that is the result of one.
 
@@ -119,8 +138,8 @@ class Store(EventReader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.submit(connection, pool, rows, actor, match_ids or {}, dry_run=dry_run)
+        prepare = submission.submission(rows, actor, match_ids or {})
+        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
@@ -136,7 +155,7 @@ class Store(EventReader):
         try:
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
-                    return [*submission.submit_together(connection, pool, sent)]
+                    return [*execution.execute(connection, pool, submission.submissions_together(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
@@ -153,45 +172,51 @@ class Store(EventReader):
                 outcomes.append(error)
         return outcomes
 
-    def amend(self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def amend(
+        self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+    ) -> Receipt:
         """Correct an event; every rating becomes what it would have been.
 
         Args:
             rows: the event as it should have been, as `podium.rate` takes results.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.amend(connection, pool, rows, actor, dry_run=dry_run)
+        prepare = submission.amendment(rows, actor)
+        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
 
-    def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def void(
+        self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+    ) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.void(connection, pool, event_id, actor, dry_run=dry_run)
+        prepare = submission.voiding(event_id, actor, voided=True)
+        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
 
-    def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def restore(
+        self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+    ) -> Receipt:
         """Let a voided event count again.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.restore(connection, pool, event_id, actor, dry_run=dry_run)
+        prepare = submission.voiding(event_id, actor, voided=False)
+        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
@@ -227,9 +252,7 @@ class Store(EventReader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.merge(connection, pool, name, into, actor)
-            return len(rerated.written) if rerated else 0
+        return self._execute(pool_name, accounts.merging(name, into, actor))
 
     def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
@@ -243,9 +266,7 @@ class Store(EventReader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.unmerge(connection, pool, name, actor)
-            return len(rerated.written) if rerated else 0
+        return self._execute(pool_name, accounts.unmerging(name, actor))
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
@@ -274,7 +295,7 @@ class Store(EventReader):
         return pseudonym
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
-        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.
+        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
         Args:
             day: since 1970; today where None. Nothing is done for a day that has them.
@@ -286,7 +307,10 @@ class Store(EventReader):
             ParameterError: the day is in the future.
         """
         with self.reading(pool_name) as (connection, pool):
-            if not snapshots.due_days(connection, pool, day):
-                return {}
-        with self.writing(pool_name) as (connection, pool):
-            return {each: snapshots.take(connection, pool, each) for each in snapshots.due_days(connection, pool, day)}
+            due = snapshots.due_days(connection, pool, day)
+        players: dict[int, int] = {}
+        for each in due:  # other writers have their turn between two days
+            with self.writing(pool_name) as (connection, pool):
+                if each in snapshots.due_days(connection, pool, each):
+                    players[each] = snapshots.take(connection, pool, each)
+        return players

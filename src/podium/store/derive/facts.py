@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.derive.rerating import SUPERSEDED, VOIDED
+from podium.store.derive.proposal import SUPERSEDED, VOIDED
 from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, UNMERGE, VOID
 from podium.store.log.merging import follow_entry, resolved
 from podium.store.log.pools import Pool

@@ -163,18 +163,16 @@ def newest_standings(
     }
 
 
-def write_changes(connection: sa.Connection, pool: Pool, old: Ledger, new: Ledger) -> Ledger:
-    """Write the difference of two ledgers, and return the rows that are new or other."""
-    removed = [
-        {"pool": pool.id, "started_at": started_at, "seq": seq, "player": number}
-        for started_at, seq, number in old
-        if (started_at, seq, number) not in new
+def write_changes(
+    connection: sa.Connection, pool: Pool, removed: Iterable[tuple[int, int, int]], written: Ledger
+) -> None:
+    """Write the difference of two ledgers: the keys that are gone, and the rows that are new or other."""
+    gone = [
+        {"pool": pool.id, "started_at": started_at, "seq": seq, "player": number} for started_at, seq, number in removed
     ]
-    written = {key: row for key, row in new.items() if old.get(key) != row}
-    if removed:
-        connection.execute(DELETE_CHANGE, removed)
+    if gone:
+        connection.execute(DELETE_CHANGE, gone)
     upsert(connection, change, [(pool.id, *key, *row) for key, row in written.items()])
-    return written
 
 
 def refresh_standings(

@@ -13,7 +13,7 @@ from podium.arithmetic import ARITHMETIC
 from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, stored_facts
-from podium.store.derive.rerating import events_from, rate_segments, statuses_of
+from podium.store.derive.rating import events_from, rate_segments, statuses_of
 from podium.store.derive.standings import Ledger, LedgerRow, Standing, apply_ledger, buckets, stored_ledger
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool

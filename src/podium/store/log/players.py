@@ -1,6 +1,6 @@
 """Players by number, and the only places where their names stand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import sqlalchemy as sa
 
@@ -30,6 +30,7 @@ UPDATE_NAME = (
     .where(player.c.id == sa.bindparam("who"))
     .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
 )
+Numbering = Callable[[sa.Connection, Pool, Iterable[str]], tuple[dict[str, int], dict[int, str]]]
 SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
 
 
@@ -71,15 +72,32 @@ def numbers_of(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> d
 
 def numbers_and_newcomers(
     connection: sa.Connection, pool: Pool, names: Iterable[str]
-) -> tuple[dict[str, int], list[str]]:
+) -> tuple[dict[str, int], dict[int, str]]:
     """The numbers of players by name, and the names of the newcomers, who got theirs just now."""
-    distinct = list(dict.fromkeys(names))
-    numbers = known_numbers(connection, pool, distinct)
-    newcomers = [name for name in distinct if name not in numbers]
+    numbers, newcomers = known_and_newcomers(connection, pool, names)
+    numbered: dict[int, str] = {}
     if newcomers:
         rows = [{"pool_id": pool.id, "name": name, "lookalike": key(name)} for name in newcomers]
-        numbers |= {row.name: row.id for row in connection.execute(INSERT_PLAYERS, rows)}
-    return numbers, newcomers
+        numbered = {row.id: row.name for row in connection.execute(INSERT_PLAYERS, rows)}
+    return numbers | {name: number for number, name in numbered.items()}, numbered
+
+
+def provisional_numbers(
+    connection: sa.Connection, pool: Pool, names: Iterable[str]
+) -> tuple[dict[str, int], dict[int, str]]:
+    """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
+    numbers, newcomers = known_and_newcomers(connection, pool, names)
+    numbered = {-k: name for k, name in enumerate(newcomers, start=1)}
+    return numbers | {name: number for number, name in numbered.items()}, numbered
+
+
+def known_and_newcomers(
+    connection: sa.Connection, pool: Pool, names: Iterable[str]
+) -> tuple[dict[str, int], list[str]]:
+    """The numbers of known players by name, and the other names, each once."""
+    distinct = list(dict.fromkeys(names))
+    numbers = known_numbers(connection, pool, distinct)
+    return numbers, [name for name in distinct if name not in numbers]
 
 
 def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
@@ -90,6 +108,9 @@ def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
         connection.execute(SELECT_LOOKALIKES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
     ):
         known.setdefault(row.lookalike, []).append(row.name)
+    for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
+        if name not in known.setdefault(own, []):
+            known[own].append(name)
     lookalikes = {}
     for name, own in keys.items():
         others = (each for each in known.get(own, ())[:MAX_LOOKALIKES] if each != name and are_alike(name, each))

@@ -8,7 +8,7 @@ from podium.ledger.explanation import Explanation
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import counting_results
+from podium.store.derive.rating import counting_results
 from podium.store.log.log import entries_after
 from podium.store.read import events, seasons
 from podium.store.read.reader import Reader

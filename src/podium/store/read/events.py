@@ -10,7 +10,7 @@ from podium.ledger.explanation import Explanation
 from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event
-from podium.store.derive.rerating import as_table, with_names
+from podium.store.derive.rating import as_table, with_names
 from podium.store.derive.standings import standings_before, stored_standings
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after

@@ -11,7 +11,7 @@ from podium.engine.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import forecast
 from podium.results.reading import Results
-from podium.store.derive.rerating import as_table
+from podium.store.derive.rating import as_table
 from podium.store.log.content import read_bodies
 from podium.store.log.players import merges, number_of
 from podium.store.log.pools import Pool

@@ -1,12 +1,11 @@
-"""What a newer version does to the pools of an earlier one: a list of steps, pool by pool, each pool done or not begun.
+"""What a newer version does to the pools of an earlier one: a list of steps, pool by pool, each step done or not begun.
 
 Opening a database brings its schema up to date; that only marks what the steps are to do. They are taken by
 `podium db upgrade`, and by `podium serve` as it starts.
 """
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -14,19 +13,28 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import Rerated, rerate
-from podium.store.log.log import RERATE, append, json_entry
-from podium.store.log.pools import START, Pool, every_pool, lock_pool
-from podium.store.sql.database import is_busy, is_current, read_only_engine
-from podium.store.sql.schema import pools as pool_table
+from podium.store.derive.proposal import Proposal
+from podium.store.log.log import RERATE, json_entry
+from podium.store.log.players import Numbering
+from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
+from podium.store.sql.database import (
+    UnavailableError,
+    is_busy,
+    is_current,
+    read_only_engine,
+    read_transaction,
+    write_transaction,
+)
 from podium.store.write import stored_names
+from podium.store.write.execution import Done, Prepare, Prepared
+from podium.store.write.staging import carry_out
 
 
 class Step(NamedTuple):
-    """One thing that is done to a pool, in the pool's transaction."""
+    """One thing that is done to a pool: done whole, or not at all."""
 
     is_due: Callable[[sa.Connection, Pool], bool]
-    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
+    run: Callable[[sa.Engine, str, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ def due_steps(connection: sa.Connection, pool: Pool) -> list[Step]:
 
 
 def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
-    """Take every step that is due, one transaction a pool, and report each pool once it is committed.
+    """Take every step that is due, and report each pool once all of its steps are done.
 
     What was interrupted goes on at the next call. Of several processes one does a pool's steps, the others wait for it.
     A pool that cannot be upgraded stays as it was, and keeps no other from it.
@@ -78,34 +86,68 @@ def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
 
 def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
     """Take the steps that are due to one pool; a sentence each, none where another process was quicker."""
+    sentences = [run_in_turn(engine, name, step, actor) for step in STEPS]
+    return tuple(each for each in sentences if each)
+
+
+def run_in_turn(engine: sa.Engine, name: str, step: Step, actor: str) -> str:
+    """Take a step if it is due, however long others have their turn."""
     while True:
         try:
-            with engine.begin() as connection:
-                pool = lock_pool(connection, name)
-                sentences = [step.run(connection, pool, actor) for step in due_steps(connection, pool)]
-                return tuple(each for each in sentences if each)
-        except sa.exc.OperationalError as error:
-            if not is_busy(error):
-                raise  # else another process has a long turn: rating a pool again may take minutes
+            with read_transaction(engine) as connection:
+                is_due = step.is_due(connection, get_pool(connection, name))
+            return step.run(engine, name, actor) if is_due else ""
+        except UnavailableError as error:
+            if not is_busy(error.__cause__):
+                raise  # else another process has a long turn
 
 
-def rerate_pool(connection: sa.Connection, pool: Pool, actor: str) -> str:
+def normalise_names(engine: sa.Engine, name: str, actor: str) -> str:
+    """Bring every name of a pool to its normal form."""
+    with write_transaction(engine) as connection:
+        pool = lock_pool(connection, name)
+        return stored_names.normalise_names(connection, pool, actor) if stored_names.are_due(connection, pool) else ""
+
+
+def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
-    append(connection, pool, RERATE, [json_entry("", {"arithmetic": ARITHMETIC}, actor)])
-    connection.execute(sa.update(pool_table).where(pool_table.c.id == pool.id).values(arithmetic=ARITHMETIC))
-    rerated = rerate(connection, pool, START)
-    days = snapshots.retake(connection, pool)
-    moved = len(rerated.written) + len(rerated.old.keys() - rerated.new.keys())
-    sentence = f"{len(rerated.statuses)} events rated again, {moved} changes of ratings moved"
-    if moved:
-        sentence += f", the largest by {largest_move(rerated):.4g} points"
+    sentence = carry_out(engine, name, rerating_all(actor))
+    days = 0
+    with read_transaction(engine) as connection:
+        stale = snapshots.stale_days(connection, get_pool(connection, name))
+    for day in stale if sentence else ():
+        with write_transaction(engine) as connection:
+            snapshots.take(connection, lock_pool(connection, name), day)
+        days += 1
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 
 
-def largest_move(rerated: Rerated) -> float:
-    """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
-    moves = (abs(row.rating - rerated.old[key].rating) for key, row in rerated.written.items() if key in rerated.old)
-    return max((move for move in moves if math.isfinite(move)), default=0.0)
+def rerating_all(actor: str) -> Prepare[str]:
+    """Rate a pool from its first event on with this version's arithmetic; what moved, in words."""
+
+    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[str]:
+        if not pool.is_outdated:
+            return Prepared(None, moves)
+        proposal = Proposal(
+            replace(pool, arithmetic=ARITHMETIC),
+            RERATE,
+            (json_entry("", {"arithmetic": ARITHMETIC}, actor),),
+            (START,),
+            columns={"arithmetic": ARITHMETIC},
+            refuses_unrateable=False,
+        )
+        return Prepared(proposal, moves)
+
+    return prepare
+
+
+def moves(_connection: sa.Connection, done: Done) -> str:
+    """What a new rating moved, in words; nothing where another process was quicker."""
+    if done.rerated is None:
+        return ""
+    totals = done.rerated.totals
+    sentence = f"{done.rerated.events} events rated again, {totals.changes} changes of ratings moved"
+    return f"{sentence}, the largest by {totals.largest:.4g} points" if totals.changes else sentence
 
 
 def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
@@ -114,6 +156,6 @@ def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
 
 
 STEPS = (
-    Step(stored_names.are_due, stored_names.normalise_names),
+    Step(stored_names.are_due, normalise_names),
     Step(rated_by_earlier_version, rerate_pool),
 )

@@ -66,9 +66,11 @@ def make_earlier_database(url, scratch, revision="0003"):
     with source.engine.begin() as reading, target.begin() as writing:
         known.reflect(writing)
         for each in metadata.sorted_tables:
+            if each.name not in known.tables:
+                continue
             table = known.tables[each.name]
             rows = [
-                {column.name: row[column.name] for column in table.columns}
+                {column.name: row[column.name if column.name in row else "generation_id"] for column in table.columns}
                 for row in reading.execute(sa.select(each)).mappings()
             ]
             if rows:

@@ -10,13 +10,14 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.store.derive import snapshots
+from podium.store.derive.generations import clear_unread
 from podium.store.log import players
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, execution, registrations, submission
+from podium.store.write import accounts, administration, execution, registrations, staging, submission
 from podium.store.write.execution import Prepare
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
@@ -41,15 +42,10 @@ class Store(EventReader):
         Raises:
             StoreError: another revision of the arithmetic rated the pool.
         """
-        with self.locking(pool_name) as (connection, pool):
+        with write_transaction(self.engine) as connection:
+            pool = lock_pool(connection, pool_name)
             refuse_other_arithmetic(pool)
             yield connection, pool
-
-    @contextmanager
-    def locking(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
-        """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
-        with write_transaction(self.engine) as connection:
-            yield connection, lock_pool(connection, pool_name)
         self.writes[pool_name] += 1
 
     def _execute(
@@ -66,8 +62,17 @@ class Store(EventReader):
             with self.reading(pool_name) as (connection, pool):
                 refuse_other_arithmetic(pool)
                 return execution.rehearse(connection, pool, prepare, effects_after)
-        with (self.locking if any_arithmetic else self.writing)(pool_name) as (connection, pool):
-            return execution.execute(connection, pool, prepare, refuse_long=False)
+        answer = staging.carry_out(self.engine, pool_name, prepare, any_arithmetic=any_arithmetic)
+        self.writes[pool_name] += 1
+        return answer
+
+    def clear_unread(self) -> int:
+        """Delete what corrections have left behind that nobody reads any more, in short transactions.
+
+        Returns:
+            How many generations of a pool's ledger there were.
+        """
+        return clear_unread(self.engine)
 
     # Pools
 

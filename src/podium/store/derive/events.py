@@ -14,7 +14,7 @@ SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), 
 SELECT_CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
     .where(
-        change.c.pool_id == sa.bindparam("pool"),
+        change.c.generation_id == sa.bindparam("generation"),
         change.c.started_at == sa.bindparam("started_at"),
         change.c.seq == sa.bindparam("seq"),
     )

@@ -4,7 +4,6 @@ It starts from each player's state before the first event, which the ledger hold
 proposal of what is to be other, has the same bits as one over the tables once the proposal is stored.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,15 +97,15 @@ class Plan:
             },
         )
 
-    def meet(self, connection: sa.Connection, players: Iterable[int]) -> None:
+    def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
-        numbers = sorted(players)
-        stored = stored_standings(connection, self.pool, numbers) if numbers else {}
-        self.stored |= stored
-        self.standings |= standings_before(connection, self.pool, stored, self.start)
-        self._met.update(numbers)
+        if players:
+            stored = stored_standings(connection, self.pool, sorted(players))
+            self.stored |= stored
+            self.standings |= standings_before(connection, self.pool, stored, self.start)
+            self._met |= players
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who has a rating."""
-        rated = connection.execute(SELECT_RATED_PLAYERS, {"pool": self.pool.id}).scalars()
+        rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
         self.meet(connection, set(rated) - self._met)

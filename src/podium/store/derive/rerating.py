@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 
 from podium.store.derive import snapshots
+from podium.store.derive.generations import mark_touched
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rerated import Rerated
 from podium.store.derive.standings import refresh_standings, write_changes
@@ -48,6 +49,7 @@ def rerate(
         ResultsError: an event lacks what the system needs.
         LongWorkError: there are more events, and they are refused.
     """
+    mark_touched(connection, pool, first)
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
         stretch = plan.stretch(connection, SHORT_EVENTS + 1)

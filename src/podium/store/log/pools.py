@@ -33,7 +33,7 @@ def key_of(table: "sa.FromClause") -> "sa.Tuple":
 
 def key_params(pool: "Pool", key: OrderKey) -> dict[str, int]:
     """The parameters of statements about a pool, from a position on or before it."""
-    return {"pool": pool.id, "started_at": key.started_at, "seq": key.seq}
+    return {"pool": pool.id, "generation": pool.generation, "started_at": key.started_at, "seq": key.seq}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,14 @@ class Pool:
     name: str
     system: System
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
+    generation: int = 0  # of the ledger, standings and counts that are read
+    staging: int | None = None  # the generation that is being staged
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
-        return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
+        system = system_of(row.system, row.parameters)
+        return cls(row.id, row.name, system, row.arithmetic, row.generation_id, row.staging_id)
 
     @property
     def is_outdated(self) -> bool:

@@ -22,16 +22,16 @@ from podium.store.sql.timestamps import instant
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Whether rows of two tables are about one event."""
-    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
+    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in ("started_at", "seq")))
 
 
 EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 SELECT_CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, same_event(event, change))
-    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
+    .outerjoin(event, sa.and_(event.c.pool_id == sa.bindparam("pool"), same_event(event, change)))
+    .where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at.desc(), change.c.seq.desc())
     .limit(sa.bindparam("top"))
 )
@@ -111,7 +111,7 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
     Raises:
         UnknownError: the player has no rating here.
     """
-    params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
+    params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
         raise unrated_error(pool, name)
@@ -134,8 +134,8 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
             event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
             change.c.rating, change.c.state,
         )
-        .outerjoin(event, same_event(event, change))
-        .where(change.c.pool_id == pool.id)
+        .outerjoin(event, sa.and_(event.c.pool_id == pool.id, same_event(event, change)))
+        .where(change.c.generation_id == pool.generation)
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
     rows = connection.execute(changes).all()

@@ -62,10 +62,10 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> li
             (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
         )
         .select_from(own)
-        .join(theirs, same_event(own, theirs))
-        .join(event, same_event(event, own))
+        .join(theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
+        .join(event, sa.and_(event.c.pool_id == pool.id, same_event(event, own)))
         .join(log, log.c.seq == event.c.content_seq)
-        .where(own.c.pool_id == pool.id, own.c.player_id == one, theirs.c.player_id == two)
+        .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
         .limit(MAX_MEETINGS)
     )

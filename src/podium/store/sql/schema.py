@@ -39,6 +39,8 @@ pools = Table(
     Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
     Column("parameters", Text, nullable=False),  # JSON
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
+    Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
+    Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
 )
 
 player = Table(
@@ -89,6 +91,7 @@ api_key = Table(
     Column("created_at", String(32), nullable=False),
     Column("revoked_at", String(32), nullable=True),  # may be in the future: a rotated key lives a little longer
     Column("per_second", Double, nullable=True),  # requests; no limit where empty
+    Column("reach_s", Double, nullable=True),  # seconds back that events may have started; no limit where empty
 )
 
 # Everything below derives from the log.
@@ -136,40 +139,67 @@ season = Table(
     Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
 )
 
+generation = (
+    Table(  # of a pool's ledger, standings and counts: one is read; another may be staged, or wait to be cleared
+        "generation",
+        metadata,
+        Column("id", Number, primary_key=True),
+        Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+        Column(
+            "active_at", BigInteger, nullable=True
+        ),  # microseconds since 1970 of its newest part, while it is staged
+        Column("touched_at", BigInteger, nullable=True),  # where the pool was rated again since its staging began
+        Column("touched_seq", Number, nullable=True),
+        Index(None, "pool_id"),
+        sqlite_autoincrement=True,
+    )
+)
+
+staged_status = Table(  # of events, that are to be theirs once the generation is read
+    "staged_status",
+    metadata,
+    Column("generation_id", Number, primary_key=True),
+    Column("started_at", BigInteger, primary_key=True),
+    Column("seq", Number, primary_key=True),
+    Column("status", String(16), nullable=False),
+    Column("reason", String(64), nullable=False),
+    sqlite_with_rowid=False,
+)
+
 change = Table(
     "change",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
     Column("started_at", BigInteger, primary_key=True),
     Column("seq", Number, primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
     Column("rating_before", Double, nullable=False),
     Column("rating", Double, nullable=False),
     Column("state", LargeBinary, nullable=False),  # after the event
-    Index(None, "pool_id", "player_id", "started_at", "seq"),
+    Index(None, "generation_id", "player_id", "started_at", "seq"),
     sqlite_with_rowid=False,
 )
 
 standing = Table(
     "standing",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("rating", Double, nullable=False),
     Column("events", Integer, nullable=False),
     Column("started_at", BigInteger, nullable=False),  # of the player's newest change
     Column("seq", Number, nullable=False),
     Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
     Column("state", LargeBinary, nullable=False),
-    Index(None, "pool_id", "rating", "player_id"),
+    Index(None, "generation_id", "rating", "player_id"),
     sqlite_with_rowid=False,
 )
 
 rank_count = Table(
     "rank_count",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
     Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
     Column("players", Integer, nullable=False),

@@ -22,7 +22,8 @@ from podium.store.write.execution import Prepare, Prepared, count_written
 
 IN_POOL = event.c.pool_id == sa.bindparam("pool")
 CHANGES_OF_PLAYER = sa.and_(
-    *(change.c[name] == event.c[name] for name in ("pool_id", "started_at", "seq")),
+    change.c.generation_id == sa.bindparam("generation"),
+    *(change.c[name] == event.c[name] for name in ("started_at", "seq")),
     change.c.player_id == sa.bindparam("who"),
 )
 SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
@@ -109,7 +110,7 @@ def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
 
 def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
     """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
-    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "who": player})]
+    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "generation": pool.generation, "who": player})]
     rows += connection.execute(SELECT_UNRATED_EVENTS, {"pool": pool.id})
     return sorted(rows, key=lambda row: (row.started_at, row.seq))
 

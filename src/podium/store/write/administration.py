@@ -17,7 +17,7 @@ from podium.store.log.log import CONFIGURE, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, OrderKey, Pool, settings_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import pools, season
+from podium.store.sql.schema import generation, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.store.write.execution import Prepare, Prepared, count_written
 from podium.systems import find
@@ -36,7 +36,9 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is a pool {name!r} already") from None
-    pool = Pool(number, name, system)
+    (current,) = connection.execute(sa.insert(generation).returning(generation.c.id), {"pool_id": number}).scalars()
+    connection.execute(sa.update(pools).where(pools.c.id == number).values(generation_id=current))
+    pool = Pool(number, name, system, generation=current)
     append(connection, pool, CONFIGURE, [system_entry(system, actor)])
     return pool
 

@@ -111,7 +111,7 @@ def normalise_names(engine: sa.Engine, name: str, actor: str) -> str:
 
 def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
-    sentence = carry_out(engine, name, rerating_all(actor))
+    sentence = carry_out(engine, name, rerating_all(actor), any_arithmetic=True)
     days = 0
     with read_transaction(engine) as connection:
         stale = snapshots.stale_days(connection, get_pool(connection, name))

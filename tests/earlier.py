@@ -65,10 +65,10 @@ def make_earlier_database(url, scratch, revision="0003"):
     known = sa.MetaData()
     with source.engine.begin() as reading, target.begin() as writing:
         known.reflect(writing)
-        for each in metadata.sorted_tables:
-            if each.name not in known.tables:
+        for table in known.sorted_tables:
+            if table.name not in metadata.tables:
                 continue
-            table = known.tables[each.name]
+            each = metadata.tables[table.name]
             rows = [
                 {column.name: row[column.name if column.name in row else "generation_id"] for column in table.columns}
                 for row in reading.execute(sa.select(each)).mappings()

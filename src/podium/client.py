@@ -96,18 +96,30 @@ class Client:
         return int(self._object("PUT", f"{pool_path(pool)}/system", body)["rerated"])
 
     def submit(
-        self, pool: str, events: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, dry_run: bool = False
+        self,
+        pool: str,
+        events: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+        *,
+        dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> list[dict[str, Any]]:
         """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
+        Args:
+            pool: the ladder.
+            events: what is sent.
+            dry_run: store nothing; the first receipt has how much would move and the largest thousand `effects`.
+            effects_after: of a dry run, the `next` of the receipt before, for the next smaller effects.
+
         Returns:
-            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects`.
+            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next`.
 
         Raises:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.
         """
         body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
-        rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, dry_run_params(dry_run))
+        params = dry_run_params(dry_run, effects_after)
+        rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, params)
         return rows
 
     def event(self, pool: str, event_id: str) -> dict[str, Any]:
@@ -118,8 +130,10 @@ class Client:
         """
         return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}")
 
-    def amend(self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
-        """Correct an event; with `dry_run` return the effects and store nothing.
+    def amend(
+        self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False, effects_after: str | None = None
+    ) -> dict[str, Any]:
+        """Correct an event; `dry_run` and `effects_after` are as in `submit`.
 
         Returns:
             A receipt, as of `submit`.
@@ -131,28 +145,30 @@ class Client:
             "PUT",
             f"{pool_path(pool)}/events/{quote_name(str(event['event_id']))}",
             dict(event),
-            dry_run_params(dry_run),
+            dry_run_params(dry_run, effects_after),
         )
 
-    def void(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
+    def void(
+        self, pool: str, event_id: str, *, dry_run: bool = False, effects_after: str | None = None
+    ) -> dict[str, Any]:
         """Void an event: it counts for nothing.
 
         Returns:
             A receipt, as of `submit`.
         """
-        return self._object(
-            "POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/void", None, dry_run_params(dry_run)
-        )
+        params = dry_run_params(dry_run, effects_after)
+        return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/void", None, params)
 
-    def restore(self, pool: str, event_id: str, *, dry_run: bool = False) -> dict[str, Any]:
+    def restore(
+        self, pool: str, event_id: str, *, dry_run: bool = False, effects_after: str | None = None
+    ) -> dict[str, Any]:
         """Restore a voided event: it counts again.
 
         Returns:
             A receipt, as of `submit`.
         """
-        return self._object(
-            "POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/restore", None, dry_run_params(dry_run)
-        )
+        params = dry_run_params(dry_run, effects_after)
+        return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/restore", None, params)
 
     def register(
         self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
@@ -357,9 +373,10 @@ def pool_path(pool: str) -> str:
     return f"/pools/{quote_name(pool)}"
 
 
-def dry_run_params(dry_run: bool) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
+def dry_run_params(dry_run: bool, effects_after: str | None) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
     """Return the query of a dry run."""
-    return {"dry_run": "true"} if dry_run else None
+    after = {} if effects_after is None else {"effects_after": effects_after}
+    return {"dry_run": "true"} | after if dry_run else None
 
 
 def quote_name(part: str) -> str:

@@ -101,7 +101,7 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
     path = tmp_path / "podium.db"
     with closing(fill(str(path), "one", "three", "two")) as store, store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE log SET body = 'x' WHERE kind = 'submit' AND pool_id = 1"))
-        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE pool_id = 3"))
+        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE generation_id = 3"))
     message = run("verify", "--db", path, status=1)
     assert "podium: one: cannot be verified further (" in message
     assert "podium: two: the state of 'a' is not the last of the ledger" in message

@@ -48,7 +48,7 @@ def everything(store):
 
 def ledger(store, name):
     """The rating after each change of a pool, by the change's key."""
-    rows = sa.select(change).join(pools, pools.c.id == change.c.pool_id).where(pools.c.name == name)
+    rows = sa.select(change).join(pools, pools.c.generation_id == change.c.generation_id).where(pools.c.name == name)
     with store.engine.begin() as connection:
         return {(row.started_at, row.seq, row.player_id): row.rating for row in connection.execute(rows)}
 

@@ -21,7 +21,7 @@ DEFAULT = "podium.db"
 PoolName = Annotated[str, typer.Option("--pool", help="The ladder.")]
 Event = Annotated[str, typer.Option("--event", help="The event's id.")]
 Player = Annotated[str, typer.Option("--player", help="The player's name.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show every change that would follow, and store nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Store nothing; show the largest changes that would follow.")]
 Actor = Annotated[str, typer.Option(help="Who does this, for the log.")]
 
 
@@ -67,14 +67,19 @@ def ratings_changed(count: int) -> str:
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events; of a dry run, every change that would follow. Warnings go to stderr."""
+    """Print what became of events; of a dry run, the largest changes that would follow. Warnings go to stderr."""
     import polars as pl
 
     for each in receipts:
         for warning in each.warnings:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
 
-    effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]  # all have the same
+    effects = [each._asdict() for receipt in receipts[:1] for each in receipt.effects]
+    for each in receipts[:1]:
+        if each.next is not None:
+            totals = each.totals._asdict() if each.totals else {}
+            counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
+            typer.echo(f"podium: {counts} would move; the {len(effects):,} largest changes are shown", err=True)
     if effects:
         kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
         show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)

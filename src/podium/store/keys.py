@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,8 @@ from podium.store.sql.schema import api_key
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
+REACH = re.compile(r"([0-9]{1,6})([dhm])")
+REACH_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 IS_VALID = sa.or_(api_key.c.revoked_at.is_(None), api_key.c.revoked_at > sa.bindparam("now"))
 SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest"), IS_VALID)
 
@@ -30,11 +33,12 @@ class ApiKey:
     created_at: str  # ISO 8601
     revoked_at: str | None  # ISO 8601; may be in the future
     per_second: float | None  # requests; None: no limit
+    reach_s: float | None = None  # seconds back that events may have started; None: no limit
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
         """Read the key from its row."""
-        return cls(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at, row.per_second)
+        return cls(row.id, row.name, row.role, row.pool, row.created_at, row.revoked_at, row.per_second, row.reach_s)
 
     def may(self, role: str, pool: str | None) -> bool:
         """Whether the key has a role in a pool; None stands for what belongs to no pool."""
@@ -42,26 +46,47 @@ class ApiKey:
 
 
 def create_key(
-    engine: sa.Engine, name: str, role: str, pool: str | None = None, per_second: float | None = None
+    engine: sa.Engine,
+    name: str,
+    role: str,
+    pool: str | None = None,
+    per_second: float | None = None,
+    reach_s: float | None = None,
 ) -> str:
     """Create a key; it is shown only once.
 
     Args:
         per_second: requests that it may send on average; no limit where None.
+        reach_s: seconds back from now that the events may have started which it sends or corrects; no limit where None.
 
     Returns:
         The secret, which is not stored.
 
     Raises:
-        ParameterError: the role is unknown, or the rate is not above 0.
+        ParameterError: the role is unknown, or the rate or the reach is not above 0.
     """
     if role not in ROLES:
         raise ParameterError(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
     if per_second is not None and not 0.0 < per_second < math.inf:
         raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
-    row = {"name": name, "role": role, "pool": pool, "per_second": per_second, "created_at": timestamp()}
+    if reach_s is not None and not 0.0 < reach_s < math.inf:
+        raise ParameterError(f"the reach is {reach_s} seconds; it must be above 0")
+    limits = {"per_second": per_second, "reach_s": reach_s}
+    row = {"name": name, "role": role, "pool": pool, "created_at": timestamp()} | limits
     with write_transaction(engine) as connection:
         return insert_key(connection, row)
+
+
+def parse_reach(text: str) -> float:
+    """Read a time like 30d, 12h or 90m, in seconds.
+
+    Raises:
+        ParameterError: the text is none.
+    """
+    written = REACH.fullmatch(text)
+    if written is None:
+        raise ParameterError(f"{text!r} is not a time; write it like 30d, 12h or 90m")
+    return float(written[1]) * REACH_UNITS_S[written[2]]
 
 
 def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
@@ -106,7 +131,7 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
     """
     with write_transaction(engine) as connection:
         row = revoke_from(connection, number, timestamp(grace))
-        properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second")}
+        properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second", "reach_s")}
         return insert_key(connection, properties | {"created_at": timestamp()})
 
 

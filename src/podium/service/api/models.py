@@ -245,8 +245,17 @@ class Effect(BaseModel):
     rating: float | None
 
 
+class Totals(BaseModel):
+    """How much a dry run would move."""
+
+    events: int
+    players: int
+    changes: int
+    largest: Annotated[float, Field(description="The most that the rating after any one change would move.")]
+
+
 class Receipt(BaseModel):
-    """What became of an event."""
+    """What became of an event; the first of a dry run has how much would move, and the largest effects."""
 
     event_id: str
     seq: int
@@ -256,6 +265,8 @@ class Receipt(BaseModel):
     changes: list[Change]
     rerated: int
     effects: list[Effect]
+    totals: Totals | None
+    next: Annotated[str | None, Field(description="For `effects_after`; null where no effect follows.")]
     warnings: list[str]
 
 

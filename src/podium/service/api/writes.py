@@ -26,17 +26,24 @@ from podium.service.api.models import (
     Receipt,
     Rerated,
 )
+from podium.service.http.access import refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.metrics import Metrics
+from podium.store import Store
 from podium.store.derive import snapshots
 from podium.store.write.receipts import Receipt as StoreReceipt
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 EVENT_OR_BATCH: type[Event | Batch] = Event
-DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
+DryRun = Annotated[
+    bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
+]
+EffectsAfter = Annotated[
+    str | None, Query(description="Of a dry run: the `next` of the receipt before, for the next smaller effects.")
+]
 
 
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
@@ -51,6 +58,7 @@ async def create_pool(request: Request, store: CurrentStore, key: Admin) -> Pool
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
 async def configure(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
+    refuse_limited_reach(request)
     system = requested_system(await read_body(request, Configuration))
     return Rerated(rerated=await run_in_threadpool(store.configure, pool, system, actor=key))
 
@@ -61,6 +69,7 @@ async def configure(request: Request, pool: PoolName, store: CurrentStore, key: 
 async def begin_season(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment on."""
     body = await read_body(request, NewSeason)
+    refuse_out_of_reach(request, [body.starts_at])
     rerated = await run_in_threadpool(store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key)
     return Rerated(rerated=rerated)
 
@@ -97,15 +106,19 @@ async def submit(
     key: Writer,
     *,
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     body = await read_body(request, EVENT_OR_BATCH, events=Batch)
     events = body.events if isinstance(body, Batch) else [body]
     refuse_repeated(events)
+    refuse_out_of_reach(request, [each.started_at for each in events])
     rows = [row for each in events for row in each.rows()]
     match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
     if dry_run:
-        receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
+        receipts = await run_in_threadpool(
+            store.submit, pool, rows, match_ids=match_ids, dry_run=True, effects_after=effects_after
+        )
         return JSONResponse([receipt_json(each) for each in receipts], 200)
     receipts = await intake.submit(pool, rows, key, match_ids)
     for each in receipts:
@@ -145,6 +158,7 @@ async def amend(
     key: Admin,
     *,
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Correct an event; every rating becomes what it would have been."""
     body = await read_body(request, Event)
@@ -152,12 +166,17 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    refuse_out_of_reach(request, [body.started_at])
+    await run_in_threadpool(refuse_old_event, request, store, pool, event_id)
+    receipt = await run_in_threadpool(
+        store.amend, pool, body.rows(), actor=key, dry_run=dry_run, effects_after=effects_after
+    )
     return correction_response(metrics, pool, receipt)
 
 
 @router.post("/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS, tags=["events"])
 def void(
+    request: Request,
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
@@ -165,13 +184,17 @@ def void(
     key: Admin,
     *,
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Void an event: it counts for nothing, and its content stays."""
-    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
+    refuse_old_event(request, store, pool, event_id)
+    receipt = store.void(pool, event_id, actor=key, dry_run=dry_run, effects_after=effects_after)
+    return correction_response(metrics, pool, receipt)
 
 
 @router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
 def restore(
+    request: Request,
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
@@ -179,14 +202,28 @@ def restore(
     key: Admin,
     *,
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Restore a voided event: it counts again."""
-    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
+    refuse_old_event(request, store, pool, event_id)
+    receipt = store.restore(pool, event_id, actor=key, dry_run=dry_run, effects_after=effects_after)
+    return correction_response(metrics, pool, receipt)
+
+
+def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
+    """Refuse the correction of an event that the request's key does not reach.
+
+    Raises:
+        AccessError: it does not.
+        UnknownError: there is no such pool or event.
+    """
+    if request.state.key.reach_s is not None:
+        refuse_out_of_reach(request, [store.event(pool, event_id)["started_at"]])
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:
     """Return a correction's receipt, and count what it rated again; a dry run counts nothing."""
-    if not receipt.effects:
+    if receipt.totals is None:
         metrics.rerated.labels(pool).inc(receipt.rerated)
     return JSONResponse(receipt_json(receipt))
 
@@ -205,13 +242,15 @@ async def register(request: Request, pool: PoolName, store: CurrentStore, key: W
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
 async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
     """Let one player's results be another's."""
+    refuse_limited_reach(request)
     body = await read_body(request, Merge)
     return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+def unmerge(request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
+    refuse_limited_reach(request)
     return Rerated(rerated=store.unmerge(pool, player, actor=key))
 
 
@@ -242,5 +281,7 @@ def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:
         "changes": [each._asdict() for each in receipt.changes],
         "rerated": receipt.rerated,
         "effects": [each._asdict() for each in receipt.effects],
+        "totals": None if receipt.totals is None else receipt.totals._asdict(),
+        "next": receipt.next,
         "warnings": list(receipt.warnings),
     }

@@ -2,7 +2,8 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
@@ -72,6 +73,40 @@ class KeyGuard:
             )
 
 
+def refuse_out_of_reach(request: Request, moments: Iterable[datetime]) -> None:
+    """Refuse what reaches further back than the request's key may.
+
+    Args:
+        request: whose key has its role already.
+        moments: the starts of the events that are sent or corrected.
+
+    Raises:
+        AccessError: an event started before what the key reaches.
+    """
+    key: ApiKey = request.state.key
+    if key.reach_s is None:
+        return
+    limit = datetime.now(UTC) - timedelta(seconds=key.reach_s)
+    for moment in moments:
+        if moment < limit:
+            days = key.reach_s / timedelta(days=1).total_seconds()
+            raise AccessError(
+                403, f"this key reaches back {days:g} days, and the event started at {moment.isoformat()}; "
+                "take a key that reaches further",
+            )  # fmt: skip
+
+
+def refuse_limited_reach(request: Request) -> None:
+    """Refuse a key that reaches back only so far for what rates a whole pool or career again.
+
+    Raises:
+        AccessError: it does.
+    """
+    key: ApiKey = request.state.key
+    if key.reach_s is not None:
+        raise AccessError(403, "this may rate everything again; take a key whose reach has no limit")
+
+
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
     """Return a dependency: the name of the request's key, which must have a role for the pool of the route."""
 
@@ -87,6 +122,7 @@ def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
             pools = f"pool {pool}" if pool else "all pools"
             raise AccessError(403, f"this needs a key with the role {role} for {pools}")
         guard.count(key)
+        request.state.key = key
         return key.name
 
     return check_key

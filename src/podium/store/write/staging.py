@@ -95,14 +95,14 @@ class StagedPlan(Plan):
         if players:
             found = newest_standings(connection, self._staged, sorted(players), self.start)
             held = {key: row for key, row in self._held.items() if key[2] in players}
-            apply_newer(found, held)
+            apply_held(found, held)
             self.standings |= found
             self._met |= players
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who had a rating before the plan's start."""
         found = newest_standings(connection, self._staged, None, self.start)
-        apply_newer(found, self._held)
+        apply_held(found, self._held)
         self.standings = found | self.standings
         self._met |= found.keys()
 
@@ -113,12 +113,14 @@ def is_provisional(key: tuple[int, int, int]) -> bool:
     return seq >= FIRST_PLACEHOLDER or number < 0
 
 
-def apply_newer(standings: dict[int, Standing], ledger: Ledger) -> None:
-    """Bring standings, in place, up to date with those rows that are newer than they are."""
+def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
+    """Bring standings, in place, up to date with rows that may be older than they are."""
     for key, row in sorted(ledger.items()):
         standing = standings.get(key[2])
         if standing is None or (standing.started_at, standing.seq) < key[:2]:
             apply_ledger(standings, {key: row})
+        elif row.place and standing.played_at < key[0]:  # only a season has begun since
+            standings[key[2]] = standing._replace(played_at=key[0])
 
 
 def carry_out(engine: sa.Engine, pool_name: str, prepare: Prepare[T], *, any_arithmetic: bool = False) -> T:
@@ -244,7 +246,7 @@ def place(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
     write_changes(connection, staged, (), ledger)
     stored = stored_standings(connection, staged, sorted({number for _, _, number in ledger}))
     standings = dict(stored)
-    apply_newer(standings, ledger)
+    apply_held(standings, ledger)
     refresh_standings(connection, staged, stored, standings)
 
 

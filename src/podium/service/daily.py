@@ -35,6 +35,8 @@ async def store_daily_ranks(store: Store) -> None:
             for pool in await run_in_threadpool(store.pools):
                 with log_failure():  # as of a pool that could not be upgraded; the others get their ranks
                     await run_in_threadpool(store.snapshot, pool.name)
+        with log_failure():
+            await run_in_threadpool(store.clear_unread)  # what a long correction, or a killed one, has left behind
         await run_in_threadpool(truncate_wal, store.engine, 0)  # a pseudonymised name may have had to wait there
         await asyncio.sleep(CHECK_INTERVAL_S)
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
+from podium.store.derive.generations import clear_unread
 from podium.store.derive.proposal import Proposal
 from podium.store.log.log import RERATE, json_entry
 from podium.store.log.players import Numbering
@@ -74,6 +75,7 @@ def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
     What was interrupted goes on at the next call. Of several processes one does a pool's steps, the others wait for it.
     A pool that cannot be upgraded stays as it was, and keeps no other from it.
     """
+    clear_unread(engine)
     for name in due_pools(engine):
         try:
             sentences = upgrade_pool(engine, name, actor)

@@ -6,9 +6,6 @@ shows has changed.
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from inspect import getdoc
@@ -16,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.testing import CliRunner
 
 import podium
 from podium.cli.app import app
@@ -27,6 +25,7 @@ from podium.systems.xonstat_2015 import Xonstat2015
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
 PICTURE = DOCS / "histories.svg"
+WIDTH = 78  # of help where there is room: 80 less a margin of two
 WORKED_FILES = (  # of a results table: title, file, system, what it shows
     (
         "A race",
@@ -126,13 +125,11 @@ def system_page(name: str) -> str:
 
 
 def command_page() -> str:
-    """The help of every command, as a terminal of 100 columns shows it."""
-    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
+    """The help of every command, as a terminal of 80 columns or more shows it."""
+    terminal = CliRunner(env={"NO_COLOR": "1"})
     parts = ["# Commands\n"]
     for words in commands():
-        run = [sys.executable, "-c", "from podium.cli import main; main()", *words, "--help"]
-        text = subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout
-        text = text.replace("-c", "podium", 1) if "Usage: -c" in text else text
+        text = terminal.invoke(app, [*words, "--help"], prog_name="podium", terminal_width=WIDTH).stdout
         body = "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
         parts.append(f"## podium {' '.join(words)}".rstrip() + f"\n\n{body}\n")
     return "\n".join(parts)

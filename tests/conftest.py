@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 from podium.store import Store
+from podium.systems import names
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=40, deadline=None, suppress_health_check=slow)
@@ -24,6 +26,27 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 FULL = bool(os.environ.get("PODIUM_SOAK"))  # `make soak` runs the full form of the long tests
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+class BySystem(LoadScopeScheduling):
+    """One worker runs all tests of a system, so that it alone compiles its kernels.
+
+    These groups go first. The tests of no system go wherever there is room, and load what they need from the cache.
+    """
+
+    def _split_scope(self, nodeid):
+        """The group that a test belongs to: the system among its parameters, a file that compiles its own, or alone."""
+        test, _, parameters = nodeid.removesuffix("]").partition("[")
+        systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
+        if systems:
+            return max(systems, key=len)  # elo-mmr is not elo
+        file = test.partition("::")[0]
+        return file if file.endswith("test_outside.py") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return BySystem(config, log) if config.getvalue("dist") == "load" else None
 
 
 @pytest.fixture
@@ -59,6 +82,16 @@ def postgres():
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def create_database(server, template="template1"):
+    """Another database on a PostgreSQL server: its URL."""
+    name = f"podium_{uuid.uuid4().hex}"
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    engine.dispose()
+    return server.replace("/postgres?", f"/{name}?")
+
+
 @pytest.fixture
 def new_url(request, tmp_path):
     """A function that makes an empty database of the wanted kind, and returns its URL."""
@@ -66,19 +99,34 @@ def new_url(request, tmp_path):
     def make(kind):
         if kind == "sqlite":
             return f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db"
-        server = request.getfixturevalue("postgres")
-        name = f"podium_{uuid.uuid4().hex}"
-        engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        engine.dispose()
-        return server.replace("/postgres?", f"/{name}?")
+        return create_database(request.getfixturevalue("postgres"))
 
     return make
 
 
+@pytest.fixture(scope="session")
+def template_file(tmp_path_factory):
+    """An SQLite file with the tables of a store, to be copied: migrating each anew takes longer than most tests."""
+    path = tmp_path_factory.mktemp("template") / "podium.db"
+    Store(str(path)).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def template_database(postgres):
+    """The name of a PostgreSQL database with them."""
+    url = create_database(postgres)
+    Store(url).close()
+    return sa.make_url(url).database
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, new_url):
-    opened = Store(new_url(request.param))
+def store(request, tmp_path):
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db"
+        shutil.copyfile(request.getfixturevalue("template_file"), url.removeprefix("sqlite:///"))
+    else:
+        url = create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
+    opened = Store(url)
     yield opened
     opened.close()

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import podium
-from podium.engine.rules import overrides, rate_event
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError
 from podium.results.columns import MOST_WEIGHT
@@ -22,7 +21,7 @@ TIMES = (5e-324, 1e-200, 1e-3, 60.0, 61.0, 1e9, 1e200, 1.7e308)
 SCORES = (-1.7e308, -1e9, -1.0, 0.0, 5e-324, 1.0, 1e9, 1.7e308)
 SECONDS = (0.0, 1e-300, 1.0, 130.0, 600.0, 1e300)
 WEIGHTS = (MOST_WEIGHT, MOST_WEIGHT, 1.0, 0.5, 5e-324)
-PAIRWISE = "elo"
+STANDING_FOR_PAIRWISE = "elo"
 TOGETHER = 50  # events rated in one go
 
 
@@ -96,7 +95,7 @@ def run_kernels(names, *, whole):
     """Everything of these systems that is compiled, over extreme events, refused or not.
 
     Args:
-        whole: judge the predictions of every system, and not only of those with loops of their own and one pairwise.
+        whole: judge the predictions of every system, and not only of one.
     """
     from podium.analysis.batched import can_share, log_losses
     from podium.analysis.evaluation import Window, evaluate, judged_heats
@@ -104,8 +103,9 @@ def run_kernels(names, *, whole):
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
-        # What judges predictions is the engine's for all pairwise systems: one of them shows its indexes.
-        judged = whole or name == PAIRWISE or overrides(rate_event, find(name)())
+        # What judges predictions is the engine's: one system shows its indexes. A system's own loop is in the replay
+        # too, which fills the rows of all entrants here, and those of one settlement for an explanation.
+        judged = whole or name == STANDING_FOR_PAIRWISE
         for bound in ("default", "low", "high"):
             system = at_bound(name, bound)
             if system is None:
@@ -143,5 +143,5 @@ def run_shared_kernels():
 if __name__ == "__main__":
     np.seterr(all="ignore")
     run_kernels(sys.argv[1:], whole=bool(os.environ.get("PODIUM_SOAK")))
-    if PAIRWISE in sys.argv:  # once, in one of the processes
+    if STANDING_FOR_PAIRWISE in sys.argv:  # once, in one of the processes
         run_shared_kernels()

@@ -1,6 +1,8 @@
 """The commands that open a database: which make one, and what is said of one that is no good."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -94,6 +96,15 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     assert "no such file" in run("db", "restore", tmp_path / "none.db", "--db", tmp_path / "x.db", status=2)
     run("db", "init", "--db", tmp_path / "new.db")
     assert "nothing to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
+
+
+def test_a_process_ends_with_its_database_closed(tmp_path):
+    """The commands of the other tests run in the tests' own process."""
+    path = tmp_path / "podium.db"
+    command = [sys.executable, "-c", "from podium.cli import main; main()", "db", "init", "--db", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files_of(path) == [path]
 
 
 def test_verify_goes_on_past_faults_and_names_all(tmp_path):

@@ -3,32 +3,23 @@
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
+from commands import run
 from earlier import make_earlier_database
 
 from podium.cli.demo import season_path
 from podium.store import Store
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def run(tmp_path):
-    def command(*words, status=0):
-        done = subprocess.run([*PODIUM, *map(str, words)], capture_output=True, text=True, cwd=tmp_path, check=False)
-        assert done.returncode == status, done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout if status == 0 else done.stderr
-
-    return command
-
-
-def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
+def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     run("db", "init")
     run("pool", "create", "karts", "--system", "stk", "--set", "base_points_events=none")
     assert "karts,stk" in run("pool", "list", "--format", "csv")
@@ -61,7 +52,7 @@ def test_a_season_goes_in_is_corrected_and_verified(run, tmp_path):
     assert "is not the last of the ledger" in run("verify", status=1)
 
 
-def test_a_pool_over_the_years(run, tmp_path):
+def test_a_pool_over_the_years(tmp_path):
     run("pool", "create", "duels", "--system", "elo")
     results = tmp_path / "duels.csv"
     rows = [f"d{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ab'[k % 2]},1\nd{k},2025-01-0{1 + k % 5}T12:00:00Z,{'ba'[k % 2]},2"
@@ -88,7 +79,7 @@ def test_a_pool_over_the_years(run, tmp_path):
     assert "everything stored equals what the log gives" in run("verify")
 
 
-def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
+def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     """Reading leaves it as it is; the upgrade copies it first, and does its work once."""
     make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
     results = tmp_path / "more.csv"
@@ -124,7 +115,7 @@ def test_a_database_of_an_earlier_version_is_upgraded(run, tmp_path):
     assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
-def test_an_upgrade_of_postgresql_says_whose_the_backup_is(run, new_url):
+def test_an_upgrade_of_postgresql_says_whose_the_backup_is(new_url):
     url = new_url("postgresql")
     make_earlier_database(url, new_url("postgresql"))
     told = run("db", "upgrade", "--db", url)
@@ -134,7 +125,7 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(run, new_url):
     assert "everything stored equals what the log gives" in run("verify", "--db", url)
 
 
-def test_what_could_not_be_upgraded_is_named(run, tmp_path):
+def test_what_could_not_be_upgraded_is_named(tmp_path):
     make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
     with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
         database.execute("UPDATE pool SET system = 'stk', parameters = '{}' WHERE name = 'modern'")
@@ -161,6 +152,6 @@ def test_what_could_not_be_upgraded_is_named(run, tmp_path):
         ("verify", "--db", "no/such/folder/x.db"),
     ],
 )
-def test_mistakes_are_told_in_a_line(run, words):
+def test_mistakes_are_told_in_a_line(words):
     told = run(*words, status=2)
     assert told.startswith("podium: ")

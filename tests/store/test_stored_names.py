@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 from races import ratings, rows
 
+from podium.errors import ResultsError
 from podium.results import columns
 from podium.store.log import players
 from podium.store.write import stored_names
@@ -126,3 +127,9 @@ def test_a_marked_name_is_as_short_as_any():
     assert len(stored_names.marked_name(name, {name})) == 200
     assert stored_names.marked_name("a", {"a", "a (2)"}) == "a (3)"
     assert json.dumps(stored_names.normal_form(" a\u0301 ")) == '"\\u00e1"'
+
+
+def test_a_name_that_no_database_can_hold_is_refused_as_any_bad_name(store):
+    store.create_pool("main", find("elo")())
+    with pytest.raises(ResultsError, match="player"):
+        store.submit("main", rows(1, ["a\0b", "ben"]))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,20 @@ RESULTS = "event_id,started_at,player,position\n" + "".join(
 )
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("outside")
+
+
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder with the page's system and results, where commands run."""
-    (tmp_path / "stakes.py").write_text(TOY, encoding="utf-8")
-    (tmp_path / "results.csv").write_text(RESULTS, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def here(folder, monkeypatch):
+    """A folder with the page's system and results, where commands run; the same path and text are one system."""
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (folder / "stakes.py").write_text(TOY, encoding="utf-8")
+    (folder / "results.csv").write_text(RESULTS, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def run(*words):

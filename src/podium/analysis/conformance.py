@@ -1,8 +1,9 @@
 """What every rating system owes: the checks that `check_system` runs and that the tests hold Podium's own to.
 
-A check takes a system and the rows of some events, in order, and returns what is wrong in a sentence, or None.
+A check takes a system and a history that it rated, and returns what is wrong in a sentence, or None.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from podium.engine import rules
-from podium.engine.encoding import encode
 from podium.engine.inputs import PRESENT
 from podium.engine.replay import Replayed, newcomers, replay, scratch_for
 from podium.engine.rule_checks import check_declarations, run_rules
@@ -21,10 +21,8 @@ from podium.errors import RuleError
 from podium.ledger.explanation import JOINT, OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
-from podium.results.reading import read_results
 
 Row = dict[str, Any]
-Check = Callable[[System, list[Row]], str | None]
 KEYS = ["pool", "event_id", "player"]
 ROUNDING = 1e-9  # points that the order of a sum may cost
 SUM_ROUNDING = 1e-7  # of a whole event
@@ -32,6 +30,22 @@ HISTORIES = 12
 EVENTS, MANY_EVENTS = 8, 400  # of a history
 FIELD = 6  # players there are
 GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
+
+
+@dataclass(frozen=True)
+class History:
+    """The rows of some events, in order, and how a system rates them: once for all checks."""
+
+    system: System
+    rows: list[Row]
+
+    @functools.cached_property
+    def rated(self) -> Rated:
+        """The rows rated at once."""
+        return rate(self.rows, self.system)
+
+
+Check = Callable[[History], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +84,11 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
         plain = number % 2 == 0
         rows = random_rows(rng, EVENTS, system, heats=1 if plain else 2, quits=not plain)
         entries += len(rows)
+        history = History(system, rows)
         for check in (*OF_ANY_HISTORY, *(OF_PLAIN_HISTORY if plain else ())):
-            faults[check.__name__] = faults.get(check.__name__) or check(system, rows)
+            faults[check.__name__] = faults.get(check.__name__) or check(history)
     rows = random_rows(rng, MANY_EVENTS, system, heats=2, quits=True)
-    faults["many events"] = states_are_finite(system, rows)
+    faults["many events"] = states_are_finite(History(system, rows))
     failures = [f"{system.name}: {fault}" for fault in faults.values() if fault]
     if failures:
         raise RuleError("\n".join(failures))
@@ -114,17 +129,17 @@ def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: 
     return rows
 
 
-def live_equals_replay(system: System, rows: list[Row]) -> str | None:
+def live_equals_replay(history: History) -> str | None:
     """Rating event by event gives the bits of rating them all."""
-    live = Live(system)
-    parts = [live.rate(event) for event in by_event(rows)]
-    return first_difference(pl.concat(parts), rate(rows, system).history, "live", "at once")
+    live = Live(history.system)
+    parts = [live.rate(event) for event in by_event(history.rows)]
+    return first_difference(pl.concat(parts), history.rated.history, "live", "at once")
 
 
-def compiled_equals_interpreted(system: System, rows: list[Row]) -> str | None:
+def compiled_equals_interpreted(history: History) -> str | None:
     """The compiled rules give the bits of the same rules in Python."""
-    events = encode(read_results(rows), system)
-    compiled, plain = replay(system, events), interpreted(system, events)
+    system, events = history.system, history.rated.events
+    compiled, plain = history.rated.replayed, interpreted(system, events)
     differs = np.argwhere(compiled.after.view(np.int64) != plain.after.view(np.int64))
     if not differs.size and compiled.before.tobytes() == plain.before.tobytes():
         return None
@@ -154,12 +169,11 @@ def interpreted(system: System, events: Any) -> Replayed:
     return replayed
 
 
-def prefix_and_rest_equal_the_whole(system: System, rows: list[Row]) -> str | None:
+def prefix_and_rest_equal_the_whole(history: History) -> str | None:
     """Rating a first part, then the rest from where it ended, gives the bits of the whole."""
-    events = encode(read_results(rows), system)
-    whole = replay(system, events)
-    live = Live(system)
-    parts = by_event(rows)
+    events, whole = history.rated.events, history.rated.replayed
+    live = Live(history.system)
+    parts = by_event(history.rows)
     for some in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
         if some:
             live.rate([row for event in some for row in event])
@@ -172,9 +186,9 @@ def prefix_and_rest_equal_the_whole(system: System, rows: list[Row]) -> str | No
     return None
 
 
-def explanations_add_up(system: System, rows: list[Row]) -> str | None:
+def explanations_add_up(history: History) -> str | None:
     """The reasons for a change add up to it."""
-    rated = rate(rows, system)
+    rated = history.rated
     for event, player, delta in rated.history.select("event_id", "player", "delta").iter_rows():
         explanation = rated.explain(event, player)
         total = float(explanation.rows["contribution"].sum())
@@ -188,12 +202,18 @@ def explanations_add_up(system: System, rows: list[Row]) -> str | None:
     return None
 
 
-def row_order_changes_only_rounding(system: System, rows: list[Row]) -> str | None:
+def row_order_changes_only_rounding(history: History) -> str | None:
     """The order of an event's rows changes nothing but rounding."""
-    if system.ties_in_file_order and encode(read_results(rows), system).columns.rank.size:
+    return another_order_changes_only_rounding(history, lambda event: event[::-1])
+
+
+def another_order_changes_only_rounding(history: History, reorder: Callable[[list[Row]], list[Row]]) -> str | None:
+    """The rows of each event in the order that `reorder` gives them change nothing but rounding."""
+    rated = history.rated
+    if rated.system.ties_in_file_order and rated.events.columns.rank.size:
         return None
-    mixed = [row for event in by_event(rows) for row in reversed(event)]
-    one, two = (rate(each, system).history.sort(KEYS) for each in (rows, mixed))
+    mixed = [row for event in by_event(history.rows) for row in reorder(event)]
+    one, two = (each.history.sort(KEYS) for each in (rated, rate(mixed, history.system)))
     off = ~np.isclose(two["rating"], one["rating"], rtol=ROUNDING, atol=ROUNDING)
     if not off.any():
         return None
@@ -204,36 +224,31 @@ def row_order_changes_only_rounding(system: System, rows: list[Row]) -> str | No
     )
 
 
-def names_do_not_matter(system: System, rows: list[Row]) -> str | None:
+def names_do_not_matter(history: History) -> str | None:
     """Players by other names get the same ratings."""
-    renamed = [row | {"player": row["player"][::-1] + "'"} for row in rows]
-    one, two = (rate(each, system).history["rating"].to_list() for each in (rows, renamed))
+    renamed = [row | {"player": row["player"][::-1] + "'"} for row in history.rows]
+    one, two = (each.history["rating"].to_list() for each in (history.rated, rate(renamed, history.system)))
     return None if one == two else "players by other names get other ratings"
 
 
-def pools_are_independent(system: System, rows: list[Row]) -> str | None:
+def pools_are_independent(history: History) -> str | None:
     """A pool's ratings are the same without the other pools."""
-    together = rate(rows, system).history.sort(KEYS)
-    pools = sorted({row["pool"] for row in rows})
-    apart = [rate([row for row in rows if row["pool"] == pool], system).history for pool in pools]
+    together = history.rated.history.sort(KEYS)
+    pools = sorted({row["pool"] for row in history.rows})
+    apart = [rate([row for row in history.rows if row["pool"] == pool], history.system).history for pool in pools]
     return first_difference(pl.concat(apart).sort(KEYS), together, "its pool alone", "with the others")
 
 
-def threads_give_the_same_bits(system: System, rows: list[Row]) -> str | None:
+def threads_give_the_same_bits(history: History) -> str | None:
     """Several threads give the bits of one."""
-    events = encode(read_results(rows), system)
+    system, events = history.system, history.rated.events
     same = replay(system, events, workers=2).after.tobytes() == replay(system, events).after.tobytes()
     return None if same else "two threads give other ratings than one"
 
 
-def states_are_finite(system: System, rows: list[Row]) -> str | None:
+def states_are_finite(history: History) -> str | None:
     """Every number of every state is finite."""
-    rated = rate(rows, system)
-    return first_not_finite(rated)
-
-
-def first_not_finite(rated: Rated) -> str | None:
-    """Whose state is not finite first."""
+    rated = history.rated
     bad = np.argwhere(~np.isfinite(rated.replayed.after))
     if not bad.size:
         return None
@@ -243,14 +258,14 @@ def first_not_finite(rated: Rated) -> str | None:
     return f"{rated.system.state_type._fields[field]} of {player} becomes {value}"
 
 
-def exchange_is_conserved(system: System, rows: list[Row]) -> str | None:
+def exchange_is_conserved(history: History) -> str | None:
     """What opponents give each other sums to zero, where the system says so.
 
     Points that no opponent gives (base points) do not count. Nobody quits in these rows.
     """
-    if not system.conserves:
+    if not history.system.conserves:
         return None
-    rated = rate(rows, system)
+    rated = history.rated
     for (event,), changes in rated.history.group_by("event_id", maintain_order=True):
         total = 0.0
         for player in changes["player"]:
@@ -261,15 +276,16 @@ def exchange_is_conserved(system: System, rows: list[Row]) -> str | None:
     return None
 
 
-def weight_counts_as_repeats(system: System, rows: list[Row]) -> str | None:
+def weight_counts_as_repeats(history: History) -> str | None:
     """A heat of weight two counts as the heat held twice, where the system says so.
 
     Nobody quits in these rows.
     """
+    system = history.system
     if not system.weight_repeats:
         return None
-    once = [row | {"weight": 2.0} for row in rows]
-    twice = [row | {"weight": 1.0, "heat": heat} for row in rows for heat in ("1", "2")]
+    once = [row | {"weight": 2.0} for row in history.rows]
+    twice = [row | {"weight": 1.0, "heat": heat} for row in history.rows for heat in ("1", "2")]
     one, two = (rate(each, system).ratings.sort("pool", "player") for each in (once, twice))
     if one["player"].to_list() != two["player"].to_list():
         return "a heat of weight two rates other players than the heat held twice"

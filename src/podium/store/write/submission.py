@@ -224,6 +224,8 @@ def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> Results:
 
 def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
     """Of names that the rule refuses, those that the pool has had since before there was one."""
+    if connection.dialect.name == "postgresql":
+        names = [name for name in names if "\0" not in name]  # which its text cannot hold
     if column == "player":
         return set(exact_numbers(connection, pool, names))
     if column == "event_id":

@@ -1,0 +1,145 @@
+"""Random histories of a pool, act by act, of a store and of the model beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from model import Truth
+
+from podium.store import Store
+from podium.systems import find
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
+SYSTEM = "stk-rd"  # many fields of state, quits remembered, times
+POOL = "main"
+DAYS = range(20_089, 20_092)  # since 1970: those on which the events start, and the day after
+
+
+@dataclass(frozen=True)
+class Act:
+    """Something done to a pool."""
+
+    name: str
+    model: Callable[[Truth], None]  # does it to the model
+    run: Callable[[Store], Any]  # does it to the store
+    is_repeatable: bool  # it may be sent again without a look at what became of it
+
+
+def new_store(url: str) -> Store:
+    """A store with an empty pool."""
+    store = Store(url)
+    store.create_pool(POOL, find(SYSTEM)())
+    return store
+
+
+def event(number: int, minute: int, order: list[str], quitter: str = "") -> list[dict[str, Any]]:
+    """The rows of a race, in the order of arrival; who quit has no time."""
+    when = (START + timedelta(minutes=minute)).isoformat()
+    return [
+        {"event_id": f"e{number}", "started_at": when, "player": name}
+        | ({"status": "quit"} if name == quitter else {"position": place, "time_s": 60.0 + place})
+        for place, name in enumerate(order, start=1)
+    ]
+
+
+def next_act(rng: Random, truth: Truth) -> Act:
+    """Something that may be done next, by what there is."""
+    kinds = [submit, submit, submit, submit_many, begin_season, take_ranks]
+    if truth.events:
+        kinds += [amend, amend, void, try_out, submit_late]
+    if len(truth.events) > 3:
+        kinds += [merge, unmerge]
+    return rng.choice(kinds)(rng, truth)
+
+
+def any_rows(rng: Random, number: int, minute: int) -> list[dict[str, Any]]:
+    """A race of some of the players."""
+    order = rng.sample(PLAYERS, rng.randint(2, 5))
+    return event(number, minute, order, rng.choice(["", "", order[-1]]))
+
+
+def submit(rng: Random, truth: Truth) -> Act:
+    """The newest race."""
+    number = len(truth.events)
+    rows = any_rows(rng, number, 2 * number)
+    return Act("submit", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, rows), True)
+
+
+def submit_late(rng: Random, truth: Truth) -> Act:
+    """A race that was before others."""
+    number = len(truth.events)
+    rows = any_rows(rng, number, rng.randint(0, 2 * number))
+    return Act("late", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, rows), True)
+
+
+def submit_many(rng: Random, truth: Truth) -> Act:
+    """Several races at once."""
+    first = len(truth.events)
+    batch = {f"e{number}": any_rows(rng, number, 2 * number) for number in range(first, first + rng.randint(2, 5))}
+
+    def model(model: Truth) -> None:
+        for event_id, rows in batch.items():
+            model.upsert(event_id, rows)
+
+    every = [row for rows in batch.values() for row in rows]
+    return Act("batch", model, lambda store: store.submit(POOL, every), True)
+
+
+def amend(rng: Random, truth: Truth) -> Act:
+    """Another result of a race, perhaps of another time."""
+    event_id = rng.choice(sorted(truth.events))
+    number = int(event_id[1:])
+    rows = any_rows(rng, number, rng.choice([2 * number, rng.randint(0, 20)]))
+    return Act("amend", lambda model: model.upsert(event_id, rows), lambda store: store.amend(POOL, rows), False)
+
+
+def void(rng: Random, truth: Truth) -> Act:
+    """A race that counts for nothing, or again."""
+    event_id = rng.choice(sorted(truth.events))
+    voided = not truth.events[event_id]["voided"]
+
+    def run(store: Store) -> Any:
+        return (store.void if voided else store.restore)(POOL, event_id)
+
+    return Act("void", lambda model: model.events[event_id].update(voided=voided), run, True)
+
+
+def try_out(rng: Random, truth: Truth) -> Act:
+    """What would come of another result."""
+    rows = any_rows(rng, int(rng.choice(sorted(truth.events))[1:]), rng.randint(0, 20))
+    return Act("dry run", lambda _: None, lambda store: store.amend(POOL, rows, dry_run=True), True)
+
+
+def begin_season(rng: Random, truth: Truth) -> Act:
+    """A season, perhaps before races that are known."""
+    starts, keep = START + timedelta(minutes=rng.randint(0, 20)), rng.choice([0.0, 0.25, 0.5])
+    name = f"s{len(truth.seasons)}"
+    return Act(
+        "season",
+        lambda model: model.seasons.append((starts.isoformat(), model.next(), keep)),
+        lambda store: store.begin_season(POOL, name, starts, keep=keep),
+        True,
+    )
+
+
+def merge(rng: Random, _truth: Truth) -> Act:
+    """Two accounts that are one player's."""
+    name, into = rng.sample(PLAYERS, 2)
+    return Act(
+        "merge", lambda model: model.merged.update({name: into}), lambda store: store.merge(POOL, name, into), True
+    )
+
+
+def unmerge(rng: Random, truth: Truth) -> Act:
+    """An account that is a player of its own again."""
+    name = rng.choice(sorted(truth.merged) or PLAYERS)
+    return Act("unmerge", lambda model: model.merged.pop(name, None), lambda store: store.unmerge(POOL, name), True)
+
+
+def take_ranks(rng: Random, _truth: Truth) -> Act:
+    """The ranks of a day."""
+    day = rng.choice(DAYS)
+    return Act("snapshot", lambda _: None, lambda store: store.snapshot(POOL, day), True)

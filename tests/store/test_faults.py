@@ -1,0 +1,222 @@
+"""Faults at random points of random histories: nothing acknowledged is lost, nothing counts twice, all is verified."""
+
+import multiprocessing
+import signal
+from contextlib import closing
+from random import Random
+
+import faults
+import pytest
+import sqlalchemy as sa
+from conftest import times
+from faults import Killed, at_step, copy_files, file_of, kill, kill_this_process, revive
+from histories import POOL, any_rows, new_store, next_act
+from model import Truth
+from races import ratings
+
+from podium.errors import PodiumError
+from podium.store import Store, backup
+from podium.store.sql import database
+from podium.store.sql.database import StoreError, UnavailableError
+
+ACTS = 14  # of a history
+MAX_STEP = 30  # statements and commits of an act; some have fewer
+KINDS = ("sqlite", "postgresql")
+POISON = (
+    {"weight": 1e150},
+    {"time_s": float("nan")},
+    {"player": "a\x00b"},
+    {"started_at": "yesterday"},
+    {"position": -1},
+    {"surprise": 1},
+)
+
+
+class History:
+    """A store through faults, beside the model of what it acknowledged."""
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self.store, self.seed = store, seed
+        self.truth = Truth("stk-rd")
+        self.acts, self.dice = Random(seed), Random(f"faults of {seed}")  # noqa: S311
+        self.outcomes: list[bool] = []
+
+    def close(self):
+        """Close the store that is left."""
+        self.store.close()
+
+    def next_act(self):
+        """What is done next, and the model after it."""
+        act = next_act(self.acts, self.truth)
+        after = self.truth.copied()
+        act.model(after)
+        return act, after
+
+    def log_length(self):
+        """How many entries the log has."""
+        with self.store.engine.connect() as connection:
+            return connection.execute(sa.text("SELECT count(*) FROM log")).scalar_one()
+
+    def settle(self, after, *, is_done):
+        """Go on from what became of an act, and compare the store with the model."""
+        self.outcomes.append(is_done)
+        if is_done:
+            self.truth = after
+        assert ratings(self.store) == self.truth.ratings()
+        assert self.store.verify() == []
+
+    def refused(self, act, after):
+        """Whether an act may be refused: a player would stand twice, or an account or moment does not fit."""
+        rows_of = [[after.resolved(row["player"]) for row in each["rows"]] for each in after.events.values()]
+        is_twice = any(len(set(players)) < len(players) for players in rows_of)  # also in an event that is voided
+        return is_twice or act.name in ("merge", "unmerge", "season", "snapshot")
+
+    def run(self, act, after):
+        """Do something, undisturbed; whether it was done."""
+        try:
+            act.run(self.store)
+        except UnavailableError:
+            raise
+        except PodiumError:
+            assert self.refused(act, after)
+            return False
+        assert after.possible()
+        return True
+
+    def undisturbed(self):
+        """An act without a fault."""
+        act, after = self.next_act()
+        self.settle(after, is_done=self.run(act, after))
+
+    def passing(self):
+        """An act while something is wrong for a while: it is done, refused, or may be tried again."""
+        fault = self.dice.choice(faults.PASSING)
+        act, after = self.next_act()
+        before = self.log_length()
+        try:
+            with fault(self.store, self.dice.randint(1, MAX_STEP)):
+                is_done = self.run(act, after)
+        except UnavailableError:
+            self.again(act, after, before, may_be_done=fault is faults.dropped_connection)
+        else:
+            self.settle(after, is_done=is_done)
+
+    def again(self, act, after, before, *, may_be_done):
+        """Find out whether an act was done that nobody acknowledged, and do it again if not, or if that is harmless."""
+        was_done = self.log_length() > before
+        assert may_be_done or not was_done
+        assert ratings(self.store) == (after if was_done else self.truth).ratings()
+        assert self.store.verify() == []
+        is_done = self.run(act, after) if act.is_repeatable or not was_done else True
+        assert is_done or not was_done
+        self.settle(after, is_done=is_done)
+
+    def killed(self):
+        """An act in which the process ends."""
+        act, after = self.next_act()
+        before = self.log_length()
+        try:
+            with at_step(self.store.engine, self.dice.randint(1, MAX_STEP), kill(self.store)):
+                is_done = self.run(act, after)
+        except Killed:
+            self.store = revive(self.store)
+            self.again(act, after, before, may_be_done=True)
+        else:
+            self.settle(after, is_done=is_done)
+
+    def process_killed(self):
+        """An act of a process of its own, which is killed in it."""
+        act, after = self.next_act()
+        before = self.log_length()
+        url = self.store.engine.url.render_as_string(hide_password=False)
+        self.store.close()
+        spawn = multiprocessing.get_context("spawn")
+        child = spawn.Process(target=run_in_child, args=(url, self.seed, self.outcomes, self.dice.randint(1, MAX_STEP)))
+        child.start()
+        child.join(120)
+        assert child.exitcode in (-signal.SIGKILL, 0)
+        self.store = Store(url)
+        self.again(act, after, before, may_be_done=True)
+
+    def poisoned(self):
+        """What cannot be stored, between what others send: theirs is stored."""
+        number = len(self.truth.events)
+        good = [any_rows(self.acts, number, 2 * number), any_rows(self.acts, number + 1, 2 * number)]
+        bad = any_rows(self.acts, number + 2, 2 * number)
+        bad[0] |= self.dice.choice(POISON)
+        sent = [(rows, "", {}) for rows in (good[0], bad, good[1])]
+        after = self.truth.copied()
+        for k, rows in enumerate(good):
+            after.upsert(f"e{number + k}", rows)
+        if not after.possible():
+            return
+        first, error, last = self.store.submit_each(POOL, sent)
+        assert isinstance(error, PodiumError)
+        assert [receipt.event_id for receipts in (first, last) for receipt in receipts] == [
+            f"e{number}",
+            f"e{number + 1}",
+        ]
+        self.settle(after, is_done=True)
+
+    def stale_wal(self):
+        """A copy put beside what an earlier database has left: refused, and what is left is untouched."""
+        if self.store.engine.dialect.name != "sqlite":
+            return self.undisturbed()
+        path = file_of(self.store)
+        copied, crashed = (path.with_name(f"{path.name}.{len(self.outcomes)}.{what}") for what in ("copy", "crashed"))
+        backup.back_up(str(path), copied)
+        at_copy = self.truth.copied()
+        self.undisturbed()
+        copy_files(path, crashed)
+        crashed.unlink()
+        left = {each: each.read_bytes() for each in faults.files_of(crashed)}
+        if left:
+            with pytest.raises(StoreError, match="is left of an earlier"):
+                backup.restore(copied, str(crashed))
+            assert {each: each.read_bytes() for each in faults.files_of(crashed)} == left
+        for each in left:
+            each.unlink()
+        assert backup.restore(copied, str(crashed)).differences == ()
+        with closing(Store(str(crashed))) as restored:
+            assert ratings(restored) == at_copy.ratings()
+        return None
+
+
+def run_in_child(url, seed, outcomes, step):
+    """Do the next act of a history in this process, which ends in the midst of it."""
+    store = Store(url)
+    history = History(store, seed)
+    for is_done in outcomes:
+        _, after = history.next_act()
+        if is_done:
+            history.truth = after
+    act, _ = history.next_act()
+    with at_step(store.engine, step, kill_this_process):
+        act.run(store)
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Nobody waits longer than 50 ms for a lock."""
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=50"))
+    monkeypatch.setenv("PGOPTIONS", "-c lock_timeout=50")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(times(10, 250)))
+def test_faults_lose_nothing(new_url, kind, seed):
+    with closing(History(new_store(new_url(kind)), seed)) as history:
+        steps = [history.undisturbed, history.passing, history.passing, history.killed]
+        steps += [history.poisoned, history.stale_wal]
+        for _ in range(ACTS):
+            history.dice.choice(steps)()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_process_loses_nothing(new_url, kind):
+    for seed in range(times(1, 20)):
+        with closing(History(new_store(new_url(kind)), seed)) as history:
+            for _ in range(6):
+                history.undisturbed()
+            history.process_killed()

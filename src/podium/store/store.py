@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.store.derive import snapshots
-from podium.store.log import players
+from podium.store.log import players, reasons
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
-from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
+from podium.store.log.pools import Pool, lock_pool, refuse_closed, refuse_other_arithmetic
+from podium.store.log.reasons import admit_reason
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
@@ -32,19 +33,28 @@ class Store(EventReader):
     """
 
     @contextmanager
-    def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
+    def writing(
+        self, pool_name: str, *, dry_run: bool = False, even_closed: bool = False
+    ) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that has a pool to itself; with `dry_run` one that leaves nothing.
 
+        Args:
+            pool_name: the pool.
+            dry_run: roll back in the end.
+            even_closed: for what a closed pool takes, too: nothing that moves a rating.
+
         Raises:
-            StoreError: another revision of the arithmetic rated the pool.
+            StoreError: another revision of the arithmetic rated the pool, or it is closed.
         """
         with self.locking(pool_name, dry_run=dry_run) as (connection, pool):
             refuse_other_arithmetic(pool)
+            if not even_closed:
+                refuse_closed(pool)
             yield connection, pool
 
     @contextmanager
     def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
-        """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
+        """As `writing`, whatever rated the pool and whether or not it is closed."""
         with write_transaction(self.engine, dry_run=dry_run) as connection:
             yield connection, lock_pool(connection, pool_name)
         self.writes[pool_name] += not dry_run
@@ -70,8 +80,39 @@ class Store(EventReader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        with self.locking(pool_name) as (connection, pool):
+        with self.locking(pool_name) as (connection, pool):  # every event is rated anew, whatever rated it before
+            refuse_closed(pool)
             return len(administration.configure(connection, pool, system, actor).written)
+
+    def close_pool(self, pool_name: str, *, actor: str = "") -> bool:
+        """Take nothing more for a pool; it can be read, and opened again.
+
+        Names are still forgotten, and daily ranks stored: neither moves a rating.
+
+        Returns:
+            Whether it was open.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            return administration.set_closed(connection, pool, actor, closed=True)
+
+    def reopen_pool(self, pool_name: str, *, actor: str = "") -> bool:
+        """Open a closed pool again.
+
+        Returns:
+            Whether it was closed.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            return administration.set_closed(connection, pool, actor, closed=False)
+
+    def delete_pool(self, pool_name: str) -> None:
+        """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.
+
+        Raises:
+            StoreError: it is not closed.
+        """
+        with self.locking(pool_name) as (connection, pool):
+            administration.delete(connection, pool)
+        truncate_wal(self.engine)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.
@@ -153,10 +194,11 @@ class Store(EventReader):
                 outcomes.append(error)
         return outcomes
 
-    def amend(self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def amend(self, pool_name: str, rows: Any, *, actor: str = "", reason: str = "", dry_run: bool = False) -> Receipt:
         """Correct an event; every rating becomes what it would have been.
 
         Args:
+            reason: why, for the log; it may be blanked later.
             rows: the event as it should have been, as `podium.rate` takes results.
 
         Returns:
@@ -167,11 +209,16 @@ class Store(EventReader):
             ResultsError: the rows are refused, or are not one event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.amend(connection, pool, rows, actor, dry_run=dry_run)
+            return submission.amend(connection, pool, rows, actor, reason=admit_reason(reason), dry_run=dry_run)
 
-    def void(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def void(
+        self, pool_name: str, event_id: str, *, actor: str = "", reason: str = "", dry_run: bool = False
+    ) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
+        Args:
+            reason: why, for the log; it may be blanked later.
+
         Returns:
             A receipt; with `dry_run` it has every change that would come.
 
@@ -179,11 +226,18 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.void(connection, pool, event_id, actor, dry_run=dry_run)
+            return submission.set_voided(
+                connection, pool, event_id, actor, voided=True, reason=admit_reason(reason), dry_run=dry_run
+            )
 
-    def restore(self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False) -> Receipt:
+    def restore(
+        self, pool_name: str, event_id: str, *, actor: str = "", reason: str = "", dry_run: bool = False
+    ) -> Receipt:
         """Let a voided event count again.
 
+        Args:
+            reason: why, for the log; it may be blanked later.
+
         Returns:
             A receipt; with `dry_run` it has every change that would come.
 
@@ -191,7 +245,9 @@ class Store(EventReader):
             UnknownError: no such pool or event.
         """
         with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.restore(connection, pool, event_id, actor, dry_run=dry_run)
+            return submission.set_voided(
+                connection, pool, event_id, actor, voided=False, reason=admit_reason(reason), dry_run=dry_run
+            )
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
@@ -216,8 +272,11 @@ class Store(EventReader):
 
     # Players
 
-    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "") -> int:
+    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed.
@@ -228,13 +287,16 @@ class Store(EventReader):
             ResultsError: they met in an event that counts.
         """
         with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.merge(connection, pool, name, into, actor)
+            rerated = accounts.merge(connection, pool, name, into, actor, admit_reason(reason))
             return len(rerated.written) if rerated else 0
 
-    def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
+    def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Results that came under its name since are its own too; accounts that were merged into it before stay so.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed; 0 where it is a player of its own already.
@@ -244,7 +306,7 @@ class Store(EventReader):
             StoreError: the account was never merged into another.
         """
         with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.unmerge(connection, pool, name, actor)
+            rerated = accounts.unmerge(connection, pool, name, actor, admit_reason(reason))
             return len(rerated.written) if rerated else 0
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
@@ -259,7 +321,7 @@ class Store(EventReader):
             append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere. No rating moves.
+        """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
         Returns:
             The pseudonym.
@@ -267,11 +329,25 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.writing(pool_name) as (connection, pool):
-            number, pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            pseudonym = players.pseudonymise(connection, pool, name)
+            append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
+            reasons.blank_naming(connection, pool, pseudonym.forgotten, actor)
         truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
-        return pseudonym
+        return pseudonym.name
+
+    def blank_reason(self, pool_name: str, seq: int, *, actor: str = "") -> None:
+        """Forget the reason that a correction was given; that it was blanked is in the log.
+
+        Args:
+            seq: the number of the correction's log entry.
+
+        Raises:
+            UnknownError: no such pool, or the entry has no reason.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            reasons.blank(connection, pool, seq, actor)
+        truncate_wal(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.
@@ -288,5 +364,5 @@ class Store(EventReader):
         with self.reading(pool_name) as (connection, pool):
             if not snapshots.due_days(connection, pool, day):
                 return {}
-        with self.writing(pool_name) as (connection, pool):
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
             return {each: snapshots.take(connection, pool, each) for each in snapshots.due_days(connection, pool, day)}

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
@@ -43,12 +43,14 @@ class Pool:
     id: int
     name: str
     system: System
+    secret: bytes = field(repr=False)  # the key of its digests
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
+    closed: bool = False
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
-        return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
+        return cls(row.id, row.name, system_of(row.system, row.parameters), row.secret, row.arithmetic, row.closed)
 
     @property
     def is_outdated(self) -> bool:
@@ -121,3 +123,13 @@ def refuse_other_arithmetic(pool: Pool) -> None:
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
+
+
+def refuse_closed(pool: Pool) -> None:
+    """Refuse to log anything more of a pool that is closed.
+
+    Raises:
+        StoreError: it is.
+    """
+    if pool.closed:
+        raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")

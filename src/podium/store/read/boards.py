@@ -7,7 +7,14 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.derive.standings import BOARD_COLUMNS, FINE_PER_POINT, bucket, get_standing, newest_standings
+from podium.store.derive.standings import (
+    BOARD_COLUMNS,
+    FINE_PER_POINT,
+    HAS_STANDING,
+    bucket,
+    get_standing,
+    newest_standings,
+)
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -20,7 +27,7 @@ BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 SELECT_BOARD = (
     sa.select(*BOARD_COLUMNS)
-    .join(player, player.c.id == standing.c.player_id)
+    .join(player, HAS_STANDING)
     .where(IN_POOL)
     .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
     .limit(sa.bindparam("top"))

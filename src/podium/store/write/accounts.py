@@ -8,6 +8,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError
+from podium.store.derive.corrections import record
 from podium.store.derive.rerating import IS_COUNTED, UNRATED, Rerated, rerate
 from podium.store.derive.standings import get_standing
 from podium.store.log.content import read_bodies
@@ -30,7 +31,7 @@ SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_PO
 SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
-def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str) -> Rerated | None:
+def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str, reason: str = "") -> Rerated | None:
     """Let one player's results be another's, from the first on; None where they are already.
 
     Raises:
@@ -55,12 +56,14 @@ def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: st
     events = events_of(connection, pool, account)
     table = read_bodies((row.body, row.started_at) for row in events)
     refuse_meetings(table, accounts, accounts_of(end, gone), into)
-    append(connection, pool, MERGE, [json_entry(str(account), {"into": end}, actor)])
+    (seq,), _ = append(connection, pool, MERGE, [json_entry(str(account), {"into": end}, actor, reason)])
     store_ends(connection, pool, ends)
-    return rerate_from_first(connection, pool, events, table, accounts)
+    rerated = rerate_from_first(connection, pool, events, table, accounts)
+    record(connection, pool, seq, rerated)
+    return rerated
 
 
-def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rerated | None:
+def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str, reason: str = "") -> Rerated | None:
     """Let a merged account be a player of its own again, as if that merge had never been; None where it is already.
 
     Accounts that were merged into it before stay merged into it.
@@ -78,12 +81,14 @@ def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rer
     if direct[account] is None:
         return None
     end = resolved(direct)[account]
-    append(connection, pool, UNMERGE, [json_entry(str(account), None, actor)])
+    (seq,), _ = append(connection, pool, UNMERGE, [json_entry(str(account), None, actor, reason)])
     ends = resolved(direct | {account: None})
     store_ends(connection, pool, ends)
     events = events_of(connection, pool, end)
     table = read_bodies((row.body, row.started_at) for row in events)
-    return rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
+    rerated = rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
+    record(connection, pool, seq, rerated)
+    return rerated
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:

@@ -1,6 +1,8 @@
-"""What changes a whole pool: seasons, another system. All are in the log."""
+"""What changes a whole pool: seasons, another system, its closing. All are in the log, but that it is deleted."""
 
 import json
+import secrets
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,13 +13,16 @@ from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
+from podium.store.derive.corrections import record
 from podium.store.derive.rerating import Rerated, rerate
-from podium.store.log.log import CONFIGURE, SEASON, append, json_entry
+from podium.store.log.log import CLOSE, CONFIGURE, REOPEN, SEASON, append, json_entry
 from podium.store.log.pools import START, OrderKey, Pool, settings_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import pools, season
+from podium.store.sql.schema import api_key, metadata, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.systems import find
+
+SECRET_BYTES = 32
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
@@ -27,15 +32,25 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
         StoreError: there is one of that name.
         ParameterError: the rule for names refuses it.
     """
-    name = admit(name, "a pool's name")
-    row = configuration(system) | {"name": name}
+    pool = insert_pool(connection, name, system)
+    log_system(connection, pool, actor)
+    return pool
+
+
+def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
+    """Store a new pool, with nothing in its log.
+
+    Raises:
+        StoreError: there is one of that name.
+        ParameterError: the rule for names refuses it.
+    """
+    name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
+    row = configuration(system) | {"name": name, "secret": secret}
     try:  # no query before it: another transaction might open one in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is a pool {name!r} already") from None
-    pool = Pool(number, name, system)
-    log_system(connection, pool, actor)
-    return pool
+    return Pool(number, name, system, secret)
 
 
 def configure(connection: sa.Connection, pool: Pool, system: System, actor: str) -> Rerated:
@@ -44,10 +59,12 @@ def configure(connection: sa.Connection, pool: Pool, system: System, actor: str)
     Raises:
         ResultsError: an event lacks what the system needs.
     """
-    configured = Pool(pool.id, pool.name, system)
-    log_system(connection, configured, actor)
+    configured = replace(pool, system=system, arithmetic=ARITHMETIC)
+    seq = log_system(connection, configured, actor)
     connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(configuration(system)))
-    return rerate(connection, configured, START)
+    rerated = rerate(connection, configured, START)
+    record(connection, pool, seq, rerated)
+    return rerated
 
 
 def configuration(system: System) -> dict[str, Any]:
@@ -55,15 +72,16 @@ def configuration(system: System) -> dict[str, Any]:
     return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
 
 
-def log_system(connection: sa.Connection, pool: Pool, actor: str) -> None:
-    """Log what a pool is rated with.
+def log_system(connection: sa.Connection, pool: Pool, actor: str) -> int:
+    """Log what a pool is rated with, and return the number of the entry.
 
     Raises:
         ParameterError: a server could not find the system by its name.
     """
     refuse_nameless(pool.system)
     settings = {"system": pool.system.name, "parameters": settings_of(pool.system)}
-    append(connection, pool, CONFIGURE, [json_entry("", settings, actor)])
+    (seq,), _ = append(connection, pool, CONFIGURE, [json_entry("", settings, actor)])
+    return seq
 
 
 def refuse_nameless(system: System) -> None:
@@ -107,6 +125,32 @@ def begin_season(
             return None
         raise StoreError(f"there is a season {name!r} already")
     reset = {"started_at": at, "keep": keep}
-    (seq,) = append(connection, pool, SEASON, [json_entry(name, reset, actor)])
+    (seq,), _ = append(connection, pool, SEASON, [json_entry(name, reset, actor)])
     connection.execute(sa.insert(season), {"pool_id": pool.id, "name": name, "seq": seq} | reset)
-    return rerate(connection, pool, OrderKey(at, seq))
+    rerated = rerate(connection, pool, OrderKey(at, seq))
+    record(connection, pool, seq, rerated)
+    return rerated
+
+
+def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
+    """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
+    if pool.closed == closed:
+        return False
+    append(connection, pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
+    return True
+
+
+def delete(connection: sa.Connection, pool: Pool) -> None:
+    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone.
+
+    Raises:
+        StoreError: it is not closed.
+    """
+    if not pool.closed:
+        raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
+    for table in reversed(metadata.sorted_tables):
+        if "pool_id" in table.c:
+            connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
+    connection.execute(sa.delete(api_key).where(api_key.c.pool == pool.name))
+    connection.execute(sa.delete(pools).where(pools.c.id == pool.id))

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from podium.store.derive.events import Change, changes_of, get_event
 from podium.store.derive.rerating import Rerated
 from podium.store.derive.standings import Ledger
+from podium.store.log.chain import Head
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event
@@ -37,6 +38,7 @@ class Receipt:
     rerated: int  # ledger rows of other events that changed with it
     effects: tuple[Effect, ...] = ()  # those rows, where nothing was to be stored
     warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
+    head: Head | None = None  # of the log, the event in it; None of a dry run
 
 
 def receipts(
@@ -44,6 +46,7 @@ def receipts(
     pool: Pool,
     keys: Mapping[str, OrderKey],
     rerated: Rerated | None,
+    head: Head,
     *,
     duplicates: AbstractSet[str] = frozenset(),
     warnings: Mapping[str, tuple[str, ...]] | None = None,
@@ -53,6 +56,7 @@ def receipts(
 
     Args:
         rerated: what was rated; None where nothing had to be.
+        head: of the log.
         duplicates: events that were known with this very content.
         warnings: of events with new players whose names look like others.
         dry_run: list the effects, since nothing is to be stored.
@@ -73,7 +77,18 @@ def receipts(
         warned = (warnings or {}).get(event_id, ())
         rows_changed = 0 if duplicate else others
         answers.append(
-            Receipt(event_id, key.seq, status, reason, duplicate, event_changes, rows_changed, effects, warned)
+            Receipt(
+                event_id,
+                key.seq,
+                status,
+                reason,
+                duplicate,
+                event_changes,
+                rows_changed,
+                effects,
+                warned,
+                None if dry_run else head,
+            )
         )
     return answers
 

@@ -13,8 +13,10 @@ import sqlalchemy as sa
 from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
+from podium.store.derive.corrections import record
 from podium.store.derive.events import SELECT_EVENTS, get_event
 from podium.store.derive.rerating import UPDATE_STATUS, VOIDED, Rerated, rerate
+from podium.store.log.chain import Head, newest_head
 from podium.store.log.content import Content, check_results, contents_of, difference
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, append, json_entry
 from podium.store.log.players import (
@@ -98,7 +100,9 @@ def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence
     return by_submission
 
 
-def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_run: bool = False) -> Receipt:
+def amend(
+    connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, reason: str = "", dry_run: bool = False
+) -> Receipt:
     """Log other content of an event, and rate again.
 
     Raises:
@@ -114,47 +118,44 @@ def amend(connection: sa.Connection, pool: Pool, rows: Any, actor: str, *, dry_r
     numbers = numbers_of(connection, pool, content.players)
     refuse_player_twice(connection, pool, [content], numbers)
     amendment = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
-    (seq,) = append(connection, pool, AMEND, [amendment])
+    (seq,), head = append(connection, pool, AMEND, [amendment._replace(reason=reason)])
     params = {"pool": pool.id, "event": event_id, "newest": seq}
     connection.execute(UPDATE_CONTENT, params | {"start": content.started_at, "entrants": amendment.present})
     key = OrderKey(content.started_at, known.seq)
     rerated = rate_from(connection, pool, [OrderKey(known.started_at, known.seq), key], [known.match_id])
-    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, dry_run=dry_run)
+    record(connection, pool, seq, rerated)
+    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, head, dry_run=dry_run)
     return receipt
 
 
-def void(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
-    """Let an event count for nothing.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
-    return set_voided(connection, pool, event_id, actor, voided=True, dry_run=dry_run)
-
-
-def restore(connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, dry_run: bool = False) -> Receipt:
-    """Let a voided event count again.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
-    return set_voided(connection, pool, event_id, actor, voided=False, dry_run=dry_run)
-
-
 def set_voided(
-    connection: sa.Connection, pool: Pool, event_id: str, actor: str, *, voided: bool, dry_run: bool
+    connection: sa.Connection,
+    pool: Pool,
+    event_id: str,
+    actor: str,
+    *,
+    voided: bool,
+    reason: str = "",
+    dry_run: bool = False,
 ) -> Receipt:
-    """Let an event count for nothing, or again; a duplicate where it does so already."""
+    """Let an event count for nothing, or again; a duplicate where it does so already.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
     known = get_event(connection, pool, event_id)
-    key, rerated = OrderKey(known.started_at, known.seq), None
-    is_duplicate = (known.status == VOIDED) == voided
-    if not is_duplicate:
-        append(connection, pool, VOID if voided else RESTORE, [json_entry(event_id, None, actor)])
-        status = VOIDED if voided else ""
-        connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
-        rerated = rate_from(connection, pool, [key], [known.match_id])
-    duplicates = {event_id} if is_duplicate else frozenset[str]()
-    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, duplicates=duplicates, dry_run=dry_run)
+    key = OrderKey(known.started_at, known.seq)
+    if (known.status == VOIDED) == voided:
+        head = newest_head(connection, pool)
+        (receipt,) = receipts(connection, pool, {event_id: key}, None, head, duplicates={event_id}, dry_run=dry_run)
+        return receipt
+    entry = json_entry(event_id, None, actor, reason)
+    (seq,), head = append(connection, pool, VOID if voided else RESTORE, [entry])
+    status = VOIDED if voided else ""
+    connection.execute(UPDATE_STATUS, {"pool": pool.id, "event": event_id, "status": status, "reason": status})
+    rerated = rate_from(connection, pool, [key], [known.match_id])
+    record(connection, pool, seq, rerated)
+    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, head, dry_run=dry_run)
     return receipt
 
 
@@ -169,15 +170,17 @@ def take(
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     keys, rerated, warnings = dict[str, OrderKey](), None, dict[str, tuple[str, ...]]()
-    if new_events:
+    if not new_events:
+        head = newest_head(connection, pool)
+    else:
         names = (name for each in new_events.values() for name in each.content.players)
         numbers, newcomers = numbers_and_newcomers(connection, pool, names)
         refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
-        keys = log_events(connection, pool, new_events, numbers)
+        keys, head = log_events(connection, pool, new_events, numbers)
         rerated = rate_from(connection, pool, keys.values(), [each.match_id for each in new_events.values()])
         warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, newcomers))
     keys = {event_id: known[event_id] if event_id in known else keys[event_id] for event_id in sent}
-    return receipts(connection, pool, keys, rerated, duplicates=known.keys(), warnings=warnings, dry_run=dry_run)
+    return receipts(connection, pool, keys, rerated, head, duplicates=known.keys(), warnings=warnings, dry_run=dry_run)
 
 
 # Check
@@ -246,7 +249,7 @@ def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, cont
 
 def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
-    if content.digest() in [row.digest for row in rows]:
+    if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
     numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
@@ -268,34 +271,36 @@ def as_entry(
     """
     content, actor, match_id = sent
     present, absent = registrations.attendance(connection, pool, match_id, content, numbers, late=late)
-    return LogEntry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
+    body, digest = content.body(numbers, absent), content.digest(pool.secret)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present)
 
 
 def log_events(
     connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent], numbers: Mapping[str, int]
-) -> dict[str, OrderKey]:
-    """Log events that are new, and enter them in the table of events; their keys, in their order."""
+) -> tuple[dict[str, OrderKey], Head]:
+    """Log events that are new, and enter them in the table of events; their keys, in their order, and the log's head."""
     entries = [as_entry(connection, pool, each, numbers, late=False) for each in new_events.values()]
     keys: dict[str, OrderKey] = {}
     rows: list[dict[str, Any]] = []
-    for logged, seq in zip(entries, append(connection, pool, SUBMIT, entries), strict=True):
-        key = OrderKey(new_events[logged.subject].content.started_at, seq)
-        keys[logged.subject] = key
+    seqs, head = append(connection, pool, SUBMIT, entries)
+    for entry, seq in zip(entries, seqs, strict=True):
+        key = OrderKey(new_events[entry.subject].content.started_at, seq)
+        keys[entry.subject] = key
         rows.append(
             {
                 "pool_id": pool.id,
-                "event_id": logged.subject,
+                "event_id": entry.subject,
                 "seq": seq,
                 "content_seq": seq,
                 "started_at": key.started_at,
                 "status": "",
                 "reason": "",
-                "match_id": logged.match_id,
-                "present": logged.present,
+                "match_id": entry.match_id,
+                "present": entry.present,
             }
         )
     connection.execute(INSERT_EVENTS, rows)
-    return keys
+    return keys, head
 
 
 # Rate

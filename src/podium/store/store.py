@@ -1,7 +1,7 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from podium.store.log.reasons import admit_reason
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, registrations, submission
+from podium.store.write import accounts, administration, pool_import, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
@@ -113,6 +113,26 @@ class Store(EventReader):
         with self.locking(pool_name) as (connection, pool):
             administration.delete(connection, pool)
         truncate_wal(self.engine)
+
+    def import_pool(
+        self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
+    ) -> pool_import.Imported:
+        """Store a pool that `export_pool` wrote, rate it, and compare all of it with its log.
+
+        Args:
+            lines: of the export.
+            name: of the pool; that which it had where None.
+            source: what errors call the lines.
+
+        Returns:
+            The pool's name, the head of its log, and how many events and changes were compared.
+
+        Raises:
+            StoreError: the lines are no pool's, the chain is broken, or there is a pool of that name.
+            ParameterError: the pool's system or name is none.
+        """
+        with write_transaction(self.engine) as connection:
+            return pool_import.import_lines(connection, lines, source, name)
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.

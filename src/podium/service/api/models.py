@@ -245,6 +245,13 @@ class Effect(BaseModel):
     rating: float | None
 
 
+class Head(BaseModel):
+    """The newest entry of a pool's log, which stands for every entry up to it."""
+
+    place: int
+    hash: Annotated[str, Field(description="SHA-256, in hexadecimal digits.")]
+
+
 class Receipt(BaseModel):
     """What became of an event."""
 
@@ -257,6 +264,7 @@ class Receipt(BaseModel):
     rerated: int
     effects: list[Effect]
     warnings: list[str]
+    head: Annotated[Head | None, Field(description="Keep it: `podium verify --head` finds what was removed since.")]
 
 
 class PoolOut(BaseModel):

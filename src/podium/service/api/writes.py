@@ -1,6 +1,7 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -36,6 +37,7 @@ from podium.store.write.receipts import Receipt as StoreReceipt
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 EVENT_OR_BATCH: type[Event | Batch] = Event
+Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
 DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
 
 
@@ -144,6 +146,7 @@ async def amend(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Correct an event; every rating becomes what it would have been."""
@@ -152,7 +155,7 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, dry_run=dry_run)
+    receipt = await run_in_threadpool(store.amend, pool, body.rows(), actor=key, reason=reason, dry_run=dry_run)
     return correction_response(metrics, pool, receipt)
 
 
@@ -164,10 +167,11 @@ def void(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Void an event: it counts for nothing, and its content stays."""
-    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, dry_run=dry_run))
+    return correction_response(metrics, pool, store.void(pool, event_id, actor=key, reason=reason, dry_run=dry_run))
 
 
 @router.post("/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS, tags=["events"])
@@ -178,10 +182,11 @@ def restore(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
 ) -> JSONResponse:
     """Restore a voided event: it counts again."""
-    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, dry_run=dry_run))
+    return correction_response(metrics, pool, store.restore(pool, event_id, actor=key, reason=reason, dry_run=dry_run))
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: StoreReceipt) -> JSONResponse:
@@ -203,16 +208,17 @@ async def register(request: Request, pool: PoolName, store: CurrentStore, key: W
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin, *, reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
     body = await read_body(request, Merge)
-    return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
+    rerated = await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key, reason=reason)
+    return Rerated(rerated=rerated)
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+def unmerge(pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin, *, reason: Reason = "") -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    return Rerated(rerated=store.unmerge(pool, player, actor=key))
+    return Rerated(rerated=store.unmerge(pool, player, actor=key, reason=reason))
 
 
 @router.post(
@@ -243,4 +249,5 @@ def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:
         "rerated": receipt.rerated,
         "effects": [each._asdict() for each in receipt.effects],
         "warnings": list(receipt.warnings),
+        "head": None if receipt.head is None else asdict(receipt.head),
     }

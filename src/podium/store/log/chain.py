@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.errors import ParameterError
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import log
@@ -120,7 +121,7 @@ def parse_head(text: str) -> Head:
     """Read a head that is written as PLACE:HASH.
 
     Raises:
-        StoreError: it is none.
+        ParameterError: it is none.
     """
     place, _, digits = text.strip().partition(":")
     try:
@@ -128,5 +129,5 @@ def parse_head(text: str) -> Head:
     except ValueError:
         head = Head(0, "")
     if head.place < 1 or len(head.hash) != len(GENESIS.hex()):
-        raise StoreError(f"{text!r} is not a head; write it as PLACE:HASH, as podium verify shows it")
+        raise ParameterError(f"{text!r} is no file, and not a head: write it as PLACE:HASH, as podium verify shows it")
     return head

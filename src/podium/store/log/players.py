@@ -89,7 +89,7 @@ def numbers_and_newcomers(
 
 def newest_number(connection: sa.Connection, pool: Pool) -> int:
     """The number of the newest player of a pool, which is locked; 0 where there is none."""
-    return connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one()
+    return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
 
 
 def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:

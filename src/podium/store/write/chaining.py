@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from podium.store.log.chain import CHUNK_ENTRIES, GENESIS, HASHED, Head, entry_hash, is_chained
+from podium.store.log.chain_check import SELECT_NEWEST_CHAINED
 from podium.store.log.log import WITH_CONTENT, with_key
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
@@ -10,12 +11,6 @@ from podium.store.sql.schema import log
 
 TURN_ENTRIES = 5_000  # that are chained in one transaction
 IN_POOL = log.c.pool_id == sa.bindparam("pool")
-SELECT_LAST_LINK = (
-    sa.select(log.c.seq, log.c.place, log.c.hash)
-    .where(IN_POOL, log.c.place.is_not(None))
-    .order_by(log.c.place.desc())
-    .limit(1)
-)
 SELECT_UNCHAINED = (
     sa.select(log.c.seq, log.c.digest, *(log.c[name] for name in HASHED if name != "place"))
     .where(IN_POOL, log.c.place.is_(None))
@@ -43,7 +38,7 @@ def chain(connection: sa.Connection, pool: Pool, _actor: str) -> str:
     Raises:
         StoreError: an entry between chained ones is not chained.
     """
-    last = connection.execute(SELECT_LAST_LINK, {"pool": pool.id}).first()
+    last = connection.execute(SELECT_NEWEST_CHAINED, {"pool": pool.id}).first()
     place, previous, seq = (0, GENESIS, 0) if last is None else (last.place, last.hash, last.seq)
     stop = place + TURN_ENTRIES
     while place < stop:

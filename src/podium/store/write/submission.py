@@ -278,7 +278,7 @@ def as_entry(
 def log_events(
     connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent], numbers: Mapping[str, int]
 ) -> tuple[dict[str, OrderKey], Head]:
-    """Log events that are new, and enter them in the table of events; their keys, in their order, and the log's head."""
+    """Log events that are new, and enter them in the table of events; their keys in their order, and the log's head."""
     entries = [as_entry(connection, pool, each, numbers, late=False) for each in new_events.values()]
     keys: dict[str, OrderKey] = {}
     rows: list[dict[str, Any]] = []

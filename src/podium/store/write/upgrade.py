@@ -1,4 +1,4 @@
-"""What a newer version does to the pools of an earlier one: a list of steps, pool by pool, in transactions of their own.
+"""What a newer version does to the pools of an earlier one: steps, pool by pool, each in transactions of its own.
 
 Opening a database brings its schema up to date; that only marks what the steps are to do. They are taken by
 `podium db upgrade`, and by `podium serve` as it starts. What was interrupted goes on at the next call.

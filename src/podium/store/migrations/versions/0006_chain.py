@@ -165,7 +165,7 @@ def rebuild_tables(connection: sa.Connection) -> None:
 def rebuild(
     connection: sa.Connection,
     table: str,
-    *parts: sa.Column | sa.Constraint,
+    *parts: sa.schema.SchemaItem,
     index: tuple[str, ...] = (),
     has_rowid: bool = True,
 ) -> None:

@@ -105,7 +105,7 @@ def counts(store):
         }
 
 
-def without(line, **changes):
+def with_fields(line, **changes):
     return json.dumps(json.loads(line) | changes, ensure_ascii=False) + "\n"
 
 
@@ -117,7 +117,7 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
     files = []
     for k in range(log, len(lines)):
         fields = json.loads(lines[k])
-        altered = without(lines[k], actor=fields["actor"] + "x")
+        altered = with_fields(lines[k], actor=fields["actor"] + "x")
         files.append(([*lines[:k], altered, *lines[k + 1 :]], f"line {k + 1}: the chain is broken"))
         if k + 1 < len(lines):
             files.append(([*lines[:k], *lines[k + 1 :]], f"line {k + 1}: the chain is broken"))
@@ -131,10 +131,15 @@ def test_a_file_that_was_altered_is_refused_by_line_and_nothing_is_stored(new_ur
         (["event_id,player\n"], "line 1: is not an object of JSON"),
         ([lines[0], *lines[2:]], f"line {log}: player is missing"),
         ([lines[0], lines[1], *lines[1:]], "is not the log of a pool"),
-        ([without(lines[0], podium_pool=2), *lines[1:]], "is of format 2"),
-        ([without(lines[0], system="elos"), *lines[1:]], "elos"),
-        ([*lines[:amended], without(lines[amended], reason=text), *lines[amended + 1 :]], "the reason was altered"),
-        ([*lines[: log + 1], without(lines[log + 1], kind="destroy"), *lines[log + 2 :]], "is no kind of log entry"),
+        ([lines[0], with_fields(lines[1], player=2**70), *lines[2:]], "is not the log of a pool"),
+        ([lines[0], with_fields(lines[1], name="\ud800"), *lines[2:]], "is not the log of a pool"),
+        ([with_fields(lines[0], podium_pool=2), *lines[1:]], "is of format 2"),
+        ([with_fields(lines[0], system="elos"), *lines[1:]], "elos"),
+        ([*lines[:amended], with_fields(lines[amended], reason=text), *lines[amended + 1 :]], "the reason was altered"),
+        (
+            [*lines[: log + 1], with_fields(lines[log + 1], kind="destroy"), *lines[log + 2 :]],
+            "is no kind of log entry",
+        ),
     ]
     with closing(Store(new_url("sqlite"))) as store:
         empty = counts(store)

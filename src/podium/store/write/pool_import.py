@@ -24,6 +24,15 @@ from podium.store.write.administration import insert_pool
 
 FORMAT = 1  # of the lines
 CHUNK_LINES = 1_000  # that are written at once
+UNREADABLE = (  # what fields raise that fit their hashes and make no sense
+    sa.exc.IntegrityError,
+    sa.exc.DataError,
+    LookupError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    pl.exceptions.PolarsError,
+)
 HEADER = {
     "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
     "head": dict, "days": list,
@@ -80,7 +89,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         import_days(connection, pool, header["days"])
         pool = get_pool(connection, pool.name)
         rerate(connection, pool, START)
-    except (sa.exc.IntegrityError, LookupError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+    except UNREADABLE as error:
         reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
         raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {reason})") from error
     compared: Counter[str] = Counter()

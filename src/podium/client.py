@@ -118,7 +118,7 @@ class Client:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.
         """
         body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
-        params = dry_run_params(dry_run, effects_after)
+        params = write_params(dry_run=dry_run, effects_after=effects_after)
         rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, params)
         return rows
 
@@ -131,9 +131,18 @@ class Client:
         return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}")
 
     def amend(
-        self, pool: str, event: Mapping[str, Any], *, dry_run: bool = False, effects_after: str | None = None
+        self,
+        pool: str,
+        event: Mapping[str, Any],
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> dict[str, Any]:
         """Correct an event; `dry_run` and `effects_after` are as in `submit`.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             A receipt, as of `submit`.
@@ -145,29 +154,35 @@ class Client:
             "PUT",
             f"{pool_path(pool)}/events/{quote_name(str(event['event_id']))}",
             dict(event),
-            dry_run_params(dry_run, effects_after),
+            write_params(reason=reason, dry_run=dry_run, effects_after=effects_after),
         )
 
     def void(
-        self, pool: str, event_id: str, *, dry_run: bool = False, effects_after: str | None = None
+        self, pool: str, event_id: str, *, reason: str = "", dry_run: bool = False, effects_after: str | None = None
     ) -> dict[str, Any]:
         """Void an event: it counts for nothing.
 
+        Args:
+            reason: why, for the log; it may be blanked later.
+
         Returns:
             A receipt, as of `submit`.
         """
-        params = dry_run_params(dry_run, effects_after)
+        params = write_params(reason=reason, dry_run=dry_run, effects_after=effects_after)
         return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/void", None, params)
 
     def restore(
-        self, pool: str, event_id: str, *, dry_run: bool = False, effects_after: str | None = None
+        self, pool: str, event_id: str, *, reason: str = "", dry_run: bool = False, effects_after: str | None = None
     ) -> dict[str, Any]:
         """Restore a voided event: it counts again.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             A receipt, as of `submit`.
         """
-        params = dry_run_params(dry_run, effects_after)
+        params = write_params(reason=reason, dry_run=dry_run, effects_after=effects_after)
         return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/restore", None, params)
 
     def register(
@@ -273,8 +288,11 @@ class Client:
         )
         return rows
 
-    def merge(self, pool: str, player: str, into: str) -> int:
+    def merge(self, pool: str, player: str, into: str, *, reason: str = "") -> int:
         """Let one player's results be another's.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the history changed.
@@ -282,10 +300,14 @@ class Client:
         Raises:
             ClientError: 404 where one has no rating, 422 where they met.
         """
-        return int(self._object("POST", f"{pool_path(pool)}/merge", {"player": player, "into": into})["rerated"])
+        body = {"player": player, "into": into}
+        return int(self._object("POST", f"{pool_path(pool)}/merge", body, write_params(reason=reason))["rerated"])
 
-    def unmerge(self, pool: str, player: str) -> int:
+    def unmerge(self, pool: str, player: str, *, reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the history changed.
@@ -293,7 +315,8 @@ class Client:
         Raises:
             ClientError: 404 where there is no such player, 409 where the account was never merged.
         """
-        return int(self._object("POST", f"{pool_path(pool)}/players/{quote_name(player)}/unmerge")["rerated"])
+        path = f"{pool_path(pool)}/players/{quote_name(player)}/unmerge"
+        return int(self._object("POST", path, None, write_params(reason=reason))["rerated"])
 
     def rename(self, pool: str, player: str, name: str) -> None:
         """Give a player another name, everywhere."""
@@ -373,10 +396,11 @@ def pool_path(pool: str) -> str:
     return f"/pools/{quote_name(pool)}"
 
 
-def dry_run_params(dry_run: bool, effects_after: str | None) -> dict[str, str] | None:  # noqa: FBT001  (one word for one thing)
-    """Return the query of a dry run."""
-    after = {} if effects_after is None else {"effects_after": effects_after}
-    return {"dry_run": "true"} | after if dry_run else None
+def write_params(*, reason: str = "", dry_run: bool = False, effects_after: str | None = None) -> dict[str, str] | None:
+    """Return the query of a write."""
+    after = {"effects_after": effects_after} if effects_after is not None else {}
+    params = ({"reason": reason} if reason else {}) | ({"dry_run": "true"} | after if dry_run else {})
+    return params or None
 
 
 def quote_name(part: str) -> str:

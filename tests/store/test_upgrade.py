@@ -87,7 +87,9 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert everything(store) == before
 
     modern, sixties = upgrade_pools(store.engine, "test")
-    assert (modern.pool, modern.sentences) == ("modern", ("2 events rated again, 0 changes of ratings moved",))
+    assert modern.pool == "modern"
+    assert modern.sentences[0].startswith("its log of 3 entries is chained, with the head 3:")
+    assert modern.sentences[1:] == ("2 events rated again, 0 changes of ratings moved",)
     new = ledger(store, "sixties")
     moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
     assert new.keys() == old.keys()
@@ -190,7 +192,8 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
         connection.execute(sa.update(pools).where(pools.c.name == "modern").values(system="stk", parameters="{}"))
     modern, sixties = upgrade_pools(store.engine, "test")
     assert "time_s" in modern.error
-    assert str(modern).startswith("pool modern stays as it was: ")
+    assert str(modern).startswith("pool modern: its log of 3 entries is chained, with the head 3:")
+    assert f"; the rest waits: {modern.error}" in str(modern)
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1]["kind"] == "submit"

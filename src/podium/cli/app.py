@@ -13,6 +13,7 @@ from podium.cli import (
     forecasting,
     judging,
     labs,
+    pools,
     rating,
     serving,
     simulating,
@@ -59,7 +60,8 @@ for command in (
 app.command("serve")(serving.serve)
 app.add_typer(serving.key, name="key")
 app.add_typer(databases.db, name="db")
-app.add_typer(databases.pool, name="pool")
+app.add_typer(pools.pool, name="pool")
+app.add_typer(pools.reason, name="reason")
 app.add_typer(databases.season, name="season")
 app.command("columns")(columns.columns)
 app.command("systems")(systems.systems)

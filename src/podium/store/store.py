@@ -1,117 +1,31 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import datetime
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import sqlalchemy as sa
-
-from podium.engine.system import System
 from podium.store.derive import snapshots
-from podium.store.derive.generations import clear_unread
-from podium.store.log import players
+from podium.store.log import players, reasons
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
-from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
-from podium.store.read.event_reader import EventReader
-from podium.store.sql.database import UnavailableError, write_transaction
+from podium.store.log.reasons import admit_reason
+from podium.store.pool_store import PoolStore
+from podium.store.sql.database import UnavailableError
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, execution, registrations, staging, submission
-from podium.store.write.execution import Prepare
+from podium.store.write import accounts, execution, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
 
-T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 
 
-class Store(EventReader):
+class Store(PoolStore):
     """Pools of results with their ratings, in a database.
 
     What a method does is done whole, or not at all. Writers to a pool take turns. All that take a pool's
     name raise `UnknownError` where there is none. With `dry_run` a correction stores nothing and waits
     for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
-
-    @contextmanager
-    def writing(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that has a pool to itself.
-
-        Raises:
-            StoreError: another revision of the arithmetic rated the pool.
-        """
-        with write_transaction(self.engine) as connection:
-            pool = lock_pool(connection, pool_name)
-            refuse_other_arithmetic(pool)
-            yield connection, pool
-        self.writes[pool_name] += 1
-
-    def _execute(
-        self,
-        pool_name: str,
-        prepare: Prepare[T],
-        *,
-        any_arithmetic: bool = False,
-        dry_run: bool = False,
-        effects_after: str | None = None,
-    ) -> T:
-        """Do what is prepared, or only say what it would do."""
-        if dry_run:
-            with self.reading(pool_name) as (connection, pool):
-                refuse_other_arithmetic(pool)
-                return execution.rehearse(connection, pool, prepare, effects_after)
-        answer = staging.carry_out(self.engine, pool_name, prepare, any_arithmetic=any_arithmetic)
-        self.writes[pool_name] += 1
-        return answer
-
-    def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads any more, in short transactions.
-
-        Returns:
-            How many generations of a pool's ledger there were.
-        """
-        return clear_unread(self.engine)
-
-    # Pools
-
-    def create_pool(self, name: str, system: System, *, actor: str = "") -> None:
-        """Open a ladder.
-
-        Raises:
-            StoreError: there is one of that name.
-            ParameterError: the rule for names refuses it.
-        """
-        with write_transaction(self.engine) as connection:
-            administration.create(connection, name, system, actor)
-
-    def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
-        """Rate a pool with another system from its first event on.
-
-        Returns:
-            How many rows of the ledger changed.
-
-        Raises:
-            ResultsError: an event lacks what the system needs.
-        """
-        return self._execute(pool_name, administration.reconfiguration(system, actor), any_arithmetic=True)
-
-    def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment.
-
-        Args:
-            starts: the moment, with its zone.
-            keep: from 0 (all start level) to 1 (nothing changes).
-
-        Returns:
-            How many rows of the ledger changed.
-
-        Raises:
-            ParameterError: the share is not from 0 to 1.
-            StoreError: there is another season of that name.
-        """
-        return self._execute(pool_name, administration.new_season(name, starts, keep, actor))
 
     # Results
 
@@ -144,7 +58,7 @@ class Store(EventReader):
             StoreError: a match has expired.
         """
         prepare = submission.submission(rows, actor, match_ids or {})
-        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
@@ -178,11 +92,19 @@ class Store(EventReader):
         return outcomes
 
     def amend(
-        self, pool_name: str, rows: Any, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+        self,
+        pool_name: str,
+        rows: Any,
+        *,
+        actor: str = "",
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Correct an event; every rating becomes what it would have been.
 
         Args:
+            reason: why, for the log; it may be blanked later.
             rows: the event as it should have been, as `podium.rate` takes results.
 
         Returns:
@@ -192,36 +114,56 @@ class Store(EventReader):
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
         """
-        prepare = submission.amendment(rows, actor)
-        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
+        prepare = submission.amendment(rows, actor, admit_reason(reason))
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def void(
-        self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+        self,
+        pool_name: str,
+        event_id: str,
+        *,
+        actor: str = "",
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
+        Args:
+            reason: why, for the log; it may be blanked later.
+
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
         """
-        prepare = submission.voiding(event_id, actor, voided=True)
-        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
+        prepare = submission.voiding(event_id, actor, voided=True, reason=admit_reason(reason))
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def restore(
-        self, pool_name: str, event_id: str, *, actor: str = "", dry_run: bool = False, effects_after: str | None = None
+        self,
+        pool_name: str,
+        event_id: str,
+        *,
+        actor: str = "",
+        reason: str = "",
+        dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Let a voided event count again.
 
+        Args:
+            reason: why, for the log; it may be blanked later.
+
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
         """
-        prepare = submission.voiding(event_id, actor, voided=False)
-        return self._execute(pool_name, prepare, dry_run=dry_run, effects_after=effects_after)
+        prepare = submission.voiding(event_id, actor, voided=False, reason=admit_reason(reason))
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def register(
         self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
@@ -246,8 +188,11 @@ class Store(EventReader):
 
     # Players
 
-    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "") -> int:
+    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed.
@@ -257,12 +202,15 @@ class Store(EventReader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        return self._execute(pool_name, accounts.merging(name, into, actor))
+        return self._execute(pool_name, accounts.merging(name, into, actor, admit_reason(reason)))
 
-    def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
+    def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Results that came under its name since are its own too; accounts that were merged into it before stay so.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed; 0 where it is a player of its own already.
@@ -271,7 +219,7 @@ class Store(EventReader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        return self._execute(pool_name, accounts.unmerging(name, actor))
+        return self._execute(pool_name, accounts.unmerging(name, actor, admit_reason(reason)))
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
@@ -285,7 +233,7 @@ class Store(EventReader):
             append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere. No rating moves.
+        """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
         Returns:
             The pseudonym.
@@ -293,11 +241,25 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.writing(pool_name) as (connection, pool):
-            number, pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            pseudonym = players.pseudonymise(connection, pool, name)
+            append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
+            reasons.blank_naming(connection, pool, pseudonym.forgotten, actor)
         truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
-        return pseudonym
+        return pseudonym.name
+
+    def blank_reason(self, pool_name: str, seq: int, *, actor: str = "") -> None:
+        """Forget the reason that a correction was given; that it was blanked is in the log.
+
+        Args:
+            seq: the number of the correction's log entry.
+
+        Raises:
+            UnknownError: no such pool, or the entry has no reason.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            reasons.blank(connection, pool, seq, actor)
+        truncate_wal(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
@@ -315,7 +277,7 @@ class Store(EventReader):
             due = snapshots.due_days(connection, pool, day)
         players: dict[int, int] = {}
         for each in due:  # other writers have their turn between two days
-            with self.writing(pool_name) as (connection, pool):
+            with self.writing(pool_name, even_closed=True) as (connection, pool):
                 if each in snapshots.due_days(connection, pool, each):
                     players[each] = snapshots.take(connection, pool, each)
         return players

@@ -254,6 +254,13 @@ class Totals(BaseModel):
     largest: Annotated[float, Field(description="The most that the rating after any one change would move.")]
 
 
+class Head(BaseModel):
+    """The newest entry of a pool's log, which stands for every entry up to it."""
+
+    place: int
+    hash: Annotated[str, Field(description="SHA-256, in hexadecimal digits.")]
+
+
 class Receipt(BaseModel):
     """What became of an event; the first of a dry run has how much would move, and the largest effects."""
 
@@ -268,6 +275,7 @@ class Receipt(BaseModel):
     totals: Totals | None
     next: Annotated[str | None, Field(description="For `effects_after`; null where no effect follows.")]
     warnings: list[str]
+    head: Annotated[Head | None, Field(description="Keep it: `podium verify --head` finds what was removed since.")]
 
 
 class PoolOut(BaseModel):

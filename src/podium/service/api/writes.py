@@ -1,6 +1,7 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -38,6 +39,7 @@ from podium.store.write.receipts import Receipt as StoreReceipt
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 EVENT_OR_BATCH: type[Event | Batch] = Event
+Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
 DryRun = Annotated[
     bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
 ]
@@ -157,6 +159,7 @@ async def amend(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> JSONResponse:
@@ -169,7 +172,7 @@ async def amend(
     refuse_out_of_reach(request, [body.started_at])
     await run_in_threadpool(refuse_old_event, request, store, pool, event_id)
     receipt = await run_in_threadpool(
-        store.amend, pool, body.rows(), actor=key, dry_run=dry_run, effects_after=effects_after
+        store.amend, pool, body.rows(), actor=key, reason=reason, dry_run=dry_run, effects_after=effects_after
     )
     return correction_response(metrics, pool, receipt)
 
@@ -183,12 +186,13 @@ def void(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Void an event: it counts for nothing, and its content stays."""
     refuse_old_event(request, store, pool, event_id)
-    receipt = store.void(pool, event_id, actor=key, dry_run=dry_run, effects_after=effects_after)
+    receipt = store.void(pool, event_id, actor=key, reason=reason, dry_run=dry_run, effects_after=effects_after)
     return correction_response(metrics, pool, receipt)
 
 
@@ -201,12 +205,13 @@ def restore(
     metrics: CurrentMetrics,
     key: Admin,
     *,
+    reason: Reason = "",
     dry_run: DryRun = False,
     effects_after: EffectsAfter = None,
 ) -> JSONResponse:
     """Restore a voided event: it counts again."""
     refuse_old_event(request, store, pool, event_id)
-    receipt = store.restore(pool, event_id, actor=key, dry_run=dry_run, effects_after=effects_after)
+    receipt = store.restore(pool, event_id, actor=key, reason=reason, dry_run=dry_run, effects_after=effects_after)
     return correction_response(metrics, pool, receipt)
 
 
@@ -240,18 +245,21 @@ async def register(request: Request, pool: PoolName, store: CurrentStore, key: W
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin) -> Rerated:
+async def merge(request: Request, pool: PoolName, store: CurrentStore, key: Admin, *, reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
     refuse_limited_reach(request)
     body = await read_body(request, Merge)
-    return Rerated(rerated=await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key))
+    rerated = await run_in_threadpool(store.merge, pool, body.player, body.into, actor=key, reason=reason)
+    return Rerated(rerated=rerated)
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-def unmerge(request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin) -> Rerated:
+def unmerge(
+    request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, key: Admin, *, reason: Reason = ""
+) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
     refuse_limited_reach(request)
-    return Rerated(rerated=store.unmerge(pool, player, actor=key))
+    return Rerated(rerated=store.unmerge(pool, player, actor=key, reason=reason))
 
 
 @router.post(
@@ -284,4 +292,5 @@ def receipt_json(receipt: StoreReceipt) -> dict[str, Any]:
         "totals": None if receipt.totals is None else receipt.totals._asdict(),
         "next": receipt.next,
         "warnings": list(receipt.warnings),
+        "head": None if receipt.head is None else asdict(receipt.head),
     }

@@ -34,6 +34,9 @@ class Totals(NamedTuple):
     largest: float  # difference of the rating after any one change; 0 where no finite one was there before
 
 
+NOTHING = Totals(0, 0, 0, 0.0)
+
+
 @dataclass(slots=True)
 class Rerated:
     """What a new rating moved, without the ledger."""

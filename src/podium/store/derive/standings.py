@@ -49,7 +49,7 @@ def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = Fals
     """The statement for the newest change of each of some players before a key, by one walk of the index for each.
 
     Args:
-        conditions: which rows of `player`.
+        conditions: which rows of the pool's players.
         events_only: skip changes by a new season.
     """
     earlier = change.alias("earlier")
@@ -70,14 +70,14 @@ def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = Fals
             change,
             sa.and_(change.c.generation_id == GENERATION, change.c.player_id == player.c.id, key_of(change) == last),
         )
-        .where(*conditions)
+        .where(player.c.pool_id == POOL, *conditions)
     )
 
 
 SELECT_NEWEST_CHANGES = newest_changes(among(player.c.id))
 SELECT_NEWEST_EVENTS = newest_changes(among(player.c.id), events_only=True)
-SELECT_ALL_NEWEST_CHANGES = newest_changes(player.c.pool_id == POOL)
-SELECT_ALL_NEWEST_EVENTS = newest_changes(player.c.pool_id == POOL, events_only=True)
+SELECT_ALL_NEWEST_CHANGES = newest_changes()
+SELECT_ALL_NEWEST_EVENTS = newest_changes(events_only=True)
 SELECT_STANDINGS = sa.select(
     standing.c.player_id,
     standing.c.rating,
@@ -87,9 +87,10 @@ SELECT_STANDINGS = sa.select(
     standing.c.state,
 ).where(standing.c.generation_id == GENERATION, among(standing.c.player_id))
 BOARD_COLUMNS = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
 SELECT_STANDING = (
     sa.select(*BOARD_COLUMNS)
-    .join(player, player.c.id == standing.c.player_id)
+    .join(player, HAS_STANDING)
     .where(standing.c.generation_id == GENERATION, player.c.id == sa.bindparam("player"))
 )
 SELECT_RATED_PLAYERS = (
@@ -136,7 +137,7 @@ def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
         UnknownError: the player has no rating in the pool.
     """
     row = connection.execute(
-        SELECT_STANDING, {"generation": pool.generation, "player": number_of(connection, pool, name)}
+        SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
     ).first()
     if row is None:
         raise unrated_error(pool, name)

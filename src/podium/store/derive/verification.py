@@ -31,7 +31,8 @@ class Verification:
     events: int
     changes: int  # rows of the ledger
     differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
-    waits: tuple[str, ...]  # a sentence on each pool that another version rated
+    waits: tuple[str, ...]  # a sentence on each pool that another version left
+    heads: tuple[str, ...] = ()  # a sentence on the head of each pool's log
 
     @property
     def findings(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
@@ -43,7 +43,9 @@ class Pool:
     id: int
     name: str
     system: System
+    secret: bytes = field(repr=False)  # the key of its digests
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
+    closed: bool = False
     generation: int = 0  # of the ledger, standings and counts that are read
     staging: int | None = None  # the generation that is being staged
 
@@ -51,7 +53,8 @@ class Pool:
     def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
         system = system_of(row.system, row.parameters)
-        return cls(row.id, row.name, system, row.arithmetic, row.generation_id, row.staging_id)
+        state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
+        return cls(row.id, row.name, system, *state)
 
     @property
     def is_outdated(self) -> bool:
@@ -124,3 +127,23 @@ def refuse_other_arithmetic(pool: Pool) -> None:
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
+
+
+def refuse_closed(pool: Pool) -> None:
+    """Refuse to log anything more of a pool that is closed.
+
+    Raises:
+        StoreError: it is.
+    """
+    if pool.closed:
+        raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")
+
+
+def refuse_unwritable(pool: Pool) -> None:
+    """Refuse what moves ratings where nothing may.
+
+    Raises:
+        StoreError: another revision of the arithmetic rated the pool, or it is closed.
+    """
+    refuse_other_arithmetic(pool)
+    refuse_closed(pool)

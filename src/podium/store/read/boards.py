@@ -7,7 +7,14 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.ledger import leaderboard
-from podium.store.derive.standings import BOARD_COLUMNS, FINE_PER_POINT, bucket, get_standing, newest_standings
+from podium.store.derive.standings import (
+    BOARD_COLUMNS,
+    FINE_PER_POINT,
+    HAS_STANDING,
+    bucket,
+    get_standing,
+    newest_standings,
+)
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -20,7 +27,7 @@ BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 SELECT_BOARD = (
     sa.select(*BOARD_COLUMNS)
-    .join(player, player.c.id == standing.c.player_id)
+    .join(player, HAS_STANDING)
     .where(IN_POOL)
     .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
     .limit(sa.bindparam("top"))
@@ -61,7 +68,7 @@ def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -
     Args:
         after: rating and number of the last player of the page before, as its `cursor` says.
     """
-    params: dict[str, Any] = {"generation": pool.generation, "top": top}
+    params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
     if after is None:
         rows = connection.execute(SELECT_BOARD, params).all()
     else:
@@ -74,7 +81,7 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Any) -> list[dict[st
     if not rows:
         return []
     first = 1 + count_better(connection, pool, rows[0].rating)
-    params = {"generation": pool.generation, "rating": rows[0].rating, "number": rows[0].player_id}
+    params = {"pool": pool.id, "generation": pool.generation, "rating": rows[0].rating, "number": rows[0].player_id}
     tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()
     entries: list[dict[str, Any]] = []
     for k, row in enumerate(rows):
@@ -97,10 +104,17 @@ def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
     above = connection.execute(
-        COUNT_PLAYERS_ABOVE, {"generation": pool.generation, "fine": 1, "above": point, "end": END_OF_BUCKETS}
+        COUNT_PLAYERS_ABOVE,
+        {"pool": pool.id, "generation": pool.generation, "fine": 1, "above": point, "end": END_OF_BUCKETS},
     )
-    beside = {"generation": pool.generation, "fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
-    inside = {"generation": pool.generation, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
+    beside = {
+        "pool": pool.id,
+        "generation": pool.generation,
+        "fine": FINE_PER_POINT,
+        "above": part,
+        "end": (point + 1) * FINE_PER_POINT,
+    }
+    inside = {"pool": pool.id, "generation": pool.generation, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
     counts = above, connection.execute(COUNT_PLAYERS_ABOVE, beside), connection.execute(COUNT_ABOVE_WITHIN, inside)
     return sum(int(each.scalar_one()) for each in counts)
 
@@ -112,7 +126,9 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> dict[str, Any]:
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    players = int(connection.execute(COUNT_PLAYERS, {"generation": pool.generation, "fine": 1}).scalar_one())
+    players = int(
+        connection.execute(COUNT_PLAYERS, {"pool": pool.id, "generation": pool.generation, "fine": 1}).scalar_one()
+    )
     above = count_better(connection, pool, row.rating)
     return {
         "player": row.name,
@@ -132,7 +148,13 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> l
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    params = {"generation": pool.generation, "top": each, "rating": row.rating, "number": row.player_id}
+    params = {
+        "pool": pool.id,
+        "generation": pool.generation,
+        "top": each,
+        "rating": row.rating,
+        "number": row.player_id,
+    }
     above = connection.execute(SELECT_BOARD_BEFORE, params).all()
     below = connection.execute(SELECT_BOARD_AFTER, params).all()
     return with_ranks(connection, pool, [*reversed(above), row, *below])
@@ -141,7 +163,8 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> l
 def distribution(connection: sa.Connection, pool: Pool) -> list[tuple[int, int]]:
     """Players per whole rating, lowest first: those from it up to the next."""
     return [
-        (row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, {"generation": pool.generation})
+        (row.bucket, row.players)
+        for row in connection.execute(SELECT_RANK_COUNTS, {"pool": pool.id, "generation": pool.generation})
     ]
 
 
@@ -162,7 +185,7 @@ def eligible_board(
     if at is None:
         rows = [
             (row.player_id, row.played_at, row.state)
-            for row in connection.execute(SELECT_STATES, {"generation": pool.generation})
+            for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
         ]
     else:
         key = OrderKey(microseconds(at), 0 if before else 2**62)
@@ -192,5 +215,5 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
     if not pool.system.limits:
         return None
-    rows = connection.execute(SELECT_STATES, {"generation": pool.generation})
+    rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))

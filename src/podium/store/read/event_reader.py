@@ -1,5 +1,6 @@
 """Events, their reasons and the history as they are read from a store, each in one transaction."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -9,8 +10,9 @@ from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store.derive import snapshots
 from podium.store.derive.rating import counting_results
-from podium.store.log.log import entries_after
 from podium.store.read import events, seasons
+from podium.store.read.log_listing import listing
+from podium.store.read.pool_export import export_lines
 from podium.store.read.reader import Reader
 
 
@@ -76,10 +78,24 @@ class EventReader(Reader):
             most: entries to list.
 
         Returns:
-            A dict an entry: `seq, kind, subject, received_at, actor`.
+            A dict an entry: `seq, place, hash, kind, subject, received_at, actor, reason, moved`. `reason` is None
+            where none was given or it is blanked; `moved` has the `events`, `players` and `largest` change of a
+            correction, and is None of anything else, or in an imported pool.
         """
         with self.reading(pool_name) as (connection, pool):
-            return [dict(row._mapping) for row in entries_after(connection, pool, after, most)]  # noqa: SLF001  (public)
+            return listing(connection, pool, after, most)
+
+    def export_pool(self, pool_name: str) -> Iterator[str]:
+        """Write a pool as lines of JSON: its log with the chain, and its players' names.
+
+        Yields:
+            A line that says what follows, a line a player, and a line a log entry, all of one moment.
+
+        Raises:
+            StoreError: the log is not chained yet, or its chain is broken.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            yield from export_lines(connection, pool)
 
     def seasons(self, pool_name: str) -> list[dict[str, Any]]:
         """List the seasons.

@@ -1,7 +1,8 @@
 """The tables. States are exact doubles, little-endian, one after the other; entries are lines of JSON.
 
 Names stand in `player` and `alias` alone: everything else knows a player by number, so that a player can be renamed
-or forgotten without touching what was logged.
+or forgotten without touching what was logged. Players are numbered within their pool, so that a number means the same
+wherever the pool's log is read.
 """
 
 from sqlalchemy import (
@@ -10,6 +11,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -18,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -31,6 +34,12 @@ metadata = MetaData(
 )
 Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
 
+
+def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
+    """The constraint that a column has the number of a player of the row's pool."""
+    return ForeignKeyConstraint(["pool_id", column], ["player.pool_id", "player.id"])
+
+
 pools = Table(
     "pool",
     metadata,
@@ -39,6 +48,10 @@ pools = Table(
     Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
     Column("parameters", Text, nullable=False),  # JSON
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
+    Column("secret", LargeBinary, nullable=True),  # the key of the digests in its log; never leaves the database
+    Column(
+        "closed", Boolean, nullable=False, server_default=false()
+    ),  # as the newest entry says that closes or opens it
     Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
     Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
 )
@@ -46,21 +59,23 @@ pools = Table(
 player = Table(
     "player",
     metadata,
-    Column("id", Number, primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
     Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name; empty until a pool is upgraded
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
+    sqlite_with_rowid=False,
 )
 
 alias = Table(  # names that players had, under which servers may still send them
     "alias",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("pool_id", Number, primary_key=True),
     Column("name", Text, primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), nullable=False),
-    Index(None, "player_id"),
+    Column("player_id", Number, nullable=False),
+    player_of_pool(),
+    Index(None, "pool_id", "player_id"),
 )
 
 log = Table(
@@ -71,13 +86,26 @@ log = Table(
     Column("kind", String(16), nullable=False),  # see podium.store.log.log
     Column("subject", Text, nullable=False),  # an event, a match, a season, or a player's number
     Column("body", LargeBinary, nullable=False),  # entries, a line of JSON each; or JSON of what the kind needs
-    Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent
+    Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent, keyed; empty for the rest
     Column("match_id", Text, nullable=True),  # the registered match whose result an event is
     Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
     Column("received_at", String(32), nullable=False),  # ISO 8601; for people, never read by rating
     Column("actor", Text, nullable=False),
+    Column("place", BigInteger, nullable=True),  # in the chain of the pool, from 1; empty until a pool is upgraded
+    Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.store.log.chain
+    Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, where one was given
     Index(None, "pool_id", "seq"),
+    Index(None, "pool_id", "place", unique=True),
     sqlite_autoincrement=True,
+)
+
+reason = Table(  # why something was corrected, in the words of who did it; the text may be blanked
+    "reason",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("seq", Number, primary_key=True),  # of the log entry
+    Column("salt", LargeBinary, nullable=False),
+    Column("text", Text, nullable=False),
 )
 
 api_key = Table(
@@ -115,9 +143,11 @@ event = Table(
 merged = Table(  # which account plays on as which, resolved to the end
     "merged",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
-    Column("into_id", Number, ForeignKey("player.id"), nullable=False),
+    Column("pool_id", Number, primary_key=True),
+    Column("player_id", Number, primary_key=True),
+    Column("into_id", Number, nullable=False),
+    player_of_pool(),
+    player_of_pool("into_id"),
 )
 
 registration = Table(
@@ -217,11 +247,22 @@ snapshot_day = Table(
 snapshot = Table(
     "snapshot",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("pool_id", Number, primary_key=True),
     Column("day", Integer, primary_key=True),  # since 1970: the board as of 00:00 UTC
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("rank", Integer, nullable=False),
     Column("rating", Double, nullable=False),
+    player_of_pool(),
     Index(None, "pool_id", "player_id", "day"),
     sqlite_with_rowid=False,
+)
+
+correction = Table(
+    "correction",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("seq", Number, primary_key=True),  # of the log entry that corrected something
+    Column("events", Integer, nullable=False),  # that have another change of a rating than before
+    Column("players", Integer, nullable=False),  # who have
+    Column("largest", Double, nullable=False),  # points by which a rating after an event is another than before
 )

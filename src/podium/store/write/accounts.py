@@ -33,7 +33,7 @@ SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_PO
 SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
-def merging(name: str, into: str, actor: str) -> Prepare[int]:
+def merging(name: str, into: str, actor: str, reason: str = "") -> Prepare[int]:
     """Let one player's results be another's, from the first on; how many rows of the ledger changed.
 
     It raises:
@@ -60,13 +60,13 @@ def merging(name: str, into: str, actor: str) -> Prepare[int]:
         events = events_of(connection, pool, account)
         table = read_bodies((row.body, row.started_at) for row in events)
         refuse_meetings(table, accounts, accounts_of(end, gone), into)
-        entry = json_entry(str(account), {"into": end}, actor)
+        entry = json_entry(str(account), {"into": end}, actor, reason)
         return merged_otherwise(pool, MERGE, entry, ends, first_of(events, table, accounts))
 
     return prepare
 
 
-def unmerging(name: str, actor: str) -> Prepare[int]:
+def unmerging(name: str, actor: str, reason: str = "") -> Prepare[int]:
     """Let a merged account be a player of its own again; how many rows of the ledger changed.
 
     Accounts that were merged into it before stay merged into it.
@@ -89,7 +89,7 @@ def unmerging(name: str, actor: str) -> Prepare[int]:
         ends = resolved(direct | {account: None})
         events = events_of(connection, pool, end)
         table = read_bodies((row.body, row.started_at) for row in events)
-        entry = json_entry(str(account), None, actor)
+        entry = json_entry(str(account), None, actor, reason)
         return merged_otherwise(pool, UNMERGE, entry, ends, first_of(events, table, accounts_of(account, ends)))
 
     return prepare

@@ -1,6 +1,7 @@
-"""What changes a whole pool: seasons, another system. All are in the log."""
+"""What changes a whole pool: seasons, another system, its closing. All are in the log, but that it is deleted."""
 
 import json
+import secrets
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -13,14 +14,16 @@ from podium.errors import ParameterError
 from podium.live import refuse_share
 from podium.results.names import admit
 from podium.store.derive.proposal import NewSeason, Proposal
-from podium.store.log.log import CONFIGURE, SEASON, LogEntry, append, json_entry
+from podium.store.log.log import CLOSE, CONFIGURE, REOPEN, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, OrderKey, Pool, settings_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import generation, pools, season
+from podium.store.sql.schema import api_key, generation, metadata, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.store.write.execution import Prepare, Prepared, count_written
 from podium.systems import find
+
+SECRET_BYTES = 32
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
@@ -30,17 +33,27 @@ def create(connection: sa.Connection, name: str, system: System, actor: str) -> 
         StoreError: there is one of that name.
         ParameterError: the rule for names refuses it.
     """
-    name = admit(name, "a pool's name")
-    row = configuration(system) | {"name": name}
+    pool = insert_pool(connection, name, system)
+    append(connection, pool, CONFIGURE, [system_entry(system, actor)])
+    return pool
+
+
+def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
+    """Store a new pool, with nothing in its log, and its first generation.
+
+    Raises:
+        StoreError: there is one of that name.
+        ParameterError: the rule for names refuses it.
+    """
+    name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
+    row = configuration(system) | {"name": name, "secret": secret}
     try:  # no query before it: another transaction might open one in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is a pool {name!r} already") from None
     (current,) = connection.execute(sa.insert(generation).returning(generation.c.id), {"pool_id": number}).scalars()
     connection.execute(sa.update(pools).where(pools.c.id == number).values(generation_id=current))
-    pool = Pool(number, name, system, generation=current)
-    append(connection, pool, CONFIGURE, [system_entry(system, actor)])
-    return pool
+    return Pool(number, name, system, secret, generation=current)
 
 
 def reconfiguration(system: System, actor: str) -> Prepare[int]:
@@ -129,3 +142,32 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
         return Prepared(proposal, count_written)
 
     return prepare
+
+
+def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
+    """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
+    if pool.closed == closed:
+        return False
+    append(connection, pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
+    return True
+
+
+def delete(connection: sa.Connection, pool: Pool) -> None:
+    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone.
+
+    Raises:
+        StoreError: it is not closed.
+    """
+    if not pool.closed:
+        raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
+    of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
+    generations = connection.execute(of_pool).scalars().all()
+    connection.execute(sa.delete(generation).where(generation.c.pool_id == pool.id))  # first: so none is staged further
+    for table in reversed(metadata.sorted_tables):
+        if "generation_id" in table.c and table is not pools:
+            connection.execute(sa.delete(table).where(table.c.generation_id.in_(generations)))
+        if "pool_id" in table.c:
+            connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
+    connection.execute(sa.delete(api_key).where(api_key.c.pool == pool.name))
+    connection.execute(sa.delete(pools).where(pools.c.id == pool.id))

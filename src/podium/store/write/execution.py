@@ -11,11 +11,12 @@ from typing import Generic, TypeVar
 import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError
-from podium.store.derive import rerating
+from podium.store.derive import corrections, rerating
 from podium.store.derive.plan import Plan
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, EventRow, Proposal
-from podium.store.derive.rerated import Effect, LargestEffects, Rerated, Totals
-from podium.store.log.log import append
+from podium.store.derive.rerated import NOTHING, Effect, LargestEffects, Rerated, Totals
+from podium.store.log.chain import Head, newest_head
+from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event, merged, pools, season
@@ -44,6 +45,7 @@ class Done:
 
     proposal: Proposal | None = None  # as it was recorded; None where nothing had to be
     rerated: Rerated | None = None  # None where nothing had to be rated again
+    head: Head | None = None  # of the log; None of a dry run
     effects: Effects | None = None  # of a dry run
 
 
@@ -80,8 +82,9 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
     """
     prepared = prepare(connection, pool, numbers_and_newcomers)
     if prepared.proposal is None:
-        return prepared.answer(connection, Done())
-    proposal, rerated = record(connection, prepared.proposal), None
+        return prepared.answer(connection, Done(head=newest_head(connection, pool)))
+    proposal, logged = record(connection, prepared.proposal)
+    rerated = None
     if proposal.touched:
         rerated = rerating.rerate(
             connection,
@@ -91,7 +94,8 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
             refuse_long=refuse_long and len(proposal.entries) <= rerating.SHORT_EVENTS,
         )
         refuse_unrateable(connection, proposal, rerated)
-    return prepared.answer(connection, Done(proposal, rerated))
+    record_moved(connection, proposal, logged, rerated)
+    return prepared.answer(connection, Done(proposal, rerated, logged.head))
 
 
 def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
@@ -110,7 +114,7 @@ def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: 
     prepared = prepare(connection, pool, provisional_numbers)
     proposal = prepared.proposal
     if proposal is None:
-        return prepared.answer(connection, Done(effects=Effects(Totals(0, 0, 0, 0.0), (), None)))
+        return prepared.answer(connection, Done(effects=Effects(NOTHING, (), None)))
     rerated = Rerated(prepared.wanted(proposal))
     if proposal.touched:
         plan = Plan(proposal.pool, proposal.first, proposal)
@@ -120,18 +124,18 @@ def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: 
             largest.add(stretch)
             refuse_unrateable(connection, proposal, rerated)
     effects = Effects(rerated.totals, largest.listed(connection, pool, proposal), largest.next)
-    return prepared.answer(connection, Done(proposal, rerated, effects))
+    return prepared.answer(connection, Done(proposal, rerated, effects=effects))
 
 
-def record(connection: sa.Connection, proposal: Proposal) -> Proposal:
+def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:
     """Log what is proposed, and bring the tables up to date but for what rating gives.
 
     Returns:
-        The proposal with the numbers of its log entries instead of placeholders.
+        The proposal with the numbers of its log entries instead of placeholders, and what became of these.
     """
     pool = proposal.pool
-    seqs = append(connection, pool, proposal.kind, proposal.entries)
-    numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(seqs)}
+    logged = append(connection, pool, proposal.kind, proposal.entries)
+    numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
     recorded = with_numbers(proposal, numbers)
     new = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq in numbers]
     other = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq not in numbers]
@@ -145,7 +149,13 @@ def record(connection: sa.Connection, proposal: Proposal) -> Proposal:
         connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
     if recorded.columns:
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(recorded.columns)))
-    return recorded
+    return recorded, logged
+
+
+def record_moved(connection: sa.Connection, proposal: Proposal, logged: Logged, rerated: Rerated | None) -> None:
+    """Store what a correction moved, once it is rated; of a submission it stands in the receipts alone."""
+    if proposal.kind != SUBMIT:
+        corrections.record(connection, proposal.pool, logged.seqs[0], rerated)
 
 
 def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from podium.store.derive.events import Change, changes_of, get_event
 from podium.store.derive.proposal import FIRST_PLACEHOLDER
 from podium.store.derive.rerated import Effect, Totals
+from podium.store.log.chain import Head
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.write.execution import Done
@@ -29,6 +30,7 @@ class Receipt:
     totals: Totals | None = None  # of a dry run: how much would move
     next: str | None = None  # of a dry run: the cursor of the effects that follow by size; None where there are none
     warnings: tuple[str, ...] = ()  # of new players whose names look like others in the pool
+    head: Head | None = None  # of the log, the event in it; None of a dry run
 
 
 def receipts(
@@ -69,7 +71,9 @@ def receipts(
         warned = (warnings or {}).get(event_id, ())
         rows_changed = 0 if duplicate else others
         seq = key.seq if key.seq < FIRST_PLACEHOLDER else 0
-        receipt = Receipt(event_id, seq, status, reason, duplicate, event_changes, rows_changed, warnings=warned)
+        receipt = Receipt(
+            event_id, seq, status, reason, duplicate, event_changes, rows_changed, warnings=warned, head=done.head
+        )
         answers.append(receipt)
     if done.effects is not None and answers:
         effects = done.effects

@@ -79,7 +79,7 @@ def register(
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
-    (seq,) = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
+    (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), registration_row)
 

@@ -9,6 +9,7 @@ import contextlib
 import re
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -30,9 +31,9 @@ from podium.store.derive.standings import (
     write_changes,
 )
 from podium.store.log.players import numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import FOREVER, OrderKey, Pool, lock_pool, refuse_other_arithmetic
+from podium.store.log.pools import FOREVER, OrderKey, Pool, lock_pool
 from podium.store.sql.database import UnavailableError, read_transaction, write_transaction
-from podium.store.write.execution import Done, Prepare, Prepared, execute, record, refuse_unrateable
+from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 5  # at staging, where others overtake it
@@ -123,32 +124,31 @@ def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
             standings[key[2]] = standing._replace(played_at=key[0])
 
 
-def carry_out(engine: sa.Engine, pool_name: str, prepare: Prepare[T], *, any_arithmetic: bool = False) -> T:
+def carry_out(engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None]) -> T:
     """Do what is prepared: in one transaction, or staged where that would take long.
 
     Args:
         engine: of the database.
         pool_name: of the pool.
         prepare: what is to be done.
-        any_arithmetic: whether it may be done to a pool that another arithmetic rated.
+        admit: refuses a pool that may not be changed so, as one that is closed.
 
     Raises:
-        StoreError: another revision of the arithmetic rated the pool.
+        StoreError: the pool is refused.
         UnavailableError: the database cannot serve at the moment, or others go on overtaking it.
     """
     for _ in range(MAX_ATTEMPTS):
         with contextlib.suppress(LongWorkError), write_transaction(engine) as connection:
             pool = lock_pool(connection, pool_name)
-            if not any_arithmetic:
-                refuse_other_arithmetic(pool)
+            admit(pool)
             return execute(connection, pool, prepare)
         with TURNS[str(engine.url), pool_name], contextlib.suppress(OvertakenError):
             generations.clear_unread(engine)
-            return stage(engine, pool_name, prepare)
+            return stage(engine, pool_name, prepare, admit)
     raise UnavailableError(f"pool {pool_name!r} is busy with other corrections; send it again")
 
 
-def stage(engine: sa.Engine, pool_name: str, prepare: Prepare[T]) -> T:
+def stage(engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None]) -> T:
     """Stage what is prepared as the pool's next generation, and let that be the one that is read.
 
     Raises:
@@ -162,7 +162,7 @@ def stage(engine: sa.Engine, pool_name: str, prepare: Prepare[T]) -> T:
         while True:
             stage_from(engine, work, first)
             try:
-                return flip(engine, work, prepare)
+                return flip(engine, work, prepare, admit)
             except LongWorkError:
                 first = work.go_back(generations.take_touched(engine, work.staged) or first)
                 generations.delete_from(engine, work.staged, first)
@@ -203,7 +203,7 @@ def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
     generations.write_standings(engine, work.staged)
 
 
-def flip(engine: sa.Engine, work: Work, prepare: Prepare[T]) -> T:
+def flip(engine: sa.Engine, work: Work, prepare: Prepare[T], admit: Callable[[Pool], None]) -> T:
     """Record what was staged, rate again in it what the pool took meanwhile, and let it be what is read.
 
     Raises:
@@ -214,12 +214,13 @@ def flip(engine: sa.Engine, work: Work, prepare: Prepare[T]) -> T:
         pool = lock_pool(connection, work.pool.name)
         if (pool.generation, pool.staging) != (work.pool.generation, work.staged.generation):
             raise OvertakenError
+        admit(pool)
         prepared = prepare(connection, pool, numbers_and_newcomers)
         proposal = prepared.proposal
         players = drawn_numbers(work.proposal, proposal)
         if proposal is None or not is_same(work.proposal, proposal, players):
             raise OvertakenError
-        recorded = record(connection, proposal)
+        recorded, logged = record(connection, proposal)
         seqs = drawn_seqs(proposal, recorded)
         staged = replace(recorded.pool, generation=work.staged.generation, staging=None)
         place(connection, staged, drawn_ledger(work.held, seqs, players))
@@ -238,7 +239,8 @@ def flip(engine: sa.Engine, work: Work, prepare: Prepare[T]) -> T:
         if rerated.earliest is not None:
             snapshots.mark_stale(connection, pool, rerated.earliest)
         generations.adopt(connection, staged)
-        return prepared.answer(connection, Done(recorded, rerated))
+        record_moved(connection, recorded, logged, rerated)
+        return prepared.answer(connection, Done(recorded, rerated, logged.head))
 
 
 def place(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:

@@ -93,7 +93,7 @@ def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list
     return prepare
 
 
-def amendment(rows: Any, actor: str) -> Prepare[Receipt]:
+def amendment(rows: Any, actor: str, reason: str = "") -> Prepare[Receipt]:
     """Log other content of an event, and rate again.
 
     It raises:
@@ -110,7 +110,9 @@ def amendment(rows: Any, actor: str) -> Prepare[Receipt]:
         known = EventRow.from_row(get_event(connection, pool, event_id))
         numbers, newcomers = numbering(connection, pool, content.players)
         refuse_player_twice(connection, pool, [content], numbers)
-        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
+        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
+            reason=reason
+        )
         amended = known._replace(
             content_seq=FIRST_PLACEHOLDER, started_at=content.started_at, present=entry.present, body=entry.body
         )
@@ -121,7 +123,7 @@ def amendment(rows: Any, actor: str) -> Prepare[Receipt]:
     return prepare
 
 
-def voiding(event_id: str, actor: str, *, voided: bool) -> Prepare[Receipt]:
+def voiding(event_id: str, actor: str, *, voided: bool, reason: str = "") -> Prepare[Receipt]:
     """Let an event count for nothing, or again; a duplicate where it does so already.
 
     It raises:
@@ -133,7 +135,7 @@ def voiding(event_id: str, actor: str, *, voided: bool) -> Prepare[Receipt]:
         if (known.status == VOIDED) == voided:
             return Prepared(None, receipt_of(pool, event_id, known.key))
         status = VOIDED if voided else ""
-        entry = json_entry(event_id, None, actor)
+        entry = json_entry(event_id, None, actor, reason)
         changed = known._replace(status=status, reason=status)
         proposal = corrected(connection, pool, VOID if voided else RESTORE, entry, known, changed)
         return Prepared(proposal, receipt_of(pool, event_id, known.key), sent=[event_id])
@@ -262,7 +264,7 @@ def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, cont
 
 def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
-    if content.digest() in [row.digest for row in rows]:
+    if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
     numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
@@ -284,7 +286,8 @@ def as_entry(
     """
     content, actor, match_id = sent
     present, absent = registrations.attendance(connection, pool, match_id, content, numbers, late=late)
-    return LogEntry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
+    body, digest = content.body(numbers, absent), content.digest(pool.secret)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present)
 
 
 def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:

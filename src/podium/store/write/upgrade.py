@@ -1,7 +1,7 @@
-"""What a newer version does to the pools of an earlier one: a list of steps, pool by pool, each step done or not begun.
+"""What a newer version does to the pools of an earlier one: steps, pool by pool, each in transactions of its own.
 
 Opening a database brings its schema up to date; that only marks what the steps are to do. They are taken by
-`podium db upgrade`, and by `podium serve` as it starts.
+`podium db upgrade`, and by `podium serve` as it starts. What was interrupted goes on at the next call.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,13 +26,13 @@ from podium.store.sql.database import (
     read_transaction,
     write_transaction,
 )
-from podium.store.write import stored_names
+from podium.store.write import chaining, stored_names
 from podium.store.write.execution import Done, Prepare, Prepared
 from podium.store.write.staging import carry_out
 
 
 class Step(NamedTuple):
-    """One thing that is done to a pool: done whole, or not at all."""
+    """One thing that is done to a pool: in one transaction, or in several."""
 
     is_due: Callable[[sa.Connection, Pool], bool]
     run: Callable[[sa.Engine, str, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
@@ -43,14 +43,15 @@ class Upgraded:
     """What became of a pool whose steps were due."""
 
     pool: str
-    sentences: tuple[str, ...]  # one a step
-    error: str = ""  # why the pool stayed as it was; empty where it did not
+    sentences: tuple[str, ...]  # one a step that was taken
+    error: str = ""  # why the next step could not be taken; empty where all were
 
     def __str__(self) -> str:
         """A line for the admin."""
-        if self.error:
-            return f"pool {self.pool} stays as it was: {self.error}"
-        return f"pool {self.pool}: {'; '.join(self.sentences)}"
+        taken = "; ".join(self.sentences)
+        if not self.error:
+            return f"pool {self.pool}: {taken}"
+        return f"pool {self.pool}{f': {taken}; the rest waits' if taken else ' stays as it was'}: {self.error}"
 
 
 def is_due(engine: sa.Engine) -> bool:
@@ -61,59 +62,62 @@ def is_due(engine: sa.Engine) -> bool:
 def due_pools(engine: sa.Engine) -> list[str]:
     """The pools that a step waits for, by name; nothing is locked."""
     with read_only_engine(engine).connect() as connection:
-        return [pool.name for pool in every_pool(connection) if due_steps(connection, pool)]
-
-
-def due_steps(connection: sa.Connection, pool: Pool) -> list[Step]:
-    """The steps that wait for a pool, in their order."""
-    return [step for step in STEPS if step.is_due(connection, pool)]
+        return [pool.name for pool in every_pool(connection) if any(step.is_due(connection, pool) for step in STEPS)]
 
 
 def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
-    """Take every step that is due, and report each pool once all of its steps are done.
+    """Take every step that is due, and report each pool once all of its are committed.
 
-    What was interrupted goes on at the next call. Of several processes one does a pool's steps, the others wait for it.
-    A pool that cannot be upgraded stays as it was, and keeps no other from it.
+    Of several processes one takes a step, the others wait for it. A step that fails leaves the pool as it was before
+    it, and keeps no other pool from its own.
     """
     clear_unread(engine)
     for name in due_pools(engine):
-        try:
-            sentences = upgrade_pool(engine, name, actor)
-        except PodiumError as error:
-            yield Upgraded(name, (), str(error))
-        else:
-            if sentences:
-                yield Upgraded(name, sentences)
+        upgraded = upgrade_pool(engine, name, actor)
+        if upgraded.sentences or upgraded.error:
+            yield upgraded
 
 
-def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
-    """Take the steps that are due to one pool; a sentence each, none where another process was quicker."""
-    sentences = [run_in_turn(engine, name, step, actor) for step in STEPS]
-    return tuple(each for each in sentences if each)
+def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> Upgraded:
+    """Take the steps that are due to one pool; no sentence where another process was quicker."""
+    sentences: list[str] = []
+    try:
+        for step in STEPS:
+            while (sentence := take_step(engine, name, step, actor)) is not None:
+                sentences += [sentence] if sentence else []
+    except PodiumError as error:
+        return Upgraded(name, tuple(sentences), str(error))
+    return Upgraded(name, tuple(sentences))
 
 
-def run_in_turn(engine: sa.Engine, name: str, step: Step, actor: str) -> str:
-    """Take a step if it is due, however long others have their turn."""
+def take_step(engine: sa.Engine, name: str, step: Step, actor: str) -> str | None:
+    """Take a step, or a part of it: what it says, None where it is not due."""
     while True:
         try:
             with read_transaction(engine) as connection:
                 is_due = step.is_due(connection, get_pool(connection, name))
-            return step.run(engine, name, actor) if is_due else ""
+            return step.run(engine, name, actor) if is_due else None
         except UnavailableError as error:
             if not is_busy(error.__cause__):
                 raise  # else another process has a long turn
 
 
-def normalise_names(engine: sa.Engine, name: str, actor: str) -> str:
-    """Bring every name of a pool to its normal form."""
-    with write_transaction(engine) as connection:
-        pool = lock_pool(connection, name)
-        return stored_names.normalise_names(connection, pool, actor) if stored_names.are_due(connection, pool) else ""
+def one_transaction(
+    is_due: Callable[[sa.Connection, Pool], bool], run: Callable[[sa.Connection, Pool, str], str]
+) -> Step:
+    """A step that has the pool to itself for one transaction, or for one after another as long as it is due."""
+
+    def take(engine: sa.Engine, name: str, actor: str) -> str:
+        with write_transaction(engine) as connection:
+            pool = lock_pool(connection, name)
+            return run(connection, pool, actor) if is_due(connection, pool) else ""
+
+    return Step(is_due, take)
 
 
 def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
-    sentence = carry_out(engine, name, rerating_all(actor), any_arithmetic=True)
+    sentence = carry_out(engine, name, rerating_all(actor), lambda _pool: None)
     days = 0
     with read_transaction(engine) as connection:
         stale = snapshots.stale_days(connection, get_pool(connection, name))
@@ -158,6 +162,7 @@ def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
 
 
 STEPS = (
-    Step(stored_names.are_due, normalise_names),
+    one_transaction(chaining.is_due, chaining.chain),
+    one_transaction(stored_names.are_due, stored_names.normalise_names),
     Step(rated_by_earlier_version, rerate_pool),
 )

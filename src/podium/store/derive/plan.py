@@ -59,14 +59,15 @@ class Plan:
         """Whether there is no stretch any more."""
         return self.next == FOREVER
 
-    def stretch(self, connection: sa.Connection, limit: int) -> Stretch:
+    def stretch(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Stretch:
         """Rate so many stored events at most.
 
         Raises:
             ResultsError: an event lacks what the system needs.
+            LongWorkError: there are so many, and `refuse_more` is set.
         """
         first = self.next
-        segments, end = events_from(connection, self.pool, first, limit, self.proposal)
+        segments, end = events_from(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
         old = stored_ledger(connection, self.pool, first, end)
         players = {number for _, _, number in old}
         for segment in segments:

@@ -41,6 +41,10 @@ SELECT_RESETS = (
 )
 
 
+class LongWorkError(Exception):
+    """More events are to be rated than one transaction may take; never seen by callers of the store."""
+
+
 class Outcome(NamedTuple):
     """The result of rating events."""
 
@@ -66,7 +70,13 @@ class SeasonSegment:
 
 
 def events_from(
-    connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT, proposal: Proposal | None = None
+    connection: sa.Connection,
+    pool: Pool,
+    first: OrderKey,
+    limit: int = NO_LIMIT,
+    proposal: Proposal | None = None,
+    *,
+    refuse_more: bool = False,
 ) -> tuple[list[SeasonSegment], OrderKey]:
     """The events from a key on that count, in the order of rating, with their rows; and the key that follows them.
 
@@ -76,9 +86,15 @@ def events_from(
         first: the key.
         limit: so many stored events at most.
         proposal: what is to be different from what is stored.
+        refuse_more: whether to refuse so many events, before anything is read of them.
+
+    Raises:
+        LongWorkError: there are so many, and they are refused.
     """
     events = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
+    if refuse_more and end != FOREVER:
+        raise LongWorkError
     rows = connection.execute(SELECT_RESETS, key_params(pool, first))
     every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
     merged = merges(connection, pool)

@@ -24,10 +24,6 @@ UPDATE_STATUS = (
 )
 
 
-class LongWorkError(Exception):
-    """More events are to be rated than one transaction may take; never seen by callers of the store."""
-
-
 def rerate(
     connection: sa.Connection,
     pool: Pool,
@@ -52,9 +48,7 @@ def rerate(
     mark_touched(connection, pool, first)
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
-        stretch = plan.stretch(connection, SHORT_EVENTS + 1)
-        if refuse_long and not plan.is_over:
-            raise LongWorkError
+        stretch = plan.stretch(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
         write_changes(connection, pool, stretch.removed, stretch.written)
         update_statuses(connection, pool, stretch)
         rerated.add(stretch)

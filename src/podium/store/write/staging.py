@@ -19,8 +19,8 @@ from podium.store.derive import generations, rerating, snapshots
 from podium.store.derive.generations import OvertakenError
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, Proposal
+from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import Rerated
-from podium.store.derive.rerating import LongWorkError
 from podium.store.derive.standings import (
     Ledger,
     Standing,

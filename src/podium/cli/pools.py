@@ -93,7 +93,7 @@ def reopen_pool(name: Name, actor: Actor = "", url: Database = DEFAULT) -> None:
 @pool.command("delete")
 def delete_pool(
     name: Name,
-    yes: Annotated[str | None, typer.Option(metavar="NAME", help="The name again; without it you are asked.")] = None,
+    yes: Annotated[str | None, typer.Option(metavar="NAME", help="The name again; prompted for if not given.")] = None,
     url: Database = DEFAULT,
 ) -> None:
     """Delete a closed ladder for good: its log, all that derives from it, and the keys to it alone."""

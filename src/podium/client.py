@@ -5,7 +5,7 @@ Retries are safe: the service takes an event once, however often it is sent.
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from podium.errors import PodiumError, needs_extra
 
@@ -13,6 +13,19 @@ DEFAULT_TRIES = 5
 FIRST_PAUSE_S = 0.2  # doubled after each try
 MAX_PAUSE_S = 30.0  # of those that the service may request
 RETRY_STATUSES = (429, 502, 503, 504)  # errors that may be temporary
+
+
+class DryRunOptions(TypedDict, total=False):
+    """`dry_run` stores nothing; `effects_after` is the `next` of its first receipt, for the next smaller effects."""
+
+    dry_run: bool
+    effects_after: str | None
+
+
+class CorrectionOptions(DryRunOptions, total=False):
+    """A `reason` for the log, which may be blanked later."""
+
+    reason: str
 
 
 class ClientError(PodiumError):
@@ -96,30 +109,18 @@ class Client:
         return int(self._object("PUT", f"{pool_path(pool)}/system", body)["rerated"])
 
     def submit(
-        self,
-        pool: str,
-        events: Mapping[str, Any] | Iterable[Mapping[str, Any]],
-        *,
-        dry_run: bool = False,
-        effects_after: str | None = None,
+        self, pool: str, events: Mapping[str, Any] | Iterable[Mapping[str, Any]], **options: Unpack[DryRunOptions]
     ) -> list[dict[str, Any]]:
         """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
-        Args:
-            pool: the ladder.
-            events: what is sent.
-            dry_run: store nothing; the first receipt has how much would move and the largest thousand `effects`.
-            effects_after: of a dry run, the `next` of the receipt before, for the next smaller effects.
-
         Returns:
-            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next`.
+            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next, head`.
 
         Raises:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.
         """
         body = dict(events) if isinstance(events, Mapping) else {"events": [dict(each) for each in events]}
-        params = write_params(dry_run=dry_run, effects_after=effects_after)
-        rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, params)
+        rows: list[dict[str, Any]] = self._request("POST", f"{pool_path(pool)}/events", body, write_params(**options))
         return rows
 
     def event(self, pool: str, event_id: str) -> dict[str, Any]:
@@ -130,19 +131,8 @@ class Client:
         """
         return self._object("GET", f"{pool_path(pool)}/events/{quote_name(event_id)}")
 
-    def amend(
-        self,
-        pool: str,
-        event: Mapping[str, Any],
-        *,
-        reason: str = "",
-        dry_run: bool = False,
-        effects_after: str | None = None,
-    ) -> dict[str, Any]:
-        """Correct an event; `dry_run` and `effects_after` are as in `submit`.
-
-        Args:
-            reason: why, for the log; it may be blanked later.
+    def amend(self, pool: str, event: Mapping[str, Any], **options: Unpack[CorrectionOptions]) -> dict[str, Any]:
+        """Correct an event.
 
         Returns:
             A receipt, as of `submit`.
@@ -154,36 +144,26 @@ class Client:
             "PUT",
             f"{pool_path(pool)}/events/{quote_name(str(event['event_id']))}",
             dict(event),
-            write_params(reason=reason, dry_run=dry_run, effects_after=effects_after),
+            write_params(**options),
         )
 
-    def void(
-        self, pool: str, event_id: str, *, reason: str = "", dry_run: bool = False, effects_after: str | None = None
-    ) -> dict[str, Any]:
+    def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> dict[str, Any]:
         """Void an event: it counts for nothing.
 
-        Args:
-            reason: why, for the log; it may be blanked later.
-
         Returns:
             A receipt, as of `submit`.
         """
-        params = write_params(reason=reason, dry_run=dry_run, effects_after=effects_after)
-        return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/void", None, params)
+        path = f"{pool_path(pool)}/events/{quote_name(event_id)}/void"
+        return self._object("POST", path, None, write_params(**options))
 
-    def restore(
-        self, pool: str, event_id: str, *, reason: str = "", dry_run: bool = False, effects_after: str | None = None
-    ) -> dict[str, Any]:
+    def restore(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> dict[str, Any]:
         """Restore a voided event: it counts again.
 
-        Args:
-            reason: why, for the log; it may be blanked later.
-
         Returns:
             A receipt, as of `submit`.
         """
-        params = write_params(reason=reason, dry_run=dry_run, effects_after=effects_after)
-        return self._object("POST", f"{pool_path(pool)}/events/{quote_name(event_id)}/restore", None, params)
+        path = f"{pool_path(pool)}/events/{quote_name(event_id)}/restore"
+        return self._object("POST", path, None, write_params(**options))
 
     def register(
         self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
@@ -396,11 +376,11 @@ def pool_path(pool: str) -> str:
     return f"/pools/{quote_name(pool)}"
 
 
-def write_params(*, reason: str = "", dry_run: bool = False, effects_after: str | None = None) -> dict[str, str] | None:
+def write_params(**options: Unpack[CorrectionOptions]) -> dict[str, str] | None:
     """Return the query of a write."""
-    after = {"effects_after": effects_after} if effects_after is not None else {}
-    params = ({"reason": reason} if reason else {}) | ({"dry_run": "true"} | after if dry_run else {})
-    return params or None
+    params = {"reason": options.get("reason") or "", "effects_after": options.get("effects_after") or ""}
+    params["dry_run"] = "true" if options.get("dry_run") else ""
+    return {name: value for name, value in params.items() if value} or None
 
 
 def quote_name(part: str) -> str:

@@ -90,9 +90,9 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     opened = ("--db", "opened.db")
     assert "sixties,glicko" in run("pool", "list", "--format", "csv", *opened)
     assert "second" in run("season", "list", "--pool", "sixties", "--format", "csv", *opened)
-    *waiting, compared = run("verify", *opened, status=1).splitlines()
-    assert ["waits to be rated again" in line for line in waiting] == [True, True]
-    assert compared == "podium: compared: 2 pools, 0 events, 0 changes"
+    lines = run("verify", *opened, status=1).splitlines()
+    assert sum("waits to be rated again" in line for line in lines) == 2
+    assert "podium: compared: 2 pools, 0 events, 0 changes" in lines
     for words in (("ingest", results), ("void", "--event", "d0")):
         assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
 

@@ -84,10 +84,9 @@ def test_a_server_without_tables_of_podium_is_not_praised(new_url):
 def test_verify_and_restore_count_what_they_compared(tmp_path):
     path, copy = tmp_path / "podium.db", tmp_path / "copy.db"
     fill(str(path), "one", "two").close()
-    assert (
-        run("verify", "--db", path)
-        == f"{path}: everything stored equals what the log gives (2 pools, 4 events, 10 changes)\n"
-    )
+    verified, *heads = run("verify", "--db", path).splitlines()
+    assert verified == f"{path}: everything stored equals what the log gives (2 pools, 4 events, 10 changes)"
+    assert [each.split(" ")[:2] for each in heads] == [["one:", "head"], ["two:", "head"]]
     run("db", "backup", copy, "--db", path)
     assert "is there already" in run("db", "restore", copy, "--db", path, status=2)
     restored = tmp_path / "restored.db"
@@ -112,11 +111,12 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
     path = tmp_path / "podium.db"
     with closing(fill(str(path), "one", "three", "two")) as store, store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE log SET body = 'x' WHERE kind = 'submit' AND pool_id = 1"))
-        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE pool_id = 3"))
+        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE generation_id = 3"))
     message = run("verify", "--db", path, status=1)
     assert "podium: one: cannot be verified further (" in message
     assert "podium: two: the state of 'a' is not the last of the ledger" in message
-    assert "three:" not in message
+    assert "podium: one: log entry 2 (number 2, submit of 'e1') was altered" in message
+    assert [line[:20] for line in message.splitlines() if "three:" in line] == ["podium: three: head "]
     assert "compared: 3 pools, 4 events, 10 changes" in message
 
 

@@ -131,7 +131,8 @@ def test_a_locked_file_is_503_for_writers_alone(impatient):
         with closing(sqlite3.connect(impatient.engine.url.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             assert_passing(client.post(f"{BASE}/main/events", json=event(1)))
-            assert_passing(client.post(f"{BASE}/main/events", params={"dry_run": True}, json=event(1)))
+            dry_run = client.post(f"{BASE}/main/events", params={"dry_run": True}, json=event(1))
+            assert (dry_run.status_code, len(dry_run.json()[0]["effects"])) == (200, 3)
             assert_passing(client.post(BASE, json={"name": "new", "system": "elo"}))
             assert client.get(f"{BASE}/main/leaderboard").json()["players"] == []
             assert client.get("/readyz").status_code == 200

@@ -399,6 +399,7 @@ def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, new_url):
     engine.dispose()
     store = Store(url)
     assert store.verify() != []  # the ledger was not carried over with them
+    assert [each.error for each in upgrade_pools(store.engine, "test")] == [""]
     store.configure("main", find("elo")())
     assert store.verify() == []
     merged = {"old": "ana"}
@@ -447,7 +448,7 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
     (sentence,) = carried.verify()
     assert sentence.startswith("main: the pool waits to be rated again")
     (upgraded,) = upgrade_pools(carried.engine, "test")
-    assert upgraded.sentences == ("4 events rated again, 0 changes of ratings moved",)
+    assert upgraded.sentences[1:] == ("4 events rated again, 0 changes of ratings moved",)
     assert carried.verify() == []
     assert ratings(carried) == expected
     assert carried.submit("main", race(2, "abc"))[0].duplicate

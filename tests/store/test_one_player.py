@@ -8,7 +8,7 @@ from races import calling, event, ratings
 from races import rows as race
 
 import podium
-from podium.store.derive import rerating
+from podium.store.derive import rating
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import metadata, pools
 from podium.store.write import submission
@@ -139,7 +139,7 @@ def older(store):
     store.submit("main", race(3, ["dan", "cleo"]))
     store.submit("main", race(4, ["dan2", "cleo"]))
     with mock.patch.object(submission, "refuse_player_twice"), mock.patch.object(
-        rerating, "doubled_players", return_value={}
+        rating, "doubled_players", return_value={}
     ):  # fmt: skip
         assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].status == "rated"
     with store.engine.begin() as connection:

@@ -15,6 +15,7 @@ import podium
 from podium.arithmetic import ARITHMETIC
 from podium.service.api.board_cache import BoardCache
 from podium.store import Store
+from podium.store.derive import rerating
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools
@@ -47,7 +48,7 @@ def everything(store):
 
 def ledger(store, name):
     """The rating after each change of a pool, by the change's key."""
-    rows = sa.select(change).join(pools, pools.c.id == change.c.pool_id).where(pools.c.name == name)
+    rows = sa.select(change).join(pools, pools.c.generation_id == change.c.generation_id).where(pools.c.name == name)
     with store.engine.begin() as connection:
         return {(row.started_at, row.seq, row.player_id): row.rating for row in connection.execute(rows)}
 
@@ -86,7 +87,9 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert everything(store) == before
 
     modern, sixties = upgrade_pools(store.engine, "test")
-    assert (modern.pool, modern.sentences) == ("modern", ("2 events rated again, 0 changes of ratings moved",))
+    assert modern.pool == "modern"
+    assert modern.sentences[0].startswith("its log of 3 entries is chained, with the head 3:")
+    assert modern.sentences[1:] == ("2 events rated again, 0 changes of ratings moved",)
     new = ledger(store, "sixties")
     moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
     assert new.keys() == old.keys()
@@ -114,14 +117,15 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
 KILLED = """
 import os, signal, sys
 from podium.store import Store
+from podium.store.derive import rerating
 from podium.store.write import upgrade
-plain = upgrade.rerate
-def rerate(connection, pool, first):
-    done = plain(connection, pool, first)
+plain = rerating.rerate
+def rerate(connection, pool, *rest, **options):
+    done = plain(connection, pool, *rest, **options)
     if pool.name == "sixties":
         os.kill(os.getpid(), signal.SIGKILL)
     return done
-upgrade.rerate = rerate
+rerating.rerate = rerate
 list(upgrade.upgrade_pools(Store(sys.argv[1]).engine, "killed"))
 """
 
@@ -147,18 +151,18 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     url = earlier(kind)
     stores = [Store(url), Store(url)]
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
-    plain, plain_busy = upgrade.rerate, upgrade.is_busy
+    plain, plain_busy = rerating.rerate, upgrade.is_busy
 
-    def rerate(connection, pool, first):
+    def rerate(connection, pool, *rest, **options):
         begun.set()
         assert may_end.wait(30)
-        return plain(connection, pool, first)
+        return plain(connection, pool, *rest, **options)
 
     def is_busy(error):
         refused.set()
         return plain_busy(error)
 
-    monkeypatch.setattr(upgrade, "rerate", rerate)
+    monkeypatch.setattr(rerating, "rerate", rerate)
     monkeypatch.setattr(upgrade, "is_busy", is_busy)
     reports = [[], []]
 
@@ -188,7 +192,8 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
         connection.execute(sa.update(pools).where(pools.c.name == "modern").values(system="stk", parameters="{}"))
     modern, sixties = upgrade_pools(store.engine, "test")
     assert "time_s" in modern.error
-    assert str(modern).startswith("pool modern stays as it was: ")
+    assert str(modern).startswith("pool modern: its log of 3 entries is chained, with the head 3:")
+    assert f"; the rest waits: {modern.error}" in str(modern)
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1].kind == "submit"

@@ -14,6 +14,7 @@ from podium.cli import (
     judging,
     keys,
     labs,
+    pools,
     rating,
     serving,
     simulating,
@@ -62,7 +63,8 @@ app.command("serve")(serving.serve)
 app.add_typer(keys.key, name="key")
 app.add_typer(webhooks.webhook, name="webhook")
 app.add_typer(databases.db, name="db")
-app.add_typer(databases.pool, name="pool")
+app.add_typer(pools.pool, name="pool")
+app.add_typer(pools.reason, name="reason")
 app.add_typer(databases.season, name="season")
 app.command("columns")(columns.columns)
 app.command("systems")(systems.systems)

@@ -1,4 +1,4 @@
-"""Commands on a store itself: db, pool, season."""
+"""Commands on a store itself: db, season."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from podium.cli import show
-from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import Shape
 from podium.cli.show import Format
 from podium.cli.storing import (
     DEFAULT,
@@ -22,7 +22,6 @@ from podium.cli.storing import (
 from podium.errors import PodiumError
 
 db = typer.Typer(help="Create, upgrade, copy and restore a database.", no_args_is_help=True, rich_markup_mode=None)
-pool = typer.Typer(help="Open and list ladders.", no_args_is_help=True, rich_markup_mode=None)
 season = typer.Typer(help="Begin seasons, and show how they ended.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -92,10 +91,12 @@ def copy_before_upgrade(url: str) -> None:
 def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
     """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
     store_type()
-    from podium.store.backup import back_up
+    from podium.store.backup import back_up, heads_of
 
     back_up(url, out)
     typer.echo(f"{url} is copied to {out}")
+    for note in heads_of(out):
+        typer.echo(note)
 
 
 @db.command("restore")
@@ -110,50 +111,11 @@ def restore_database(
 
     with show.progress("rating again"):
         verification = restore(source, url, unverified=unverified)
-    typer.echo(f"{url} is restored from {source}: {verification}")
+    typer.echo("\n".join([f"{url} is restored from {source}: {verification}", *verification.heads]))
     if verification.findings:
         raise NotVerifiedError("\n".join(verification.findings))
     if verification.pools:
         typer.echo(f"{url}: everything stored equals what the log gives")
-
-
-@pool.command("create")
-def create_pool(
-    name: Annotated[str, typer.Argument(help="The ladder's name.")],
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    url: Database = DEFAULT,
-) -> None:
-    """Open a ladder that is rated with a system."""
-    rating_system = chosen_system(system, settings, system_file)
-    open_store(url, create=True).create_pool(name, rating_system)
-    typer.echo(f"pool {name} is rated with {rating_system.name}")
-
-
-@pool.command("list")
-def list_pools(url: Database = DEFAULT, form: Shape = Format.table) -> None:
-    """List the ladders."""
-    import polars as pl
-
-    rows = [(each.name, each.system.name) for each in open_store(url).pools()]
-    show.show(pl.DataFrame(rows, schema={"pool": pl.String, "system": pl.String}, orient="row"), form)
-
-
-@pool.command("configure")
-def configure_pool(
-    name: Annotated[str, typer.Argument(help="The ladder's name.")],
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    actor: Actor = "",
-    url: Database = DEFAULT,
-) -> None:
-    """Rate a ladder with another system, or other parameters, from its first event on."""
-    rating_system = chosen_system(system, settings, system_file)
-    with show.progress("rating again"):
-        changed = open_store(url).configure(name, rating_system, actor=actor)
-    typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
 
 
 @season.command("begin")

@@ -25,16 +25,21 @@ def create(
     days: Annotated[
         float | None, typer.Option(min=0.0, max=36_525.0, help="Days until it expires; never if not given.")
     ] = None,
+    reach: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="How far back it reaches, like 30d, 12h or 90m; no limit if not given."),
+    ] = None,
     url: Database = DEFAULT,
 ) -> None:
     """Create a key; it is shown only once, and only a digest of it is stored."""
     from datetime import timedelta
 
     store = open_store(url)
-    from podium.store.keys import create_key
+    from podium.store.keys import create_key, parse_reach
 
     lifetime = None if days is None else timedelta(days=days)
-    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime=lifetime))
+    reach_s = None if reach is None else parse_reach(reach)
+    typer.echo(create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s))
 
 
 @key.command("list")
@@ -45,9 +50,10 @@ def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
     store = open_store(url)
     from podium.store.keys import list_keys
 
-    names = ("id", "name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at", "per_second")
+    texts = ("id", "name", "role", "pool", "created_at", "expires_at", "revoked_at", "last_used_at")
+    names = (*texts, "per_second", "reach_s")
     rows = [{name: getattr(each, name) for name in names} for each in list_keys(store.engine)]
-    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "per_second": pl.Float64}
+    kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "per_second": pl.Float64, "reach_s": pl.Float64}
     show.show(pl.DataFrame(rows, schema=kinds), form)
 
 

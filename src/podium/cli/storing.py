@@ -22,8 +22,9 @@ DEFAULT = "podium.db"
 PoolName = Annotated[str, typer.Option("--pool", help="The ladder.")]
 Event = Annotated[str, typer.Option("--event", help="The event's id.")]
 Player = Annotated[str, typer.Option("--player", help="The player's name.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show every change that would follow, and store nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Store nothing; show the largest changes that would follow.")]
 Actor = Annotated[str, typer.Option(help="Who does this, for the log.")]
+Reason = Annotated[str, typer.Option(help="Why, for the log; it can be blanked later.")]
 
 
 class NotVerifiedError(PodiumError):
@@ -68,14 +69,19 @@ def ratings_changed(count: int) -> str:
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
-    """Print what became of events; of a dry run, every change that would follow. Warnings go to stderr."""
+    """Print what became of events; of a dry run, the largest changes that would follow. Warnings go to stderr."""
     import polars as pl
 
     for each in receipts:
         for warning in each.warnings:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
 
-    effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]  # all have the same
+    effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]
+    for each in receipts[:1]:
+        if each.next is not None:
+            totals = asdict(each.totals) if each.totals else {}
+            counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
+            typer.echo(f"podium: {counts} would move; the {len(effects):,} largest changes are shown", err=True)
     if effects:
         kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
         show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)
@@ -106,36 +112,39 @@ def amend(
     file: File,
     pool: PoolName,
     actor: Actor = "",
+    reason: Reason = "",
     dry_run: DryRun = False,
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    show_receipts([open_store(url).amend(pool, file, actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).amend(pool, file, actor=actor, reason=reason, dry_run=dry_run)], form)
 
 
 def void(
     event: Event,
     pool: PoolName,
     actor: Actor = "",
+    reason: Reason = "",
     dry_run: DryRun = False,
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
     """Void an event: it no longer counts."""
-    show_receipts([open_store(url).void(pool, event, actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).void(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
 
 
 def restore(
     event: Event,
     pool: PoolName,
     actor: Actor = "",
+    reason: Reason = "",
     dry_run: DryRun = False,
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
     """Restore a voided event: it counts again."""
-    show_receipts([open_store(url).restore(pool, event, actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).restore(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
 
 
 def merge(
@@ -143,10 +152,11 @@ def merge(
     into: Annotated[str, typer.Option(help="The account that stays.")],
     pool: PoolName,
     actor: Actor = "",
+    reason: Reason = "",
     url: Database = DEFAULT,
 ) -> None:
     """Merge an account into another: the results of both count as one player's."""
-    changed = open_store(url).merge(pool, player, into, actor=actor)
+    changed = open_store(url).merge(pool, player, into, actor=actor, reason=reason)
     typer.echo(f"{player} plays on as {into}; {ratings_changed(changed)}")
 
 
@@ -154,10 +164,11 @@ def unmerge(
     player: Annotated[str, typer.Option(help="The account that was merged into another.")],
     pool: PoolName,
     actor: Actor = "",
+    reason: Reason = "",
     url: Database = DEFAULT,
 ) -> None:
     """Undo a merge: the account is a player of its own again, as if it had never been merged."""
-    changed = open_store(url).unmerge(pool, player, actor=actor)
+    changed = open_store(url).unmerge(pool, player, actor=actor, reason=reason)
     typer.echo(f"{player} is a player of their own; {ratings_changed(changed)}")
 
 
@@ -196,12 +207,29 @@ def snapshot(
             typer.echo(f"{name}: nothing to do")
 
 
-def verify(url: Database = DEFAULT) -> None:
-    """Rate the whole log again, and compare everything that is stored with it, bit for bit."""
+def verify(
+    pool: Annotated[str | None, typer.Option("--pool", help="The ladder; all if not given.")] = None,
+    head: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RECEIPT",
+            help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
+        ),
+    ] = None,
+    url: Database = DEFAULT,
+) -> None:
+    """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
+    store = open_store(url)
+    from podium.cli.heads import read_heads
+
+    heads = [each for text in head or [] for each in read_heads(text)]
     with show.progress("rating again"):
-        verification = open_store(url).verification()
+        verification = store.verification(pool, heads)
     if verification.findings:
-        raise NotVerifiedError("\n".join([*verification.findings, f"compared: {verification}"]))
+        lines = [*verification.findings, f"compared: {verification}", *verification.heads]
+        raise NotVerifiedError("\n".join(lines))
     if not verification.pools:
         raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
     typer.echo(f"{url}: everything stored equals what the log gives ({verification})")
+    for note in verification.heads:
+        typer.echo(note)

@@ -38,7 +38,7 @@ class Change(TypedDict):
 
 
 class Effect(TypedDict):
-    """How a change of another event moves."""
+    """How a change moves."""
 
     event_id: str | None  # The event; null where a season began.
     player: str  # The player's name as it is now.
@@ -46,18 +46,37 @@ class Effect(TypedDict):
     rating: float | None  # The rating after it from now on; null if none.
 
 
+class Totals(TypedDict):
+    """How much moved, or would move."""
+
+    events: int  # Events with a change that moved; seasons are among them.
+    players: int  # Players who have one.
+    changes: int  # Changes that are new, other or gone.
+    largest: float  # The most that the rating after any one change moved; or 0.
+
+
+class Head(TypedDict):
+    """The newest entry of a pool's log: it stands for every entry up to it."""
+
+    place: int  # The number of entries up to it.
+    hash: str  # SHA-256, in hexadecimal digits.
+
+
 class Receipt(TypedDict):
     """What became of an event that was sent."""
 
     event_id: str  # The event.
-    seq: int  # The number of its submission in the log.
+    seq: int  # The number of its submission in the log; 0 in a dry run of a new one.
     status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
     reason: str  # Why it is not rated; empty where it is.
     duplicate: bool  # Whether it was known, with this very content.
     changes: list[Change]  # Its own changes of ratings, in the order of its rows.
     rerated: int  # How many changes of other events it moved.
-    effects: list[Effect]  # In a dry run, how each of those would move.
+    effects: list[Effect]  # Of a dry run, on its first receipt: the largest changes that would move.
+    totals: Totals | None  # Of a dry run, on its first receipt: how much would move.
+    next: str | None  # For `effects_after`; null where no effect follows.
     warnings: list[str]  # Which new players have names like those of others.
+    head: Head | None  # Keep it: `podium verify --head` finds what was removed since. Null in a dry run.
 
 
 class ResultRow(TypedDict):
@@ -109,14 +128,26 @@ class NewName(TypedDict):
     name: str  # What the player is called from now on.
 
 
+class Moved(TypedDict):
+    """What a correction moved."""
+
+    events: int  # Events with a change that moved.
+    players: int  # Players who have one.
+    largest: float  # The most that the rating after any one change moved; or 0.
+
+
 class LogRecord(TypedDict):
     """An entry of the log: something that was done to a ladder."""
 
     seq: int  # Its number: rising, and never used again.
+    place: int | None  # Its place in the chain, from 1; null until it is chained.
+    hash: str | None  # Of all up to it, hexadecimal; null until it is chained.
     kind: str  # What was done: submit, amend, void, restore, register, merge and so on.
     subject: str  # The event, match or season by its name; a player by number.
     received_at: datetime  # When it came.
     actor: str  # Who did it: the name of a key, or what a command was given.
+    reason: str | None  # Why; null where no reason was given, or it is blanked.
+    moved: Moved | None  # What a correction moved; null of anything else, and in an imported pool.
 
 
 class BoardRow(TypedDict):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from podium.client.answers import NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
@@ -10,6 +10,19 @@ from podium.client.moments import Moment
 
 Parameter = float | str | bool | None
 Event = Mapping[str, Any]  # `event_id`, `started_at` and `entries`, each of which has a `player`
+
+
+class DryRunOptions(TypedDict, total=False):
+    """`dry_run` stores nothing; `effects_after` is the `next` of its first receipt, for the next smaller effects."""
+
+    dry_run: bool
+    effects_after: str | None
+
+
+class CorrectionOptions(DryRunOptions, total=False):
+    """A `reason` for the log, which may be blanked later."""
+
+    reason: str
 
 
 class WriteRoutes:
@@ -39,21 +52,24 @@ class WriteRoutes:
         return json_call("PUT", f"{POOL}/system", Rerated, body, pool=pool).then(rerated)
 
     @route
-    def submit(self, pool: str, events: Event | Iterable[Event], *, dry_run: bool = False) -> Call[list[Receipt]]:
+    def submit(
+        self, pool: str, events: Event | Iterable[Event], **options: Unpack[DryRunOptions]
+    ) -> Call[list[Receipt]]:
         """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
         Returns:
-            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, warnings`.
+            A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
+            warnings, head`.
 
         Raises:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.
         """
         body = events if isinstance(events, Mapping) else {"events": [*events]}
-        return json_call("POST", f"{POOL}/events", list[Receipt], body, dry_run_params(dry_run), pool=pool)
+        return json_call("POST", f"{POOL}/events", list[Receipt], body, write_params(**options), pool=pool)
 
     @route
-    def amend(self, pool: str, event: Event, *, dry_run: bool = False) -> Call[Receipt]:
-        """Correct an event; with `dry_run` return the effects and store nothing.
+    def amend(self, pool: str, event: Event, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
+        """Correct an event.
 
         Returns:
             A receipt, as of `submit`.
@@ -62,25 +78,26 @@ class WriteRoutes:
             ClientError: 404 where there is none, 422 where it does not fit.
         """
         event_id = str(event["event_id"])
-        return json_call("PUT", EVENT, Receipt, event, dry_run_params(dry_run), pool=pool, event_id=event_id)
+        return json_call("PUT", EVENT, Receipt, event, write_params(**options), pool=pool, event_id=event_id)
 
     @route
-    def void(self, pool: str, event_id: str, *, dry_run: bool = False) -> Call[Receipt]:
+    def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
         """Void an event: it counts for nothing.
 
         Returns:
             A receipt, as of `submit`.
         """
-        return json_call("POST", f"{EVENT}/void", Receipt, None, dry_run_params(dry_run), pool=pool, event_id=event_id)
+        params = write_params(**options)
+        return json_call("POST", f"{EVENT}/void", Receipt, None, params, pool=pool, event_id=event_id)
 
     @route
-    def restore(self, pool: str, event_id: str, *, dry_run: bool = False) -> Call[Receipt]:
+    def restore(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
         """Restore a voided event: it counts again.
 
         Returns:
             A receipt, as of `submit`.
         """
-        params = dry_run_params(dry_run)
+        params = write_params(**options)
         return json_call("POST", f"{EVENT}/restore", Receipt, None, params, pool=pool, event_id=event_id)
 
     @route
@@ -101,8 +118,11 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
 
     @route
-    def merge(self, pool: str, player: str, into: str) -> Call[int]:
+    def merge(self, pool: str, player: str, into: str, *, reason: str = "") -> Call[int]:
         """Let one player's results be another's.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the history changed.
@@ -111,11 +131,14 @@ class WriteRoutes:
             ClientError: 404 where one has no rating, 422 where they met.
         """
         body = {"player": player, "into": into}
-        return json_call("POST", f"{POOL}/merge", Rerated, body, pool=pool).then(rerated)
+        return json_call("POST", f"{POOL}/merge", Rerated, body, write_params(reason=reason), pool=pool).then(rerated)
 
     @route
-    def unmerge(self, pool: str, player: str) -> Call[int]:
+    def unmerge(self, pool: str, player: str, *, reason: str = "") -> Call[int]:
         """Let a merged account be a player of its own again, as if that merge had never been.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the history changed.
@@ -123,7 +146,8 @@ class WriteRoutes:
         Raises:
             ClientError: 404 where there is no such player, 409 where the account was never merged.
         """
-        return json_call("POST", f"{PLAYER}/unmerge", Rerated, pool=pool, player=player).then(rerated)
+        params = write_params(reason=reason)
+        return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
     @route
     def rename(self, pool: str, player: str, name: str) -> Call[None]:
@@ -173,6 +197,8 @@ def rerated(answer: Rerated) -> int:
     return answer["rerated"]
 
 
-def dry_run_params(dry_run: bool) -> dict[str, str]:  # noqa: FBT001  (one word for one thing)
-    """Return the query of a dry run."""
-    return {"dry_run": "true"} if dry_run else {}
+def write_params(**options: Unpack[CorrectionOptions]) -> dict[str, str]:
+    """Return the query of a write."""
+    params = {"reason": options.get("reason"), "effects_after": options.get("effects_after")}
+    params["dry_run"] = "true" if options.get("dry_run") else None
+    return {name: value for name, value in params.items() if value}

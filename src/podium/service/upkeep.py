@@ -18,7 +18,7 @@ from podium.store.sql.timestamps import DAY_US
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
-DAILY_RANKS, KEYS, FILES = "daily ranks", "keys", "files"  # tasks, as the metrics name them
+DAILY_RANKS, KEYS, LEFT_OVERS, FILES = "daily ranks", "keys", "left-overs", "files"  # tasks, as the metrics name them
 LOGGER = logging.getLogger(__name__)
 
 
@@ -56,6 +56,8 @@ class Upkeep:
                 expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
                 if expired:
                     LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
+            with self._log_failure(LEFT_OVERS):  # of a long correction, or of one that was killed
+                await run_in(self._threads.keeping, self._store.clear_unread)
             with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
                 await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
             await asyncio.sleep(CHECK_INTERVAL_S)

@@ -9,7 +9,17 @@ import sqlalchemy as sa
 
 from podium.part_files import part_file
 from podium.store.derive.verification import Verification
-from podium.store.sql.database import StoreError, engine_for, explain_failure, full_url, require_database
+from podium.store.log.chain_check import head_note
+from podium.store.log.pools import every_pool
+from podium.store.sql.database import (
+    StoreError,
+    engine_for,
+    explain_failure,
+    full_url,
+    is_current,
+    plain_engine,
+    require_database,
+)
 from podium.store.sql.files import SIDE_FILES, file_of, files_of, integrity_faults
 from podium.store.store import Store
 
@@ -27,6 +37,18 @@ def back_up(url: str, target: Path) -> None:
         copy(source, part)
         refuse_damaged(part, str(source))
         require_alone(part, target)
+
+
+def heads_of(path: Path) -> list[str]:
+    """A sentence on the head of each pool's log in a copy; none where the copy is of an earlier version."""
+    engine = plain_engine(f"sqlite:///{path}")  # Podium's own would leave files beside the copy
+    try:
+        if not is_current(engine):
+            return []
+        with engine.connect() as connection:
+            return [head_note(connection, pool) for pool in every_pool(connection)]
+    finally:
+        engine.dispose()
 
 
 def restore(source: Path, url: str, *, unverified: bool = False) -> Verification:

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
@@ -17,6 +18,8 @@ from podium.store.sql.schema import api_key, pools
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
+REACH = re.compile(r"([0-9]{1,6})([dhm])")
+REACH_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 HAS_EXPIRED = api_key.c.expires_at <= sa.bindparam("now")
 IS_VALID = sa.and_(~api_key.c.revoked, sa.or_(api_key.c.expires_at.is_(None), ~HAS_EXPIRED))
 SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest"), IS_VALID)
@@ -44,6 +47,7 @@ class ApiKey:
     revoked: bool
     expires_at: str | None  # None: never
     last_used_at: str | None  # to a minute; None: not yet
+    reach_s: float | None  # seconds back that events may have started; None: no limit
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
@@ -63,18 +67,21 @@ def create_key(
     per_second: float | None = None,
     *,
     lifetime: timedelta | None = None,
+    reach_s: float | None = None,
 ) -> str:
     """Create a key; it is shown only once.
 
     Args:
         per_second: requests that it may send on average; no limit where None.
         lifetime: how long it is valid; until it is revoked where None.
+        reach_s: seconds back from now that the events may have started which it sends or corrects; no limit where None.
 
     Returns:
         The secret, which is not stored.
 
     Raises:
-        ParameterError: the role is unknown, the rate or the lifetime is not above 0, or the name cannot be printed.
+        ParameterError: the role is unknown, the rate, the lifetime or the reach is not above 0, or the name cannot be
+            printed.
         UnknownError: there is no such pool.
     """
     if role not in ROLES:
@@ -85,12 +92,27 @@ def create_key(
         raise ParameterError(f"the rate is {per_second}; it must be above 0 requests a second")
     if lifetime is not None and lifetime <= timedelta():
         raise ParameterError("the key must be valid for some time")
-    row = {"name": name, "role": role, "pool": pool, "per_second": per_second, "created_at": timestamp()}
+    if reach_s is not None and not 0.0 < reach_s < math.inf:
+        raise ParameterError(f"the reach is {reach_s} seconds; it must be above 0")
+    limits = {"per_second": per_second, "reach_s": reach_s}
+    row = {"name": name, "role": role, "pool": pool, "created_at": timestamp()} | limits
     row["expires_at"] = None if lifetime is None else timestamp(lifetime)
     with write_transaction(engine) as connection:
         if pool is not None:
             refuse_unknown_pool(connection, pool)
         return insert_key(connection, row)
+
+
+def parse_reach(text: str) -> float:
+    """Read a time like 30d, 12h or 90m, in seconds.
+
+    Raises:
+        ParameterError: the text is none.
+    """
+    written = REACH.fullmatch(text)
+    if written is None:
+        raise ParameterError(f"{text!r} is not a time; write it like 30d, 12h or 90m")
+    return float(written[1]) * REACH_UNITS_S[written[2]]
 
 
 def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
@@ -152,7 +174,8 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
             end_key(connection, number, expires_at=min(timestamp(grace), row.expires_at or timestamp(grace)))
         else:
             end_key(connection, number, revoked=True, revoked_at=timestamp())
-        properties = {name: getattr(row, name) for name in ("name", "role", "pool", "per_second", "expires_at")}
+        copied = ("name", "role", "pool", "per_second", "reach_s", "expires_at")
+        properties = {name: getattr(row, name) for name in copied}
         return insert_key(connection, properties | {"created_at": timestamp()})
 
 

@@ -1,109 +1,32 @@
 """The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
 
 import logging
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import sqlalchemy as sa
-
-from podium.engine.system import System
 from podium.store.derive import snapshots
-from podium.store.derive.events import get_event
-from podium.store.log import players
+from podium.store.derive.events import get_event, version_of
+from podium.store.log import players, reasons
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
-from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
-from podium.store.read.event_reader import EventReader
-from podium.store.sql.database import UnavailableError, write_transaction
+from podium.store.log.reasons import admit_reason
+from podium.store.pool_store import PoolStore
+from podium.store.sql.database import UnavailableError
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, registrations, submission, voiding
+from podium.store.write import accounts, execution, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
-from podium.store.write.versions import version_of
 
 LOGGER = logging.getLogger(__name__)
-WriteObserver = Callable[[str, float, float], None]  # the pool, the seconds until it was locked, and those after
 
 
-def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
-    """Take the times of a transaction that wrote, and do nothing."""
-
-
-class Store(EventReader):
+class Store(PoolStore):
     """Pools of results with their ratings, in a database.
 
-    Every method is one transaction: done whole, or not at all. Writers to a pool take turns. All that take a pool's
-    name raise `UnknownError` where there is none. With `dry_run` a correction lists its effects and stores nothing.
+    What a method does is done whole, or not at all. Writers to a pool take turns. All that take a pool's
+    name raise `UnknownError` where there is none. With `dry_run` a correction stores nothing and waits
+    for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
-
-    observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts them
-
-    @contextmanager
-    def writing(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that has a pool to itself; with `dry_run` one that leaves nothing.
-
-        Raises:
-            StoreError: another revision of the arithmetic rated the pool.
-        """
-        with self.locking(pool_name, dry_run=dry_run) as (connection, pool):
-            refuse_other_arithmetic(pool)
-            yield connection, pool
-
-    @contextmanager
-    def locking(self, pool_name: str, *, dry_run: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
-        """As `writing`, also where another arithmetic rated the pool: for what rates it from its first event on."""
-        began = time.perf_counter()
-        with write_transaction(self.engine, dry_run=dry_run) as connection:
-            pool = lock_pool(connection, pool_name)
-            locked = time.perf_counter()
-            yield connection, pool
-        self.writes[pool_name] += not dry_run
-        self.observe_write(pool_name, locked - began, time.perf_counter() - locked)
-
-    # Pools
-
-    def create_pool(self, name: str, system: System, *, actor: str = "") -> None:
-        """Open a ladder.
-
-        Raises:
-            StoreError: there is one of that name.
-            ParameterError: the rule for names refuses it.
-        """
-        with write_transaction(self.engine) as connection:
-            administration.create(connection, name, system, actor)
-
-    def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
-        """Rate a pool with another system from its first event on.
-
-        Returns:
-            How many rows of the ledger changed.
-
-        Raises:
-            ResultsError: an event lacks what the system needs.
-        """
-        with self.locking(pool_name) as (connection, pool):
-            return len(administration.configure(connection, pool, system, actor).written)
-
-    def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment.
-
-        Args:
-            starts: the moment, with its zone.
-            keep: from 0 (all start level) to 1 (nothing changes).
-
-        Returns:
-            How many rows of the ledger changed.
-
-        Raises:
-            ParameterError: the share is not from 0 to 1.
-            StoreError: there is another season of that name.
-        """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = administration.begin_season(connection, pool, name, starts, keep, actor)
-            return len(rerated.written) if rerated else 0
 
     # Results
 
@@ -115,12 +38,14 @@ class Store(EventReader):
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
         dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> list[Receipt]:
         """Take the results of one event or several; each once, however often it is sent.
 
         Args:
             actor: who sent it, for the log.
-            dry_run: store nothing, and list every change that would come.
+            dry_run: store nothing, and list the largest changes that would come in the first receipt.
+            effects_after: of a dry run, the `next` of the page of effects before.
             rows: as `podium.rate` takes results; `started_at` is required.
             match_ids: the registered match of each event that is the result of one.
 
@@ -133,8 +58,8 @@ class Store(EventReader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.submit(connection, pool, rows, actor, match_ids or {}, dry_run=dry_run)
+        prepare = submission.submission(rows, actor, match_ids or {})
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
@@ -150,7 +75,7 @@ class Store(EventReader):
         try:
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
-                    return [*submission.submit_together(connection, pool, sent)]
+                    return [*execution.execute(connection, pool, submission.submissions_together(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
@@ -173,25 +98,28 @@ class Store(EventReader):
         rows: Any,
         *,
         actor: str = "",
+        reason: str = "",
         versions: Collection[str] | None = None,
         dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Correct an event; every rating becomes what it would have been. Content that it has already is a duplicate.
 
         Args:
+            reason: why, for the log; it may be blanked later.
             rows: the event as it should have been, as `podium.rate` takes results.
             versions: those that the correction may be of, as `event_version` has them; any where None.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
             ResultsError: the rows are refused, or are not one event.
             StaleError: the event has another version.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return submission.amend(connection, pool, rows, actor, versions=versions, dry_run=dry_run)
+        prepare = submission.amendment(rows, actor, admit_reason(reason), versions=versions)
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def void(
         self,
@@ -199,23 +127,26 @@ class Store(EventReader):
         event_id: str,
         *,
         actor: str = "",
+        reason: str = "",
         versions: Collection[str] | None = None,
         dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
         Args:
+            reason: why, for the log; it may be blanked later.
             versions: those that the correction may be of, as `event_version` has them; any where None.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return voiding.void(connection, pool, event_id, actor, versions=versions, dry_run=dry_run)
+        prepare = submission.voiding(event_id, actor, voided=True, reason=admit_reason(reason), versions=versions)
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def restore(
         self,
@@ -223,23 +154,26 @@ class Store(EventReader):
         event_id: str,
         *,
         actor: str = "",
+        reason: str = "",
         versions: Collection[str] | None = None,
         dry_run: bool = False,
+        effects_after: str | None = None,
     ) -> Receipt:
         """Let a voided event count again.
 
         Args:
+            reason: why, for the log; it may be blanked later.
             versions: those that the correction may be of, as `event_version` has them; any where None.
 
         Returns:
-            A receipt; with `dry_run` it has every change that would come.
+            A receipt; with `dry_run` it has the largest changes that would come.
 
         Raises:
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        with self.writing(pool_name, dry_run=dry_run) as (connection, pool):
-            return voiding.restore(connection, pool, event_id, actor, versions=versions, dry_run=dry_run)
+        prepare = submission.voiding(event_id, actor, voided=False, reason=admit_reason(reason), versions=versions)
+        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def event_version(self, pool_name: str, event_id: str) -> str:
         """Say which version of an event there is, for a correction of it and no other.
@@ -276,8 +210,11 @@ class Store(EventReader):
 
     # Players
 
-    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "") -> int:
+    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed.
@@ -287,14 +224,15 @@ class Store(EventReader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.merge(connection, pool, name, into, actor)
-            return len(rerated.written) if rerated else 0
+        return self._execute(pool_name, accounts.merging(name, into, actor, admit_reason(reason)))
 
-    def unmerge(self, pool_name: str, name: str, *, actor: str = "") -> int:
+    def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Results that came under its name since are its own too; accounts that were merged into it before stay so.
+
+        Args:
+            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed; 0 where it is a player of its own already.
@@ -303,9 +241,7 @@ class Store(EventReader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        with self.writing(pool_name) as (connection, pool):
-            rerated = accounts.unmerge(connection, pool, name, actor)
-            return len(rerated.written) if rerated else 0
+        return self._execute(pool_name, accounts.unmerging(name, actor, admit_reason(reason)))
 
     def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
         """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
@@ -319,7 +255,7 @@ class Store(EventReader):
             append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere. No rating moves.
+        """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
         Returns:
             The pseudonym.
@@ -327,14 +263,28 @@ class Store(EventReader):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.writing(pool_name) as (connection, pool):
-            number, pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            pseudonym = players.pseudonymise(connection, pool, name)
+            append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
+            reasons.blank_naming(connection, pool, pseudonym.forgotten, actor)
         truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
-        return pseudonym
+        return pseudonym.name
+
+    def blank_reason(self, pool_name: str, seq: int, *, actor: str = "") -> None:
+        """Forget the reason that a correction was given; that it was blanked is in the log.
+
+        Args:
+            seq: the number of the correction's log entry.
+
+        Raises:
+            UnknownError: no such pool, or the entry has no reason.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            reasons.blank(connection, pool, seq, actor)
+        truncate_wal(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
-        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt.
+        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
         Args:
             day: since 1970; today where None. Nothing is done for a day that has them.
@@ -346,7 +296,10 @@ class Store(EventReader):
             ParameterError: the day is in the future.
         """
         with self.reading(pool_name) as (connection, pool):
-            if not snapshots.due_days(connection, pool, day):
-                return {}
-        with self.writing(pool_name) as (connection, pool):
-            return {each: snapshots.take(connection, pool, each) for each in snapshots.due_days(connection, pool, day)}
+            due = snapshots.due_days(connection, pool, day)
+        players: dict[int, int] = {}
+        for each in due:  # other writers have their turn between two days
+            with self.writing(pool_name, even_closed=True) as (connection, pool):
+                if each in snapshots.due_days(connection, pool, each):
+                    players[each] = snapshots.take(connection, pool, each)
+        return players

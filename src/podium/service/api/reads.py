@@ -38,8 +38,8 @@ from podium.store.read.models import (
     RankedPlayer,
     RatingCount,
     Season,
+    field_chances,
 )
-from podium.store.read.tables import field_chances
 from podium.store.write.registrations import RegisteredMatch
 
 router = APIRouter(prefix=POOLS_PATH)

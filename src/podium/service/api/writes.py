@@ -1,9 +1,11 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
+import functools
 from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
@@ -21,12 +23,14 @@ from podium.service.api.models import (
     NewSeason,
     Rerated,
 )
+from podium.service.http.access import refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.preconditions import IfMatch, versions_in
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
+from podium.store import Store
 from podium.store.derive import snapshots
 from podium.store.read.models import PoolSummary
 from podium.store.write.receipts import Receipt
@@ -36,7 +40,13 @@ router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
 EVENT_OR_BATCH: type[Event | Batch] = Event
-DryRun = Annotated[bool, Query(description="Return every change that would follow, and store nothing.")]
+Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
+DryRun = Annotated[
+    bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
+]
+EffectsAfter = Annotated[
+    str | None, Query(description="Of a dry run: the `next` of the receipt before, for the next smaller effects.")
+]
 
 
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
@@ -53,6 +63,7 @@ async def configure(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
 ) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
+    refuse_limited_reach(request)
     system = requested_system(await read_body(request, Configuration))
     return Rerated(rerated=await run_in(threads.writing, store.configure, pool, system, actor=key))
 
@@ -65,6 +76,7 @@ async def begin_season(
 ) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment on."""
     body = await read_body(request, NewSeason)
+    refuse_out_of_reach(request, [body.starts_at])
     rerated = await run_in(
         threads.writing, store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key
     )
@@ -106,15 +118,19 @@ async def submit(
     key: Writer,
     *,
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     body = await read_body(request, EVENT_OR_BATCH, events=Batch)
     events = body.events if isinstance(body, Batch) else [body]
     refuse_repeated(events)
+    refuse_out_of_reach(request, [each.started_at for each in events])
     rows = [row for each in events for row in each.rows()]
     match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
     if dry_run:
-        receipts = await run_in(threads.writing, store.submit, pool, rows, match_ids=match_ids, dry_run=True)
+        receipts = await run_in(
+            threads.planning, store.submit, pool, rows, match_ids=match_ids, dry_run=True, effects_after=effects_after
+        )
         return json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, rows, key, match_ids)
     for each in receipts:
@@ -153,7 +169,9 @@ async def amend(
     key: Admin,
     *,
     if_match: IfMatch = None,
+    reason: Reason = "",
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> Response:
     """Correct an event; every rating becomes what it would have been."""
     body = await read_body(request, Event)
@@ -161,9 +179,13 @@ async def amend(
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    receipt = await run_in(
-        threads.writing, store.amend, pool, body.rows(), actor=key, versions=versions_in(if_match), dry_run=dry_run
-    )
+    refuse_out_of_reach(request, [body.started_at])
+    correction = functools.partial(
+        store.amend, pool, body.rows(), actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
+        effects_after=effects_after,
+    )  # fmt: skip
+    await refuse_old_event(request, store, pool, event_id)
+    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
     return correction_response(metrics, pool, receipt)
 
 
@@ -171,6 +193,7 @@ async def amend(
     "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
 async def void(
+    request: Request,
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
@@ -179,12 +202,17 @@ async def void(
     key: Admin,
     *,
     if_match: IfMatch = None,
+    reason: Reason = "",
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    receipt = await run_in(
-        threads.writing, store.void, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
-    )
+    correction = functools.partial(
+        store.void, pool, event_id, actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
+        effects_after=effects_after,
+    )  # fmt: skip
+    await refuse_old_event(request, store, pool, event_id)
+    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
     return correction_response(metrics, pool, receipt)
 
 
@@ -192,6 +220,7 @@ async def void(
     "/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
 async def restore(
+    request: Request,
     pool: PoolName,
     event_id: EventId,
     store: CurrentStore,
@@ -200,18 +229,35 @@ async def restore(
     key: Admin,
     *,
     if_match: IfMatch = None,
+    reason: Reason = "",
     dry_run: DryRun = False,
+    effects_after: EffectsAfter = None,
 ) -> Response:
     """Restore a voided event: it counts again."""
-    receipt = await run_in(
-        threads.writing, store.restore, pool, event_id, actor=key, versions=versions_in(if_match), dry_run=dry_run
-    )
+    correction = functools.partial(
+        store.restore, pool, event_id, actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
+        effects_after=effects_after,
+    )  # fmt: skip
+    await refuse_old_event(request, store, pool, event_id)
+    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
     return correction_response(metrics, pool, receipt)
+
+
+async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
+    """Refuse the correction of an event that the request's key does not reach.
+
+    Raises:
+        AccessError: it does not.
+        UnknownError: there is no such pool or event.
+    """
+    if request.state.key.reach_s is not None:
+        event = await run_in_threadpool(store.event, pool, event_id)
+        refuse_out_of_reach(request, [event.started_at])
 
 
 def correction_response(metrics: Metrics, pool: str, receipt: Receipt) -> Response:
     """Return a correction's receipt, and count what it rated again; a dry run counts nothing."""
-    if not receipt.effects:
+    if receipt.totals is None:
         metrics.rerated.labels(pool).inc(receipt.rerated)
     return json_response(Receipt, receipt)
 
@@ -231,18 +277,30 @@ async def register(
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin) -> Rerated:
+async def merge(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin, *, reason: Reason = ""
+) -> Rerated:
     """Let one player's results be another's."""
+    refuse_limited_reach(request)
     body = await read_body(request, Merge)
-    return Rerated(rerated=await run_in(threads.writing, store.merge, pool, body.player, body.into, actor=key))
+    rerated = await run_in(threads.writing, store.merge, pool, body.player, body.into, actor=key, reason=reason)
+    return Rerated(rerated=rerated)
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
 async def unmerge(
-    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
+    request: Request,
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    key: Admin,
+    *,
+    reason: Reason = "",
 ) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    return Rerated(rerated=await run_in(threads.writing, store.unmerge, pool, player, actor=key))
+    refuse_limited_reach(request)
+    return Rerated(rerated=await run_in(threads.writing, store.unmerge, pool, player, actor=key, reason=reason))
 
 
 @router.post(

@@ -2,7 +2,8 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from fastapi import Request
@@ -105,6 +106,40 @@ def client_site(request: Request) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(IPv6Network((int(address), IPV6_SITE_BITS), strict=False))
+
+
+def refuse_out_of_reach(request: Request, moments: Iterable[datetime]) -> None:
+    """Refuse what reaches further back than the request's key may.
+
+    Args:
+        request: whose key has its role already.
+        moments: the starts of the events that are sent or corrected.
+
+    Raises:
+        AccessError: an event started before what the key reaches.
+    """
+    key: ApiKey = request.state.key
+    if key.reach_s is None:
+        return
+    limit = datetime.now(UTC) - timedelta(seconds=key.reach_s)
+    for moment in moments:
+        if moment < limit:
+            days = key.reach_s / timedelta(days=1).total_seconds()
+            raise AccessError(
+                403, f"this key reaches back {days:g} days, and the event started at {moment.isoformat()}; "
+                "take a key that reaches further",
+            )  # fmt: skip
+
+
+def refuse_limited_reach(request: Request) -> None:
+    """Refuse a key that reaches back only so far for what rates a whole pool or career again.
+
+    Raises:
+        AccessError: it does.
+    """
+    key: ApiKey = request.state.key
+    if key.reach_s is not None:
+        raise AccessError(403, "this may rate everything again; take a key whose reach has no limit")
 
 
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:

@@ -14,8 +14,8 @@ from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsEr
 from podium.service.http.access import AccessError
 from podium.service.http.request_ids import HEADER, current_request_id
 from podium.service.http.strict_json import RefusedError
+from podium.store.derive.events import StaleError
 from podium.store.sql.database import StoreError, UnavailableError
-from podium.store.write.versions import StaleError
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {

@@ -1,26 +1,36 @@
-"""Events as they stand: their rows, and the changes of ratings of each."""
+"""Events as they stand: their rows and versions, and the changes of ratings of each.
 
+Whoever corrects an event may say which version the correction is of.
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
+from podium.store.derive.proposal import VOIDED
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, key_params
 from podium.store.sql.among import among, values
+from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event
 
 SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
 SELECT_CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating)
     .where(
-        change.c.pool_id == sa.bindparam("pool"),
+        change.c.generation_id == sa.bindparam("generation"),
         change.c.started_at == sa.bindparam("started_at"),
         change.c.seq == sa.bindparam("seq"),
     )
     .order_by(change.c.place)
 )
+
+
+class StaleError(StoreError):
+    """The event has changed since the version that a correction is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +62,21 @@ def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Ch
     return tuple(
         Change(names[row.player_id], row.rating_before, row.rating, row.rating - row.rating_before) for row in rows
     )
+
+
+def version_of(row: Any) -> str:
+    """The version of an event's row: it changes with the content, and when the event is voided or restored."""
+    return f"{row.content_seq}-voided" if row.status == VOIDED else f"{row.content_seq}"
+
+
+def require_version(row: Any, versions: Collection[str] | None) -> None:
+    """Refuse a correction of another version than the event has.
+
+    Args:
+        versions: those it may have; any where None.
+
+    Raises:
+        StaleError: it has none of them.
+    """
+    if versions is not None and version_of(row) not in versions:
+        raise StaleError(f"event {row.event_id!r} has changed since; read it again, and then correct it")

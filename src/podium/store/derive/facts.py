@@ -1,4 +1,4 @@
-"""Facts about events, matches, seasons and accounts: by the log alone, and as the tables have them."""
+"""Facts about events, matches, seasons, accounts and the pool: by the log alone, and as the tables have them."""
 
 import json
 from datetime import datetime
@@ -6,8 +6,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.derive.rerating import SUPERSEDED, VOIDED
-from podium.store.log.log import AMEND, CONFIGURE, MERGE, REGISTER, RESTORE, SEASON, SUBMIT, UNMERGE, VOID
+from podium.store.derive.proposal import SUPERSEDED, VOIDED
+from podium.store.log.log import (
+    AMEND,
+    CLOSE,
+    CONFIGURE,
+    MERGE,
+    REGISTER,
+    REOPEN,
+    RESTORE,
+    SEASON,
+    SUBMIT,
+    UNMERGE,
+    VOID,
+)
 from podium.store.log.merging import follow_entry, resolved
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import event, log, merged, pools, registration, season
@@ -26,6 +38,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     facts: Facts = {}
     events: dict[str, dict[str, Any]] = {}
     direct: dict[int, int | None] = {}
+    closed = False
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
@@ -42,9 +55,12 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
             facts["season", row.subject] = row.seq, body["started_at"], body["keep"]
         elif row.kind == CONFIGURE:
             body = json.loads(row.body)
-            facts["pool", ""] = body["system"], body["parameters"]
+            facts["pool", "system"] = body["system"], body["parameters"]
+        elif row.kind in (CLOSE, REOPEN):
+            closed = row.kind == CLOSE
         elif row.kind in (MERGE, UNMERGE):
             follow_entry(direct, row.kind, row.subject, row.body)
+    facts["pool", "closed"] = closed
     facts |= {("account", account): end for account, end in resolved(direct).items()}
     results = standing_results(events)
     for event_id, details in events.items():
@@ -81,5 +97,29 @@ def stored_facts(connection: sa.Connection, pool: Pool) -> Facts:
     for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
         facts["account", row.player_id] = row.into_id
     for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
-        facts["pool", ""] = row.system, json.loads(row.parameters)
+        facts["pool", "system"] = row.system, json.loads(row.parameters)
+        facts["pool", "closed"] = row.closed
     return facts
+
+
+def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
+    """Store the facts of a pool that has none yet; no event is rated by that."""
+    rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], season: [], merged: []}
+    for (subject, name), fact in facts.items():
+        if subject == "event":
+            seq, content_seq, started_at, match_id, present, status = fact
+            row = {"event_id": name, "seq": seq, "content_seq": content_seq, "started_at": started_at}
+            row |= {"status": status, "reason": status, "match_id": match_id, "present": present}
+            rows[event].append(row)
+        elif subject == "match":
+            rows[registration].append({"match_id": name, "seq": fact[0], "expires_at": fact[1]})
+        elif subject == "season":
+            rows[season].append({"name": name, "seq": fact[0], "started_at": fact[1], "keep": fact[2]})
+        elif subject == "account":
+            rows[merged].append({"player_id": name, "into_id": fact})
+    for table, several in rows.items():
+        if several:
+            connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
+    system, parameters = facts["pool", "system"]
+    values = {"system": system, "parameters": json.dumps(parameters), "closed": facts["pool", "closed"]}
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))

@@ -77,12 +77,9 @@ def take(connection: sa.Connection, pool: Pool, day: int) -> int:
     return len(ranks)
 
 
-def retake(connection: sa.Connection, pool: Pool) -> int:
-    """Take the ranks of every stale day again, and return how many days there were."""
-    stale = [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
-    for day in stale:
-        take(connection, pool, day)
-    return len(stale)
+def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
+    """The days whose ranks a correction has spoilt, oldest first."""
+    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
 
 
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:

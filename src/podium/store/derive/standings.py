@@ -40,21 +40,22 @@ class Standing(NamedTuple):
 
 
 POOL: sa.BindParameter[int] = sa.bindparam("pool")
+GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
 BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
-SELECT_LEDGER = sa.select(change).where(change.c.pool_id == POOL, key_of(change) >= BOUND_KEY, BEFORE_END)
+SELECT_LEDGER = sa.select(change).where(change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END)
 
 
 def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
     """The statement for the newest change of each of some players before a key, by one walk of the index for each.
 
     Args:
-        conditions: which rows of `player`.
+        conditions: which rows of the pool's players.
         events_only: skip changes by a new season.
     """
     earlier = change.alias("earlier")
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
-        .where(earlier.c.pool_id == POOL, earlier.c.player_id == player.c.id)
+        .where(earlier.c.generation_id == GENERATION, earlier.c.player_id == player.c.id)
         .where(key_of(earlier) < BOUND_KEY)
         .where(*([earlier.c.place > 0] if events_only else []))
         .order_by(earlier.c.started_at.desc(), earlier.c.seq.desc())
@@ -65,15 +66,18 @@ def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = Fals
     return (
         sa.select(*(change.c[name] for name in ("player_id", "rating", "started_at", "seq", "state", "place")))
         .select_from(player)
-        .join(change, sa.and_(change.c.pool_id == POOL, change.c.player_id == player.c.id, key_of(change) == last))
-        .where(*conditions)
+        .join(
+            change,
+            sa.and_(change.c.generation_id == GENERATION, change.c.player_id == player.c.id, key_of(change) == last),
+        )
+        .where(player.c.pool_id == POOL, *conditions)
     )
 
 
 SELECT_NEWEST_CHANGES = newest_changes(among(player.c.id))
 SELECT_NEWEST_EVENTS = newest_changes(among(player.c.id), events_only=True)
-SELECT_ALL_NEWEST_CHANGES = newest_changes(player.c.pool_id == POOL)
-SELECT_ALL_NEWEST_EVENTS = newest_changes(player.c.pool_id == POOL, events_only=True)
+SELECT_ALL_NEWEST_CHANGES = newest_changes()
+SELECT_ALL_NEWEST_EVENTS = newest_changes(events_only=True)
 SELECT_STANDINGS = sa.select(
     standing.c.player_id,
     standing.c.rating,
@@ -81,22 +85,27 @@ SELECT_STANDINGS = sa.select(
     standing.c.seq,
     standing.c.played_at,
     standing.c.state,
-).where(standing.c.pool_id == POOL, among(standing.c.player_id))
+).where(standing.c.generation_id == GENERATION, among(standing.c.player_id))
 BOARD_COLUMNS = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
 SELECT_STANDING = (
     sa.select(*BOARD_COLUMNS)
-    .join(player, player.c.id == standing.c.player_id)
-    .where(standing.c.pool_id == POOL, player.c.id == sa.bindparam("player"))
+    .join(player, HAS_STANDING)
+    .where(standing.c.generation_id == GENERATION, player.c.id == sa.bindparam("player"))
 )
-SELECT_RATED_PLAYERS = sa.select(standing.c.player_id).where(standing.c.pool_id == POOL).order_by(standing.c.player_id)
+SELECT_RATED_PLAYERS = (
+    sa.select(standing.c.player_id).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
+)
 DELETE_CHANGE = sa.delete(change).where(
-    change.c.pool_id == POOL,
+    change.c.generation_id == GENERATION,
     change.c.started_at == sa.bindparam("started_at"),
     change.c.seq == sa.bindparam("seq"),
     change.c.player_id == sa.bindparam("player"),
 )
-DELETE_STANDING = sa.delete(standing).where(standing.c.pool_id == POOL, standing.c.player_id == sa.bindparam("player"))
-DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.pool_id == POOL, rank_count.c.players == 0)
+DELETE_STANDING = sa.delete(standing).where(
+    standing.c.generation_id == GENERATION, standing.c.player_id == sa.bindparam("player")
+)
+DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)
 DOUBLE = struct.Struct("<d")
@@ -114,7 +123,7 @@ def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: O
 
 def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
-    rows = connection.execute(SELECT_STANDINGS, {"pool": pool.id, "among": values(players)}).all()
+    rows = connection.execute(SELECT_STANDINGS, {"generation": pool.generation, "among": values(players)}).all()
     return {
         number: Standing(rating, started_at, seq, played_at, state)
         for number, rating, started_at, seq, played_at, state in rows
@@ -127,7 +136,9 @@ def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
     Raises:
         UnknownError: the player has no rating in the pool.
     """
-    row = connection.execute(SELECT_STANDING, {"pool": pool.id, "player": number_of(connection, pool, name)}).first()
+    row = connection.execute(
+        SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
+    ).first()
     if row is None:
         raise unrated_error(pool, name)
     return row
@@ -163,37 +174,40 @@ def newest_standings(
     }
 
 
-def write_changes(connection: sa.Connection, pool: Pool, old: Ledger, new: Ledger) -> Ledger:
-    """Write the difference of two ledgers, and return the rows that are new or other."""
-    removed = [
-        {"pool": pool.id, "started_at": started_at, "seq": seq, "player": number}
-        for started_at, seq, number in old
-        if (started_at, seq, number) not in new
+def write_changes(
+    connection: sa.Connection, pool: Pool, removed: Iterable[tuple[int, int, int]], written: Ledger
+) -> None:
+    """Write the difference of two ledgers: the keys that are gone, and the rows that are new or other."""
+    gone = [
+        {"generation": pool.generation, "started_at": started_at, "seq": seq, "player": number}
+        for started_at, seq, number in removed
     ]
-    written = {key: row for key, row in new.items() if old.get(key) != row}
-    if removed:
-        connection.execute(DELETE_CHANGE, removed)
-    upsert(connection, change, [(pool.id, *key, *row) for key, row in written.items()])
-    return written
+    if gone:
+        connection.execute(DELETE_CHANGE, gone)
+    upsert(connection, change, [(pool.generation, *key, *row) for key, row in written.items()])
 
 
 def refresh_standings(
     connection: sa.Connection, pool: Pool, old: Mapping[int, Standing], new: Mapping[int, Standing]
 ) -> None:
     """Write the standings that are not as before, and the counts of players by rating."""
-    events_offset = 8 * pool.system.state_type._fields.index("events")
-    removed = [{"pool": pool.id, "player": number} for number in old if number not in new]
+    removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
     if removed:
         connection.execute(DELETE_STANDING, removed)
-    rows = [
-        (pool.id, number, each.rating, int(DOUBLE.unpack_from(each.state, events_offset)[0]), *each[1:])
-        for number, each in new.items()
-        if old.get(number) != each
-    ]
-    upsert(connection, standing, rows)
+    upsert(
+        connection,
+        standing,
+        [standing_row(pool, number, each) for number, each in new.items() if old.get(number) != each],
+    )
     counts = buckets(each.rating for each in new.values())
     counts.subtract(buckets(each.rating for each in old.values()))
     count_ranks(connection, pool, counts)
+
+
+def standing_row(pool: Pool, number: int, each: Standing) -> tuple[Any, ...]:
+    """A standing as a row of its table."""
+    events = DOUBLE.unpack_from(each.state, 8 * pool.system.state_type._fields.index("events"))[0]
+    return (pool.generation, number, each.rating, int(events), *each[1:])
 
 
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
@@ -216,7 +230,7 @@ def buckets(ratings: Iterable[float]) -> Counter[tuple[int, int]]:
 def count_ranks(connection: sa.Connection, pool: Pool, counts: Counter[tuple[int, int]]) -> None:
     """Add to the counts of players, and delete those that become 0."""
     rows = [
-        {"pool_id": pool.id, "per_point": per_point, "bucket": part, "players": more}
+        {"generation_id": pool.generation, "per_point": per_point, "bucket": part, "players": more}
         for (per_point, part), more in counts.items()
         if more
     ]
@@ -224,14 +238,14 @@ def count_ranks(connection: sa.Connection, pool: Pool, counts: Counter[tuple[int
         return
     connection.execute(UPSERT_COUNTS[connection.dialect.name], rows)
     if any(row["players"] < 0 for row in rows):
-        connection.execute(DELETE_EMPTY_COUNTS, {"pool": pool.id})
+        connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
 
 
 def upsert_counts(insert: Any) -> Any:
     """The statement that adds to a count, or inserts it, by a dialect's `insert`."""
     statement = insert(rank_count)
     total = {"players": rank_count.c.players + statement.excluded.players}
-    return statement.on_conflict_do_update(index_elements=["pool_id", "per_point", "bucket"], set_=total)
+    return statement.on_conflict_do_update(index_elements=["generation_id", "per_point", "bucket"], set_=total)
 
 
 UPSERT_COUNTS = {"postgresql": upsert_counts(postgresql.insert), "sqlite": upsert_counts(sqlite.insert)}

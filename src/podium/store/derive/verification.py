@@ -13,7 +13,7 @@ from podium.arithmetic import ARITHMETIC
 from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, stored_facts
-from podium.store.derive.rerating import events_from, rate_segments, statuses_of
+from podium.store.derive.rating import events_from, rate_segments, statuses_of
 from podium.store.derive.standings import Ledger, LedgerRow, Standing, apply_ledger, buckets, stored_ledger
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
@@ -31,7 +31,8 @@ class Verification:
     events: int
     changes: int  # rows of the ledger
     differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
-    waits: tuple[str, ...]  # a sentence on each pool that another version rated
+    waits: tuple[str, ...]  # a sentence on each pool that another version left
+    heads: tuple[str, ...] = ()  # a sentence on the head of each pool's log
 
     @property
     def findings(self) -> list[str]:
@@ -111,7 +112,8 @@ def standing_differences(
     """Differences of standings, and of the counts of players by rating."""
     rating, events = (pool.system.state_type._fields.index(name) for name in ("rating", "events"))
     stored: dict[int, Any] = {
-        row.player_id: row for row in connection.execute(sa.select(standing).where(standing.c.pool_id == pool.id))
+        row.player_id: row
+        for row in connection.execute(sa.select(standing).where(standing.c.generation_id == pool.generation))
     }
     for number in sorted(expected.keys() | stored.keys()):
         if number not in expected:
@@ -122,7 +124,7 @@ def standing_differences(
         values = (last.state, last.started_at, last.seq, last.played_at, float(state[rating]), int(state[events]))
         if row is None or values != (row.state, row.started_at, row.seq, row.played_at, row.rating, row.events):
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
-    select = sa.select(rank_count).where(rank_count.c.pool_id == pool.id)
+    select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
     counts = buckets(each.rating for each in expected.values())
     stored_counts = {(row.per_point, row.bucket): row.players for row in connection.execute(select)}
     for per_point, part in sorted(counts.keys() | stored_counts.keys()):

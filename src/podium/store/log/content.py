@@ -14,7 +14,7 @@ from podium.results.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.reading import Results, read_results
-from podium.store.log.log import digest
+from podium.store.log.log import keyed_digest
 from podium.store.sql.timestamps import instant
 
 COLUMN_TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
@@ -43,9 +43,10 @@ class Content:
     players: tuple[str, ...]
     sent: "Content | None" = None  # with the names before they were normalised, where any was not in its normal form
 
-    def digest(self) -> bytes:
-        """The hash of the content with the players' names, not their numbers."""
-        return digest(b"".join(json_line(head, name) for head, name in zip(self.heads, self.players, strict=True)))
+    def digest(self, secret: bytes) -> bytes:
+        """The digest of the content with the players' names, not their numbers, with a pool's secret as its key."""
+        lines = (json_line(head, name) for head, name in zip(self.heads, self.players, strict=True))
+        return keyed_digest(b"".join(lines), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""

@@ -1,6 +1,7 @@
 """The append-only log: the only truth, from which everything else of a pool derives."""
 
 import hashlib
+import hmac
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,51 +9,89 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.store.log.chain import Head, entry_hash, newest_head, seal
 from podium.store.log.pools import Pool
-from podium.store.sql.schema import log
+from podium.store.sql.schema import log, reason
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants
 MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
 RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
+CLOSE, REOPEN = "close", "reopen"  # of the pool
+BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
+KINDS = (
+    SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
+    REOPEN, BLANK,
+)  # fmt: skip
+WITH_CONTENT = (SUBMIT, AMEND)  # whose body is an event's content, and whose digest tells a repeat
+DIGEST_BYTES = 16
 INSERT_LOG = sa.insert(log)
+INSERT_REASON = sa.insert(reason)
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
 
 
 class LogEntry(NamedTuple):
-    """An entry to be logged; its number, its pool and its time come as it is appended."""
+    """An entry to be logged; its number, its place, its pool and its time come as it is appended."""
 
     subject: str
     body: bytes
-    digest: bytes
     actor: str
+    digest: bytes = b""  # of an event's content
     match_id: str | None = None  # the registered match whose result an event is
     present: int | None = None  # how many of its entrants are in the result
+    reason: str = ""  # why it was done, in the actor's words
 
 
-def json_entry(subject: str, details: Any, actor: str) -> LogEntry:
+class Logged(NamedTuple):
+    """What became of entries that were appended."""
+
+    seqs: list[int]  # their numbers, rising in their order
+    head: Head  # of the log with them
+
+
+def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
     """An entry whose body is JSON; empty where `details` is None."""
     body = b"" if details is None else json.dumps(details, ensure_ascii=False).encode()
-    return LogEntry(subject, body, digest(body), actor)
+    return LogEntry(subject, body, actor, reason=reason)
 
 
-def digest(content: bytes) -> bytes:
-    """The hash that tells equal content from other content."""
-    return hashlib.blake2b(content, digest_size=16).digest()
+def keyed_digest(content: bytes, secret: bytes) -> bytes:
+    """The digest that tells equal content from other content, and tells nothing to whoever lacks the secret."""
+    return with_key(hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest(), secret)
 
 
-def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> list[int]:
-    """Write log entries, and return their sequence numbers, rising in their order, drawn while the pool is locked."""
+def with_key(digest: bytes, secret: bytes) -> bytes:
+    """A digest without a key, as earlier versions have it, made one with a key (RFC 2104, SHA-256, cut)."""
+    return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]
+
+
+def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> Logged:
+    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked.
+
+    Raises:
+        StoreError: the log is not chained yet.
+    """
+    head = newest_head(connection, pool)
     if not entries:
-        return []
+        return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
-    shared = {"pool_id": pool.id, "kind": kind, "received_at": received_at}
-    numbers = draw_numbers(connection, len(entries))
-    rows = [shared | {"seq": seq} | each._asdict() for seq, each in zip(numbers, entries, strict=True)]
+    seqs = draw_numbers(connection, len(entries))
+    previous, rows, reasons = bytes.fromhex(head.hash), list[dict[str, Any]](), list[dict[str, Any]]()
+    for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
+        row = entry._asdict() | {"pool_id": pool.id, "seq": seq, "kind": kind, "received_at": received_at}
+        text = row.pop("reason")
+        sealed = seal(text) if text else None
+        if sealed is not None:
+            reasons.append({"pool_id": pool.id, "seq": seq, "salt": sealed.salt, "text": sealed.text})
+        row |= {"place": place, "reason_hash": None if sealed is None else sealed.hash}
+        row["hash"] = previous = entry_hash(previous, row)
+        rows.append(row)
     connection.execute(INSERT_LOG, rows)
-    return numbers
+    if reasons:
+        connection.execute(INSERT_REASON, reasons)
+    return Logged(seqs, Head(head.place + len(rows), previous.hex()))
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:

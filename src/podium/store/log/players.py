@@ -1,6 +1,8 @@
 """Players by number, and the only places where their names stand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -18,18 +20,20 @@ SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL, among(play
 SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     alias.c.pool_id == sa.bindparam("pool"), among(alias.c.name)
 )
-SELECT_NAMES = sa.select(player.c.id, player.c.name).where(among(player.c.id))  # a number is one pool's
+SELECT_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL, among(player.c.id))
 SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL)
-INSERT_PLAYERS = sa.insert(player).returning(player.c.id, player.c.name, sort_by_parameter_order=True)
+SELECT_NEWEST_NUMBER = sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0)).where(IN_POOL)
+INSERT_PLAYERS = sa.insert(player)
 SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("pool"))
-DELETE_ALIASES = sa.delete(alias).where(
-    alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player")
-)
+OF_PLAYER = sa.and_(alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player"))
+SELECT_ALIASES = sa.select(alias.c.name).where(OF_PLAYER)
+DELETE_ALIASES = sa.delete(alias).where(OF_PLAYER)
 UPDATE_NAME = (
     sa.update(player)
-    .where(player.c.id == sa.bindparam("who"))
+    .where(IN_POOL, player.c.id == sa.bindparam("who"))
     .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
 )
+Numbering = Callable[[sa.Connection, Pool, Iterable[str]], tuple[dict[str, int], dict[int, str]]]
 SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
 
 
@@ -71,15 +75,41 @@ def numbers_of(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> d
 
 def numbers_and_newcomers(
     connection: sa.Connection, pool: Pool, names: Iterable[str]
-) -> tuple[dict[str, int], list[str]]:
+) -> tuple[dict[str, int], dict[int, str]]:
     """The numbers of players by name, and the names of the newcomers, who got theirs just now."""
+    numbers, newcomers = known_and_newcomers(connection, pool, names)
+    numbered: dict[int, str] = {}
+    if newcomers:
+        numbered = dict(zip(count(newest_number(connection, pool) + 1), newcomers, strict=False))
+        rows = [
+            {"pool_id": pool.id, "id": number, "name": name, "lookalike": key(name)}
+            for number, name in numbered.items()
+        ]
+        connection.execute(INSERT_PLAYERS, rows)
+    return numbers | {name: number for number, name in numbered.items()}, numbered
+
+
+def provisional_numbers(
+    connection: sa.Connection, pool: Pool, names: Iterable[str]
+) -> tuple[dict[str, int], dict[int, str]]:
+    """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
+    numbers, newcomers = known_and_newcomers(connection, pool, names)
+    numbered = {-k: name for k, name in enumerate(newcomers, start=1)}
+    return numbers | {name: number for number, name in numbered.items()}, numbered
+
+
+def known_and_newcomers(
+    connection: sa.Connection, pool: Pool, names: Iterable[str]
+) -> tuple[dict[str, int], list[str]]:
+    """The numbers of known players by name, and the other names, each once."""
     distinct = list(dict.fromkeys(names))
     numbers = known_numbers(connection, pool, distinct)
-    newcomers = [name for name in distinct if name not in numbers]
-    if newcomers:
-        rows = [{"pool_id": pool.id, "name": name, "lookalike": key(name)} for name in newcomers]
-        numbers |= {row.name: row.id for row in connection.execute(INSERT_PLAYERS, rows)}
-    return numbers, newcomers
+    return numbers, [name for name in distinct if name not in numbers]
+
+
+def newest_number(connection: sa.Connection, pool: Pool) -> int:
+    """The number of the newest player of a pool, which is locked; 0 where there is none."""
+    return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
 
 
 def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
@@ -90,6 +120,9 @@ def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
         connection.execute(SELECT_LOOKALIKES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
     ):
         known.setdefault(row.lookalike, []).append(row.name)
+    for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
+        if name not in known.setdefault(own, []):
+            known[own].append(name)
     lookalikes = {}
     for name, own in keys.items():
         others = (each for each in known.get(own, ())[:MAX_LOOKALIKES] if each != name and are_alike(name, each))
@@ -116,7 +149,7 @@ def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | Non
     if numbers is None:
         rows = connection.execute(SELECT_ALL_NAMES, {"pool": pool.id})
     else:
-        rows = connection.execute(SELECT_NAMES, {"among": values(numbers)})
+        rows = connection.execute(SELECT_NAMES, {"pool": pool.id, "among": values(numbers)})
     return dict(rows.all())
 
 
@@ -148,7 +181,7 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     if old != new:
         forget_alias(connection, pool, old)
         connection.execute(sa.insert(alias), {"pool_id": pool.id, "name": old, "player_id": number})
-        connection.execute(UPDATE_NAME, {"who": number, "new": new, "key": key(new)})
+        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": number, "new": new, "key": key(new)})
     return number
 
 
@@ -157,22 +190,31 @@ def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
     connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> tuple[int, str]:
-    """Give a player, and every account merged into it, a pseudonym, and forget every name.
+class Pseudonym(NamedTuple):
+    """What became of a player who is to be forgotten."""
 
-    Returns:
-        The player's number and pseudonym.
+    number: int
+    name: str
+    forgotten: tuple[str, ...]  # the names that the player's accounts had
+
+
+def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
+    """Give a player, and every account merged into it, a pseudonym, and forget every name.
 
     Raises:
         UnknownError: there is no such player.
     """
     number = number_of(connection, pool, name)
     accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
+    forgotten: set[str] = set()
     for account in accounts:
-        connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
+        params = {"pool": pool.id, "player": account}
+        names = {*names_of(connection, pool, [account]).values(), *connection.execute(SELECT_ALIASES, params).scalars()}
+        connection.execute(DELETE_ALIASES, params)
         pseudonym = free_name(connection, pool, account)
-        connection.execute(UPDATE_NAME, {"who": account, "new": pseudonym, "key": key(pseudonym)})
-    return number, names_of(connection, pool, [number])[number]
+        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": account, "new": pseudonym, "key": key(pseudonym)})
+        forgotten |= names - {pseudonym}
+    return Pseudonym(number, names_of(connection, pool, [number])[number], tuple(forgotten))
 
 
 def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:

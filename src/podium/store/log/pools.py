@@ -2,7 +2,10 @@
 
 import functools
 import json
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
@@ -10,9 +13,11 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.store.sql.database import StoreError, acquire_pool_lock
+from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import pools
 from podium.systems import find
+
+WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`
 
 
 class OrderKey(NamedTuple):
@@ -33,7 +38,7 @@ def key_of(table: "sa.FromClause") -> "sa.Tuple":
 
 def key_params(pool: "Pool", key: OrderKey) -> dict[str, int]:
     """The parameters of statements about a pool, from a position on or before it."""
-    return {"pool": pool.id, "started_at": key.started_at, "seq": key.seq}
+    return {"pool": pool.id, "generation": pool.generation, "started_at": key.started_at, "seq": key.seq}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,18 @@ class Pool:
     id: int
     name: str
     system: System
+    secret: bytes = field(repr=False)  # the key of its digests
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
+    closed: bool = False
+    generation: int = 0  # of the ledger, standings and counts that are read
+    staging: int | None = None  # the generation that is being staged
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
-        return cls(row.id, row.name, system_of(row.system, row.parameters), row.arithmetic)
+        system = system_of(row.system, row.parameters)
+        state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
+        return cls(row.id, row.name, system, *state)
 
     @property
     def is_outdated(self) -> bool:
@@ -100,6 +111,33 @@ def lock_pool(connection: sa.Connection, name: str) -> Pool:
     return get_pool(connection, name) if has_waited else pool  # its system may be another meanwhile
 
 
+def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
+    """Take the times of a transaction that wrote, and do nothing."""
+
+
+@contextmanager
+def locked_pool(
+    engine: sa.Engine, name: str, observe: WriteObserver = ignore_times
+) -> Iterator[tuple[sa.Connection, Pool]]:
+    """A transaction that has a pool to itself.
+
+    Args:
+        engine: of the database.
+        name: of the pool.
+        observe: gets the pool, the seconds until it was locked, and those after, once the transaction is committed.
+
+    Raises:
+        UnknownError: there is no pool of that name.
+        UnavailableError: the database cannot serve at the moment.
+    """
+    began = time.perf_counter()
+    with write_transaction(engine) as connection:
+        pool = lock_pool(connection, name)
+        locked = time.perf_counter()
+        yield connection, pool
+    observe(name, locked - began, time.perf_counter() - locked)
+
+
 def other_arithmetic(pool: Pool) -> str:
     """A sentence on a pool whose ratings are another version's, and what to do about it; empty for any other pool."""
     if pool.arithmetic == ARITHMETIC:
@@ -121,3 +159,23 @@ def refuse_other_arithmetic(pool: Pool) -> None:
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
+
+
+def refuse_closed(pool: Pool) -> None:
+    """Refuse to log anything more of a pool that is closed.
+
+    Raises:
+        StoreError: it is.
+    """
+    if pool.closed:
+        raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")
+
+
+def refuse_unwritable(pool: Pool) -> None:
+    """Refuse what moves ratings where nothing may.
+
+    Raises:
+        StoreError: another revision of the arithmetic rated the pool, or it is closed.
+    """
+    refuse_other_arithmetic(pool)
+    refuse_closed(pool)

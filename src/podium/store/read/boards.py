@@ -9,7 +9,14 @@ import sqlalchemy as sa
 
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import shared_ranks
-from podium.store.derive.standings import BOARD_COLUMNS, FINE_PER_POINT, bucket, get_standing, newest_standings
+from podium.store.derive.standings import (
+    BOARD_COLUMNS,
+    FINE_PER_POINT,
+    HAS_STANDING,
+    bucket,
+    get_standing,
+    newest_standings,
+)
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -18,12 +25,12 @@ from podium.store.read.states import states_of
 from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
 
-IN_POOL = standing.c.pool_id == sa.bindparam("pool")
+IN_POOL = standing.c.generation_id == sa.bindparam("generation")
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 SELECT_BOARD = (
     sa.select(*BOARD_COLUMNS)
-    .join(player, player.c.id == standing.c.player_id)
+    .join(player, HAS_STANDING)
     .where(IN_POOL)
     .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
     .limit(sa.bindparam("top"))
@@ -33,7 +40,7 @@ SELECT_BOARD_BEFORE = (
     SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
 )
 COUNT_PLAYERS = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
-    rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == sa.bindparam("fine")
+    rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")
 )
 COUNT_PLAYERS_ABOVE = COUNT_PLAYERS.where(
     rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end")
@@ -50,7 +57,7 @@ COUNT_TIED_ABOVE = (
 )
 SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
-    .where(rank_count.c.pool_id == sa.bindparam("pool"), rank_count.c.per_point == 1)
+    .where(rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
 )
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
@@ -64,7 +71,7 @@ def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -
     Args:
         after: rating and number of the last player of the page before, as its `next` says.
     """
-    params: dict[str, Any] = {"pool": pool.id, "top": top}
+    params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
     if after is None:
         rows = connection.execute(SELECT_BOARD, params).all()
     else:
@@ -78,7 +85,7 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
     if not rows:
         return ()
     first = 1 + count_better(connection, pool, rows[0].rating)
-    params = {"pool": pool.id, "rating": rows[0].rating, "number": rows[0].player_id}
+    params = {"pool": pool.id, "generation": pool.generation, "rating": rows[0].rating, "number": rows[0].player_id}
     tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()  # who stand on the page before
     ranks = shared_ranks([row.rating for row in rows])
     return tuple(
@@ -90,9 +97,18 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
 def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
     """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
-    above = connection.execute(COUNT_PLAYERS_ABOVE, {"pool": pool.id, "fine": 1, "above": point, "end": END_OF_BUCKETS})
-    beside = {"pool": pool.id, "fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
-    inside = {"pool": pool.id, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
+    above = connection.execute(
+        COUNT_PLAYERS_ABOVE,
+        {"pool": pool.id, "generation": pool.generation, "fine": 1, "above": point, "end": END_OF_BUCKETS},
+    )
+    beside = {
+        "pool": pool.id,
+        "generation": pool.generation,
+        "fine": FINE_PER_POINT,
+        "above": part,
+        "end": (point + 1) * FINE_PER_POINT,
+    }
+    inside = {"pool": pool.id, "generation": pool.generation, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
     counts = above, connection.execute(COUNT_PLAYERS_ABOVE, beside), connection.execute(COUNT_ABOVE_WITHIN, inside)
     return sum(int(each.scalar_one()) for each in counts)
 
@@ -104,7 +120,9 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    players = int(connection.execute(COUNT_PLAYERS, {"pool": pool.id, "fine": 1}).scalar_one())
+    players = int(
+        connection.execute(COUNT_PLAYERS, {"pool": pool.id, "generation": pool.generation, "fine": 1}).scalar_one()
+    )
     above = count_better(connection, pool, row.rating)
     percentile = 100.0 * (players - above) / players
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))
@@ -117,7 +135,13 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> t
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    params = {"pool": pool.id, "top": each, "rating": row.rating, "number": row.player_id}
+    params = {
+        "pool": pool.id,
+        "generation": pool.generation,
+        "top": each,
+        "rating": row.rating,
+        "number": row.player_id,
+    }
     above = connection.execute(SELECT_BOARD_BEFORE, params).all()
     below = connection.execute(SELECT_BOARD_AFTER, params).all()
     return with_ranks(connection, pool, [*reversed(above), row, *below])
@@ -125,9 +149,8 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> t
 
 def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
     """Players per whole rating, lowest first."""
-    return tuple(
-        RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, {"pool": pool.id})
-    )
+    params = {"pool": pool.id, "generation": pool.generation}
+    return tuple(RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, params))
 
 
 def eligible_board(
@@ -146,7 +169,8 @@ def eligible_board(
     """
     if at is None:
         rows = [
-            (row.player_id, row.played_at, row.state) for row in connection.execute(SELECT_STATES, {"pool": pool.id})
+            (row.player_id, row.played_at, row.state)
+            for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
         ]
     else:
         key = OrderKey(microseconds(at), 0 if before else 2**62)
@@ -170,5 +194,5 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
     if not pool.system.limits:
         return None
-    rows = connection.execute(SELECT_STATES, {"pool": pool.id})
+    rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))

@@ -1,6 +1,6 @@
 """Events, their reasons and the history as they are read from a store, each in one transaction."""
 
-from datetime import datetime
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -9,10 +9,11 @@ from podium.ledger.what_if import WhatIf
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import counting_results
-from podium.store.log.log import entries_after
+from podium.store.derive.rating import counting_results
 from podium.store.read import daily_ranks, events, seasons
+from podium.store.read.log_listing import listing
 from podium.store.read.models import DailyRank, EventDetails, LogRecord, RankedPlayer, Season
+from podium.store.read.pool_export import export_lines
 from podium.store.read.reader import Reader
 
 
@@ -90,13 +91,23 @@ class EventReader(Reader):
             most: entries to list.
 
         Returns:
-            The entries, without what they contain.
+            The entries, without what they contain: with why they were, unless that is blanked, and what a correction
+            moved, but for that of an imported pool.
         """
         with self.reading(pool_name) as (connection, pool):
-            return tuple(
-                LogRecord(row.seq, row.kind, row.subject, datetime.fromisoformat(row.received_at), row.actor)
-                for row in entries_after(connection, pool, after, most)
-            )
+            return listing(connection, pool, after, most)
+
+    def export_pool(self, pool_name: str) -> Iterator[str]:
+        """Write a pool as lines of JSON: its log with the chain, and its players' names.
+
+        Yields:
+            A line that says what follows, a line a player, and a line a log entry, all of one moment.
+
+        Raises:
+            StoreError: the log is not chained yet, or its chain is broken.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            yield from export_lines(connection, pool)
 
     def seasons(self, pool_name: str) -> tuple[Season, ...]:
         """List the seasons.

@@ -12,30 +12,29 @@ from podium.ledger.what_if import WhatIf
 from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event
-from podium.store.derive.rerating import as_table, with_names
+from podium.store.derive.rating import as_table, with_names
 from podium.store.derive.standings import standings_before, stored_standings
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
-from podium.store.read.models import CareerChange, EventDetails, ResultRow
+from podium.store.read.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.read.states import states_of
-from podium.store.read.tables import rows_as
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Whether rows of two tables are about one event."""
-    return sa.and_(*(one.c[name] == other.c[name] for name in ("pool_id", "started_at", "seq")))
+    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in ("started_at", "seq")))
 
 
 EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 SELECT_CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, same_event(event, change))
-    .where(change.c.pool_id == sa.bindparam("pool"), change.c.player_id == sa.bindparam("who"))
+    .outerjoin(event, sa.and_(event.c.pool_id == sa.bindparam("pool"), same_event(event, change)))
+    .where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
     .order_by(change.c.started_at.desc(), change.c.seq.desc())
     .limit(sa.bindparam("top"))
 )
@@ -135,7 +134,7 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
     Raises:
         UnknownError: the player has no rating here.
     """
-    params = {"pool": pool.id, "who": number_of(connection, pool, name), "top": top}
+    params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
         raise unrated_error(pool, name)
@@ -152,8 +151,8 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
             event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
             change.c.rating, change.c.state,
         )
-        .outerjoin(event, same_event(event, change))
-        .where(change.c.pool_id == pool.id)
+        .outerjoin(event, sa.and_(event.c.pool_id == pool.id, same_event(event, change)))
+        .where(change.c.generation_id == pool.generation)
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
     rows = connection.execute(changes).all()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from podium.ledger.explanation import Duels, Explanation
 from podium.ledger.groups import Group
 from podium.ledger.what_if import Alternative, WhatIf
-from podium.store.read.tables import rows_as
+from podium.store.read.models import rows_as
 
 
 @dataclass(frozen=True, slots=True)

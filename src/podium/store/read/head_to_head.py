@@ -11,15 +11,14 @@ from podium.engine.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import forecast
 from podium.results.reading import Results
-from podium.store.derive.rerating import as_table
+from podium.store.derive.rating import as_table
 from podium.store.log.content import read_bodies
 from podium.store.log.players import merges, number_of
 from podium.store.log.pools import Pool
 from podium.store.read.boards import rank
 from podium.store.read.events import same_event
-from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison
+from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison, extended
 from podium.store.read.states import player_states
-from podium.store.read.tables import extended
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
@@ -63,10 +62,10 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
             (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
         )
         .select_from(own)
-        .join(theirs, same_event(own, theirs))
-        .join(event, same_event(event, own))
+        .join(theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
+        .join(event, sa.and_(event.c.pool_id == pool.id, same_event(event, own)))
         .join(log, log.c.seq == event.c.content_seq)
-        .where(own.c.pool_id == pool.id, own.c.player_id == one, theirs.c.player_id == two)
+        .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
         .order_by(event.c.started_at.desc(), event.c.seq.desc())
         .limit(MAX_MEETINGS)
     )

@@ -5,13 +5,18 @@ answer where it is None.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+import polars as pl
+
+from podium.ledger.forecast import Forecast
 from podium.results.columns import STATUSES
 from podium.store.derive.events import Change
-from podium.store.derive.rerating import EVENT_STATUSES
+from podium.store.derive.proposal import EVENT_STATUSES
+
+Row = TypeVar("Row")
 
 
 def is_none(value: object) -> bool:
@@ -50,16 +55,31 @@ class PoolSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """What a correction moved."""
+
+    events: int = field(metadata={"description": "Events with a change that moved."})
+    players: int = field(metadata={"description": "Players who have one."})
+    largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
+
+
+@dataclass(frozen=True, slots=True)
 class LogRecord:
     """An entry of the log: something that was done to a ladder."""
 
     seq: int = field(metadata={"description": "Its number: rising, and never used again."})
+    place: int | None = field(metadata={"description": "Its place in the chain, from 1; null until it is chained."})
+    hash: str | None = field(metadata={"description": "Of all up to it, hexadecimal; null until it is chained."})
     kind: str = field(
         metadata={"description": "What was done: submit, amend, void, restore, register, merge and so on."}
     )
     subject: str = field(metadata={"description": "The event, match or season by its name; a player by number."})
     received_at: datetime = field(metadata={"description": "When it came."})
     actor: str = field(metadata={"description": "Who did it: the name of a key, or what a command was given."})
+    reason: str | None = field(metadata={"description": "Why; null where no reason was given, or it is blanked."})
+    moved: Moved | None = field(
+        metadata={"description": "What a correction moved; null of anything else, and in an imported pool."}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +292,26 @@ class FieldChances:
     )
     ranks: tuple[RankChance, ...] = field(metadata={"description": "Every entrant with every rank."})
     pairs: tuple[PairChance, ...] = field(metadata={"description": "Every entrant with every other."})
+
+
+def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
+    """The rows of a table, each as a dataclass whose fields are columns; those without a column have their default."""
+    model: Any = kind
+    present = set(table.columns)
+    columns = [each.name for each in fields(model) if each.name in present]
+    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table.select(columns).rows())
+
+
+def extended(kind: type[Row], base: Any, **more: Any) -> Row:
+    """A dataclass with all that one of its base class has, and more."""
+    return kind(**{each.name: getattr(base, each.name) for each in fields(base)}, **more)
+
+
+def field_chances(forecast: Forecast) -> FieldChances:
+    """The chances of a field, row by row."""
+    return FieldChances(
+        rows_as(EntrantChances, forecast.entrants),
+        tuple(forecast.entrants.filter(events=0)["player"]),
+        rows_as(RankChance, forecast.ranks),
+        rows_as(PairChance, forecast.pairs),
+    )

@@ -14,6 +14,8 @@ from podium.errors import UnknownError
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
 from podium.store.derive.verification import Verification, differences
+from podium.store.log import chain_check
+from podium.store.log.chain import WAITS, Head, is_chained
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
 from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic, settings_of
@@ -28,8 +30,8 @@ from podium.store.read.models import (
     PlayerRank,
     PoolSummary,
     RatingCount,
+    extended,
 )
-from podium.store.read.tables import extended
 from podium.store.sql.database import UnavailableError, open_database, read_transaction
 from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.write import registrations
@@ -305,13 +307,14 @@ class Reader:
         """
         return self.verification(pool_name).findings
 
-    def verification(self, pool_name: str | None = None) -> Verification:
-        """Compare what is kept with the log rated anew, bit for bit, after what the database finds wrong with itself.
+    def verification(self, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
+        """Check the chain of the log, and compare what is kept with the log rated anew, bit for bit.
 
-        A fault in one pool keeps no other from being compared.
+        Before that the database checks itself. A fault in one pool keeps no other from being compared.
 
         Args:
             pool_name: one pool; all where None.
+            heads: of receipts; the log of one of the pools must have each.
 
         Returns:
             How much was compared, and what was found.
@@ -319,8 +322,10 @@ class Reader:
         Raises:
             UnavailableError: the database cannot serve at the moment.
         """
-        found, waits = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)], []
+        found = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)]
+        waits, notes = list[str](), list[str]()
         compared: Counter[str] = Counter()
+        lacking: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
         try:
             names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
         except sa.exc.DatabaseError as error:
@@ -329,15 +334,23 @@ class Reader:
         for name in names:
             try:
                 with self.reading(name) as (connection, pool):
-                    reason = other_arithmetic(pool)
+                    reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
                     if reason:
                         waits.append(f"{name}: the pool {reason}")
+                    lacking[name] = {head: chain_check.lacking(connection, pool, head) for head in heads}
+                    notes.append(chain_check.head_note(connection, pool))
+                    found.extend(f"{name}: {each}" for each in chain_check.chain_faults(connection, pool))
                     found.extend(differences(connection, pool, compared))
             except (UnavailableError, UnknownError):
                 raise
             except Exception as error:
                 found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
-        return Verification(len(names), compared["events"], compared["changes"], tuple(found), tuple(waits))
+        for head in heads:
+            reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in lacking.items()]
+            if all(reasons):
+                found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
+        counts = len(names), compared["events"], compared["changes"]
+        return Verification(*counts, tuple(found), tuple(waits), tuple(notes))
 
 
 def first_line(error: Exception) -> str:

@@ -165,16 +165,14 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def write_transaction(engine: sa.Engine, *, dry_run: bool = False) -> Iterator[sa.Connection]:
-    """A transaction that is committed whole, or not at all; with `dry_run` never.
+def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that is committed whole, or not at all.
 
     Raises:
         UnavailableError: the database cannot serve at the moment.
     """
-    with explain_outage(), engine.connect() as connection, connection.begin() as transaction:
+    with explain_outage(), engine.connect() as connection, connection.begin():
         yield connection
-        if dry_run:
-            transaction.rollback()
 
 
 @contextmanager
@@ -248,9 +246,9 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
         command.upgrade(config, revision)
 
 
-def is_busy(error: sa.exc.OperationalError) -> bool:
+def is_busy(error: BaseException | None) -> bool:
     """Whether SQLite gave up waiting for another writer's turn to end."""
-    return sqlite_code(error.orig).startswith("SQLITE_BUSY")
+    return isinstance(error, sa.exc.DBAPIError) and sqlite_code(error.orig).startswith("SQLITE_BUSY")
 
 
 def acquire_pool_lock(connection: sa.Connection, pool_id: int) -> bool:

@@ -1,7 +1,8 @@
 """The tables. States are exact doubles, little-endian, one after the other; entries are lines of JSON.
 
 Names stand in `player` and `alias` alone: everything else knows a player by number, so that a player can be renamed
-or forgotten without touching what was logged.
+or forgotten without touching what was logged. Players are numbered within their pool, so that a number means the same
+wherever the pool's log is read.
 """
 
 from sqlalchemy import (
@@ -10,6 +11,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -32,6 +34,12 @@ metadata = MetaData(
 )
 Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
 
+
+def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
+    """The constraint that a column has the number of a player of the row's pool."""
+    return ForeignKeyConstraint(["pool_id", column], ["player.pool_id", "player.id"])
+
+
 pools = Table(
     "pool",
     metadata,
@@ -40,26 +48,34 @@ pools = Table(
     Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
     Column("parameters", Text, nullable=False),  # JSON
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
+    Column("secret", LargeBinary, nullable=True),  # the key of the digests in its log; never leaves the database
+    Column(
+        "closed", Boolean, nullable=False, server_default=false()
+    ),  # as the newest entry says that closes or opens it
+    Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
+    Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
 )
 
 player = Table(
     "player",
     metadata,
-    Column("id", Number, primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
     Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name; empty until a pool is upgraded
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
+    sqlite_with_rowid=False,
 )
 
 alias = Table(  # names that players had, under which servers may still send them
     "alias",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("pool_id", Number, primary_key=True),
     Column("name", Text, primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), nullable=False),
-    Index(None, "player_id"),
+    Column("player_id", Number, nullable=False),
+    player_of_pool(),
+    Index(None, "pool_id", "player_id"),
 )
 
 log = Table(
@@ -70,13 +86,26 @@ log = Table(
     Column("kind", String(16), nullable=False),  # see podium.store.log.log
     Column("subject", Text, nullable=False),  # an event, a match, a season, or a player's number
     Column("body", LargeBinary, nullable=False),  # entries, a line of JSON each; or JSON of what the kind needs
-    Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent
+    Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent, keyed; empty for the rest
     Column("match_id", Text, nullable=True),  # the registered match whose result an event is
     Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
     Column("received_at", String(32), nullable=False),  # ISO 8601; for people, never read by rating
     Column("actor", Text, nullable=False),
+    Column("place", BigInteger, nullable=True),  # in the chain of the pool, from 1; empty until a pool is upgraded
+    Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.store.log.chain
+    Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, where one was given
     Index(None, "pool_id", "seq"),
+    Index(None, "pool_id", "place", unique=True),
     sqlite_autoincrement=True,
+)
+
+reason = Table(  # why something was corrected, in the words of who did it; the text may be blanked
+    "reason",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("seq", Number, primary_key=True),  # of the log entry
+    Column("salt", LargeBinary, nullable=False),
+    Column("text", Text, nullable=False),
 )
 
 api_key = Table(
@@ -90,6 +119,7 @@ api_key = Table(
     Column("created_at", String(32), nullable=False),
     Column("revoked_at", String(32), nullable=True),  # for people: `revoked` is what counts
     Column("per_second", Double, nullable=True),  # requests; no limit where empty
+    Column("reach_s", Double, nullable=True),  # seconds back that events may have started; no limit where empty
     Column("revoked", Boolean, nullable=False, server_default=false()),  # for good, whatever a clock shows
     Column("expires_at", String(32), nullable=True),  # never where empty
     Column("last_used_at", String(32), nullable=True),  # to a minute
@@ -130,9 +160,11 @@ event = Table(
 merged = Table(  # which account plays on as which, resolved to the end
     "merged",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
-    Column("into_id", Number, ForeignKey("player.id"), nullable=False),
+    Column("pool_id", Number, primary_key=True),
+    Column("player_id", Number, primary_key=True),
+    Column("into_id", Number, nullable=False),
+    player_of_pool(),
+    player_of_pool("into_id"),
 )
 
 registration = Table(
@@ -154,40 +186,67 @@ season = Table(
     Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
 )
 
+generation = (
+    Table(  # of a pool's ledger, standings and counts: one is read; another may be staged, or wait to be cleared
+        "generation",
+        metadata,
+        Column("id", Number, primary_key=True),
+        Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+        Column(
+            "active_at", BigInteger, nullable=True
+        ),  # microseconds since 1970 of its newest part, while it is staged
+        Column("touched_at", BigInteger, nullable=True),  # where the pool was rated again since its staging began
+        Column("touched_seq", Number, nullable=True),
+        Index(None, "pool_id"),
+        sqlite_autoincrement=True,
+    )
+)
+
+staged_status = Table(  # of events, that are to be theirs once the generation is read
+    "staged_status",
+    metadata,
+    Column("generation_id", Number, primary_key=True),
+    Column("started_at", BigInteger, primary_key=True),
+    Column("seq", Number, primary_key=True),
+    Column("status", String(16), nullable=False),
+    Column("reason", String(64), nullable=False),
+    sqlite_with_rowid=False,
+)
+
 change = Table(
     "change",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
     Column("started_at", BigInteger, primary_key=True),
     Column("seq", Number, primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
     Column("rating_before", Double, nullable=False),
     Column("rating", Double, nullable=False),
     Column("state", LargeBinary, nullable=False),  # after the event
-    Index(None, "pool_id", "player_id", "started_at", "seq"),
+    Index(None, "generation_id", "player_id", "started_at", "seq"),
     sqlite_with_rowid=False,
 )
 
 standing = Table(
     "standing",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("rating", Double, nullable=False),
     Column("events", Integer, nullable=False),
     Column("started_at", BigInteger, nullable=False),  # of the player's newest change
     Column("seq", Number, nullable=False),
     Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
     Column("state", LargeBinary, nullable=False),
-    Index(None, "pool_id", "rating", "player_id"),
+    Index(None, "generation_id", "rating", "player_id"),
     sqlite_with_rowid=False,
 )
 
 rank_count = Table(
     "rank_count",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("generation_id", Number, primary_key=True),
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
     Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
     Column("players", Integer, nullable=False),
@@ -205,11 +264,22 @@ snapshot_day = Table(
 snapshot = Table(
     "snapshot",
     metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("pool_id", Number, primary_key=True),
     Column("day", Integer, primary_key=True),  # since 1970: the board as of 00:00 UTC
-    Column("player_id", Number, ForeignKey("player.id"), primary_key=True),
+    Column("player_id", Number, primary_key=True),
     Column("rank", Integer, nullable=False),
     Column("rating", Double, nullable=False),
+    player_of_pool(),
     Index(None, "pool_id", "player_id", "day"),
     sqlite_with_rowid=False,
+)
+
+correction = Table(
+    "correction",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("seq", Number, primary_key=True),  # of the log entry that corrected something
+    Column("events", Integer, nullable=False),  # that have another change of a rating than before
+    Column("players", Integer, nullable=False),  # who have
+    Column("largest", Double, nullable=False),  # points by which a rating after an event is another than before
 )

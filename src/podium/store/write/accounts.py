@@ -8,19 +8,22 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError
-from podium.store.derive.rerating import IS_COUNTED, UNRATED, Rerated, rerate
+from podium.store.derive.proposal import UNRATED, Proposal
+from podium.store.derive.rating import IS_COUNTED
 from podium.store.derive.standings import get_standing
 from podium.store.log.content import read_bodies
-from podium.store.log.log import MERGE, UNMERGE, append, json_entry
+from podium.store.log.log import MERGE, UNMERGE, LogEntry, json_entry
 from podium.store.log.merging import logged_merges, resolved
-from podium.store.log.players import known_numbers, merges, names_of, unrated_error
+from podium.store.log.players import Numbering, known_numbers, merges, names_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, event, log, merged
+from podium.store.sql.schema import change, event, log
+from podium.store.write.execution import Prepare, Prepared, count_written
 
 IN_POOL = event.c.pool_id == sa.bindparam("pool")
 CHANGES_OF_PLAYER = sa.and_(
-    *(change.c[name] == event.c[name] for name in ("pool_id", "started_at", "seq")),
+    change.c.generation_id == sa.bindparam("generation"),
+    *(change.c[name] == event.c[name] for name in ("started_at", "seq")),
     change.c.player_id == sa.bindparam("who"),
 )
 SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
@@ -30,60 +33,74 @@ SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_PO
 SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
-def merge(connection: sa.Connection, pool: Pool, name: str, into: str, actor: str) -> Rerated | None:
-    """Let one player's results be another's, from the first on; None where they are already.
+def merging(name: str, into: str, actor: str, reason: str = "") -> Prepare[int]:
+    """Let one player's results be another's, from the first on; how many rows of the ledger changed.
 
-    Raises:
+    It raises:
         UnknownError: no such player has a rating.
         StoreError: they are one, or either was merged away itself.
         ResultsError: they met in an event that counts.
     """
-    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
-    if name in known and gone.get(known[name]) == known.get(into, 0):
-        return None
-    for each in (name, into):
-        if known.get(each) in gone:
-            (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
-            raise StoreError(f"{each!r} was merged into {stays!r}")
-    for each in (into, name):
-        get_standing(connection, pool, each)
-    account, end = known[name], known[into]
-    if account == end:
-        raise StoreError(f"{name!r} cannot be merged into itself")
-    ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
-    accounts = accounts_of(account, gone)
-    events = events_of(connection, pool, account)
-    table = read_bodies((row.body, row.started_at) for row in events)
-    refuse_meetings(table, accounts, accounts_of(end, gone), into)
-    append(connection, pool, MERGE, [json_entry(str(account), {"into": end}, actor)])
-    store_ends(connection, pool, ends)
-    return rerate_from_first(connection, pool, events, table, accounts)
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
+        if name in known and gone.get(known[name]) == known.get(into, 0):
+            return Prepared(None, count_written)
+        for each in (name, into):
+            if known.get(each) in gone:
+                (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
+                raise StoreError(f"{each!r} was merged into {stays!r}")
+        for each in (into, name):
+            get_standing(connection, pool, each)
+        account, end = known[name], known[into]
+        if account == end:
+            raise StoreError(f"{name!r} cannot be merged into itself")
+        ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
+        accounts = accounts_of(account, gone)
+        events = events_of(connection, pool, account)
+        table = read_bodies((row.body, row.started_at) for row in events)
+        refuse_meetings(table, accounts, accounts_of(end, gone), into)
+        entry = json_entry(str(account), {"into": end}, actor, reason)
+        return merged_otherwise(pool, MERGE, entry, ends, first_of(events, table, accounts))
+
+    return prepare
 
 
-def unmerge(connection: sa.Connection, pool: Pool, name: str, actor: str) -> Rerated | None:
-    """Let a merged account be a player of its own again, as if that merge had never been; None where it is already.
+def unmerging(name: str, actor: str, reason: str = "") -> Prepare[int]:
+    """Let a merged account be a player of its own again; how many rows of the ledger changed.
 
     Accounts that were merged into it before stay merged into it.
 
-    Raises:
+    It raises:
         UnknownError: there is no such player.
         StoreError: the account was never merged into another.
     """
-    account = known_numbers(connection, pool, [name]).get(name)
-    if account is None:
-        raise unrated_error(pool, name)
-    direct = logged_merges(connection, pool)
-    if account not in direct:
-        raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
-    if direct[account] is None:
-        return None
-    end = resolved(direct)[account]
-    append(connection, pool, UNMERGE, [json_entry(str(account), None, actor)])
-    ends = resolved(direct | {account: None})
-    store_ends(connection, pool, ends)
-    events = events_of(connection, pool, end)
-    table = read_bodies((row.body, row.started_at) for row in events)
-    return rerate_from_first(connection, pool, events, table, accounts_of(account, ends))
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        account = known_numbers(connection, pool, [name]).get(name)
+        if account is None:
+            raise unrated_error(pool, name)
+        direct = logged_merges(connection, pool)
+        if account not in direct:
+            raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+        if direct[account] is None:
+            return Prepared(None, count_written)
+        end = resolved(direct)[account]
+        ends = resolved(direct | {account: None})
+        events = events_of(connection, pool, end)
+        table = read_bodies((row.body, row.started_at) for row in events)
+        entry = json_entry(str(account), None, actor, reason)
+        return merged_otherwise(pool, UNMERGE, entry, ends, first_of(events, table, accounts_of(account, ends)))
+
+    return prepare
+
+
+def merged_otherwise(
+    pool: Pool, kind: str, entry: LogEntry, ends: Mapping[int, int], first: OrderKey | None
+) -> Prepared[int]:
+    """The proposal of other merges, which move ratings from a position on, or none."""
+    touched = () if first is None else (first,)
+    return Prepared(Proposal(pool, kind, (entry,), touched, merged=ends, refuses_unrateable=False), count_written)
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
@@ -91,17 +108,9 @@ def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
     return {end, *(account for account, each in ends.items() if each == end)}
 
 
-def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -> None:
-    """Store which account each merged one plays on as."""
-    connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
-    if ends:
-        rows = [{"pool_id": pool.id, "player_id": account, "into_id": end} for account, end in ends.items()]
-        connection.execute(sa.insert(merged), rows)
-
-
 def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
     """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
-    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "who": player})]
+    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "generation": pool.generation, "who": player})]
     rows += connection.execute(SELECT_UNRATED_EVENTS, {"pool": pool.id})
     return sorted(rows, key=lambda row: (row.started_at, row.seq))
 
@@ -127,11 +136,8 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
             raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
 
 
-def rerate_from_first(
-    connection: sa.Connection, pool: Pool, events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]
-) -> Rerated | None:
-    """Rate from the first event on that has one of the accounts; None where none has."""
+def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> OrderKey | None:
+    """The position of the first event that has one of the accounts; None where none has."""
     theirs = pl.col("player").is_in([str(number) for number in accounts])
     ids = set(table.filter(theirs)["event_id"].to_list())
-    first = next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)
-    return None if first is None else rerate(connection, pool, first)
+    return next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)

@@ -1,28 +1,18 @@
 """What became of events that were sent or corrected, as it is answered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
 from podium.store.derive.events import Change, changes_of, get_event
-from podium.store.derive.rerating import EVENT_STATUSES, Rerated
-from podium.store.derive.standings import Ledger
+from podium.store.derive.proposal import EVENT_STATUSES, FIRST_PLACEHOLDER
+from podium.store.derive.rerated import Effect, Totals
+from podium.store.log.chain import Head
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
-from podium.store.sql.schema import event
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """How a change of another event moves."""
-
-    event_id: str | None = field(metadata={"description": "The event; null where a season began."})
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_was: float | None = field(metadata={"description": "The rating after the event until now; null if none."})
-    rating: float | None = field(metadata={"description": "The rating after it from now on; null if none."})
+from podium.store.write.execution import Done
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +20,7 @@ class Receipt:
     """What became of an event that was sent."""
 
     event_id: str = field(metadata={"description": "The event."})
-    seq: int = field(metadata={"description": "The number of its submission in the log."})
+    seq: int = field(metadata={"description": "The number of its submission in the log; 0 in a dry run of a new one."})
     status: str = field(
         metadata={"description": "What became of it.", "json_schema_extra": {"enum": [*EVENT_STATUSES]}}
     )
@@ -40,81 +30,93 @@ class Receipt:
         metadata={"description": "Its own changes of ratings, in the order of its rows."}
     )
     rerated: int = field(metadata={"description": "How many changes of other events it moved."})
-    effects: tuple[Effect, ...] = field(metadata={"description": "In a dry run, how each of those would move."})
+    effects: tuple[Effect, ...] = field(
+        metadata={"description": "Of a dry run, on its first receipt: the largest changes that would move."}
+    )
+    totals: Totals | None = field(metadata={"description": "Of a dry run, on its first receipt: how much would move."})
+    next: str | None = field(metadata={"description": "For `effects_after`; null where no effect follows."})
     warnings: tuple[str, ...] = field(metadata={"description": "Which new players have names like those of others."})
+    head: Head | None = field(
+        metadata={"description": "Keep it: `podium verify --head` finds what was removed since. Null in a dry run."}
+    )
 
 
 def receipts(
     connection: sa.Connection,
     pool: Pool,
     keys: Mapping[str, OrderKey],
-    rerated: Rerated | None,
+    done: Done,
     *,
     duplicates: AbstractSet[str] = frozenset(),
     warnings: Mapping[str, tuple[str, ...]] | None = None,
-    dry_run: bool = False,
 ) -> list[Receipt]:
-    """A receipt for each event, in the order of the keys.
+    """A receipt for each event, in the order of the keys; effects stand in the first.
 
     Args:
-        rerated: what was rated; None where nothing had to be.
+        connection: that sees what was done.
+        pool: with the system that rates it.
+        keys: the position of each event in the order of rating.
+        done: what was done, or would be.
         duplicates: events that were known with this very content.
         warnings: of events with new players whose names look like others.
-        dry_run: list the effects, since nothing is to be stored.
     """
+    rerated, proposal = done.rerated, done.proposal
     statuses = rerated.statuses if rerated else {}
-    changes = changes_among(connection, pool, {keys[each] for each in keys if each in statuses}, rerated)
-    own = {tuple(key) for event_id, key in keys.items() if event_id not in duplicates}
-    others = sum((at, seq) not in own for at, seq, _ in rerated.written) if rerated else 0
-    effects = effects_of(connection, pool, rerated) if rerated and dry_run else ()
+    changes = changes_among(connection, pool, [keys[each] for each in keys if each in statuses], done)
+    own = [key for event_id, key in keys.items() if event_id not in duplicates]
+    others = rerated.written - sum(rerated.written_at[key] for key in own) if rerated else 0
     answers = []
     for event_id, key in keys.items():
         duplicate = event_id in duplicates
         if event_id in statuses:
             (status, reason), event_changes = statuses[event_id], changes[key]
-        else:  # rating did not look at it: it is voided or superseded, or a duplicate from before the first that moved
+        elif proposal is not None and event_id in proposal.events:  # it is voided or superseded now
+            row, event_changes = proposal.events[event_id], ()
+            status, reason = row.status, row.reason
+        else:  # rating did not look at it: a duplicate from before the first that moved
             row = get_event(connection, pool, event_id)
             status, reason, event_changes = row.status, row.reason, changes_of(connection, pool, key)
         warned = (warnings or {}).get(event_id, ())
         rows_changed = 0 if duplicate else others
+        seq = key.seq if key.seq < FIRST_PLACEHOLDER else 0
         answers.append(
-            Receipt(event_id, key.seq, status, reason, duplicate, event_changes, rows_changed, effects, warned)
+            Receipt(
+                event_id=event_id,
+                seq=seq,
+                status=status,
+                reason=reason,
+                duplicate=duplicate,
+                changes=event_changes,
+                rerated=rows_changed,
+                effects=(),
+                totals=None,
+                next=None,
+                warnings=warned,
+                head=done.head,
+            )
         )
+    if done.effects is not None and answers:
+        effects = done.effects
+        answers[0] = replace(answers[0], effects=effects.listed, totals=effects.totals, next=effects.next)
     return answers
 
 
 def changes_among(
-    connection: sa.Connection, pool: Pool, keys: AbstractSet[OrderKey], rerated: Rerated | None
+    connection: sa.Connection, pool: Pool, keys: Iterable[OrderKey], done: Done
 ) -> dict[OrderKey, tuple[Change, ...]]:
     """The changes of events that were rated just now, in the order of their rows; no statement reads them again."""
-    if not keys or rerated is None:
+    if done.rerated is None:
         return {}
-    rows: dict[Any, list[tuple[int, int, Any]]] = {key: [] for key in keys}
-    for (at, seq, number), row in rerated.new.items():
-        if (at, seq) in rows:
-            rows[at, seq].append((row.place, number, row))
-    names = names_of(connection, pool, {number for each in rows.values() for _, number, _ in each})
+    rows = {key: done.rerated.rows.get(key, {}) for key in keys}
+    numbers = {number for ledger in rows.values() for _, _, number in ledger}
+    newcomers = done.proposal.newcomers if done.proposal else {}
+    names = dict(newcomers)
+    if numbers - names.keys():
+        names |= names_of(connection, pool, numbers - names.keys())
     return {
         key: tuple(
             Change(names[number], row.rating_before, row.rating, row.rating - row.rating_before)
-            for _, number, row in sorted(each)
+            for (_, _, number), row in sorted(ledger.items(), key=lambda each: (each[1].place, each[0]))
         )
-        for key, each in rows.items()
+        for key, ledger in rows.items()
     }
-
-
-def effects_of(connection: sa.Connection, pool: Pool, rerated: Rerated) -> tuple[Effect, ...]:
-    """Every change that is other than it was, in the order of rating."""
-    keys = sorted([*rerated.written, *(rerated.old.keys() - rerated.new.keys())])
-    first = keys[0][0] if keys else 0
-    selected = sa.select(event.c.seq, event.c.event_id).where(event.c.pool_id == pool.id, event.c.started_at >= first)
-    ids = {row.seq: row.event_id for row in connection.execute(selected)}
-    names = names_of(connection, pool, {number for _, _, number in keys})
-    return tuple(
-        Effect(ids.get(key[1]), names[key[2]], rating_in(rerated.old, key), rating_in(rerated.new, key)) for key in keys
-    )
-
-
-def rating_in(ledger: Ledger, key: tuple[int, int, int]) -> float | None:
-    """The rating of a row, where there is one."""
-    return ledger[key].rating if key in ledger else None

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit
-from podium.store.derive.rerating import SUPERSEDED, UPDATE_STATUS, VOIDED
+from podium.store.derive.proposal import SUPERSEDED, VOIDED, EventRow
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import REGISTER, append, json_entry
 from podium.store.log.players import admit_names, merges, names_of, numbers_of
@@ -29,7 +29,7 @@ SELECT_REGISTRATION = (
     .where(registration.c.pool_id == sa.bindparam("pool"), registration.c.match_id == sa.bindparam("match"))
 )
 SELECT_RESULTS = (
-    sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.present)
+    sa.select(event)
     .where(event.c.pool_id == sa.bindparam("pool"), event.c.match_id == sa.bindparam("match"))
     .order_by(event.c.present.desc(), event.c.seq)
 )
@@ -81,7 +81,7 @@ def register(
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
-    (seq,) = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
+    (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), registration_row)
 
@@ -160,19 +160,32 @@ def attendance(
     return len(entrants) - len(absent), absent
 
 
-def choose_result(connection: sa.Connection, pool: Pool, match_id: str | None) -> list[OrderKey]:
-    """Let the result with most of the entrants stand, the first of equals; the keys of those that it moved."""
+def choose_result(
+    connection: sa.Connection, pool: Pool, match_id: str | None, events: dict[str, EventRow]
+) -> list[OrderKey]:
+    """Let the result with most of the entrants stand, the first of equals.
+
+    Args:
+        connection: only reads.
+        pool: of the match.
+        match_id: of the match; nothing is done where None.
+        events: those that are to be new or other, by id; those that it moves are added.
+
+    Returns:
+        The positions of those that it moved.
+    """
     if match_id is None:
         return []
-    results = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    stored = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    results = {row.event_id: EventRow.from_row(row) for row in stored}
+    results |= {each.event_id: each for each in events.values() if each.match_id == match_id}
     moved, first = [], True
-    for row in results:
-        if row.status == VOIDED:
+    for each in sorted(results.values(), key=lambda each: (-(each.present or 0), each.seq)):
+        if each.status == VOIDED:
             continue
-        if first == (row.status == SUPERSEDED):
+        if first == (each.status == SUPERSEDED):
             status = "" if first else SUPERSEDED
-            params = {"pool": pool.id, "event": row.event_id, "status": status, "reason": status}
-            connection.execute(UPDATE_STATUS, params)
-            moved.append(OrderKey(row.started_at, row.seq))
+            events[each.event_id] = each._replace(status=status, reason=status)
+            moved.append(each.key)
         first = False
     return moved

@@ -48,9 +48,9 @@ def normalise_names(connection: sa.Connection, pool: Pool, actor: str) -> str:
     """
     changes = list(renamings(connection, pool))
     for each in reversed(changes):  # the later gives a name up before the earlier takes it
-        connection.execute(UPDATE_NAME, {"who": each.number, "new": each.new, "key": key(each.new)})
+        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": each.number, "new": each.new, "key": key(each.new)})
     for row in connection.execute(SELECT_WITHOUT_KEY, {"pool": pool.id}).all():
-        connection.execute(UPDATE_NAME, {"who": row.id, "new": row.name, "key": key(row.name)})
+        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": row.id, "new": row.name, "key": key(row.name)})
     append(connection, pool, RENAME, [json_entry(str(each.number), None, actor) for each in changes])
     if not changes:
         return ""

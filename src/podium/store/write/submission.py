@@ -1,49 +1,38 @@
-"""Results into the log, in the transaction that is open: each event is checked, numbered, logged, rated and answered.
+"""Results that are sent or corrected: each event is checked, numbered, proposed and answered.
 
-A verb for each thing that can be done to events comes first; below them are the five steps, in their order.
+What can be done to events comes first, each as what `podium.store.write.execution` executes; below are the steps.
 """
 
 import functools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.errors import Fault, NotFiniteError, ResultsError, UnknownError
+from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
-from podium.store.derive.events import SELECT_EVENTS, get_event
-from podium.store.derive.rerating import Rerated, rerate
+from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
+from podium.store.derive.proposal import FIRST_PLACEHOLDER, VOIDED, EventRow, Proposal
 from podium.store.log.content import Content, check_results, contents_of, difference
-from podium.store.log.log import AMEND, SUBMIT, LogEntry, append
-from podium.store.log.players import (
-    exact_numbers,
-    known_numbers,
-    lookalikes_of,
-    names_of,
-    numbers_and_newcomers,
-    numbers_of,
-)
+from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import event, log
+from podium.store.sql.schema import log
 from podium.store.write import registrations
+from podium.store.write.execution import Done, Prepare, Prepared
 from podium.store.write.one_player import refuse_player_twice
 from podium.store.write.receipts import Receipt, receipts
-from podium.store.write.versions import require_version
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)
     .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
     .order_by(log.c.seq)
 )
-INSERT_EVENTS = sa.insert(event)
-SAME_EVENT = sa.and_(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
-UPDATE_CONTENT = sa.update(event).where(SAME_EVENT).values(
-    content_seq=sa.bindparam("newest"), started_at=sa.bindparam("start"), present=sa.bindparam("entrants")
-)  # fmt: skip
 
 
 class ConflictError(StoreError):
@@ -64,100 +53,154 @@ Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of
 # What can be done
 
 
-def submit(
-    connection: sa.Connection,
-    pool: Pool,
-    rows: Any,
-    actor: str,
-    match_ids: Mapping[str, str],
-    *,
-    dry_run: bool = False,
-) -> list[Receipt]:
+def submission(rows: Any, actor: str, match_ids: Mapping[str, str]) -> Prepare[list[Receipt]]:
     """Log and rate events, each once; their receipts, in the order they were sent.
 
-    Raises:
+    It raises:
         ResultsError: the rows are refused, or an event lacks what the system needs.
         NotFiniteError: an event, or a later one after it, would make a rating no finite number.
         ConflictError: an event is known with other content.
         UnknownError: a match that is not registered, or of an event that is not among the rows.
     """
-    return take(connection, pool, check_events(connection, pool, rows, actor, match_ids), dry_run=dry_run)
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[Receipt]]:
+        return taking(connection, pool, check_events(connection, pool, rows, actor, match_ids), numbering)
+
+    return prepare
 
 
-def submit_together(connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]) -> list[list[Receipt]]:
+def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list[Receipt]]]:
     """Log and rate what several sent, each the rows of other events; each one's receipts."""
     every = [row for rows, _, _ in submissions for row in rows]
     owner = {row["event_id"]: k for k, (rows, _, _) in enumerate(submissions) for row in rows}
     matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
-    sent = {
-        event_id: each._replace(actor=submissions[owner[event_id]][1])
-        for event_id, each in check_events(connection, pool, every, "", matched).items()
-    }
-    by_submission: list[list[Receipt]] = [[] for _ in submissions]
-    for receipt in take(connection, pool, sent):
-        by_submission[owner[receipt.event_id]].append(receipt)
-    return by_submission
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[list[Receipt]]]:
+        sent = {
+            event_id: each._replace(actor=submissions[owner[event_id]][1])
+            for event_id, each in check_events(connection, pool, every, "", matched).items()
+        }
+        together = taking(connection, pool, sent, numbering)
+
+        def answer(connection: sa.Connection, done: Done) -> list[list[Receipt]]:
+            by_submission: list[list[Receipt]] = [[] for _ in submissions]
+            for receipt in together.answer(connection, done):
+                by_submission[owner[receipt.event_id]].append(receipt)
+            return by_submission
+
+        return Prepared(together.proposal, answer, together.known, together.sent)
+
+    return prepare
 
 
-def amend(
-    connection: sa.Connection,
-    pool: Pool,
-    rows: Any,
-    actor: str,
-    *,
-    versions: Collection[str] | None = None,
-    dry_run: bool = False,
-) -> Receipt:
+def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[str] | None = None) -> Prepare[Receipt]:
     """Log other content of an event, and rate again; a duplicate where it has that content already.
 
-    Raises:
+    It raises:
         UnknownError: there is no such event.
         ResultsError: the rows are refused, or are not one event.
         StaleError: the event has none of the versions.
     """
-    results = check_rows(connection, pool, rows)
-    contents = contents_of(results)
-    if len(contents) != 1:
-        raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
-    ((event_id, content),) = contents.items()
-    known = get_event(connection, pool, event_id)
-    if has_content(connection, pool, known, content):
-        key = OrderKey(known.started_at, known.seq)
-        (receipt,) = receipts(connection, pool, {event_id: key}, None, duplicates={event_id}, dry_run=dry_run)
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Receipt]:
+        results = check_rows(connection, pool, rows)
+        contents = contents_of(results)
+        if len(contents) != 1:
+            raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
+        ((event_id, content),) = contents.items()
+        known = EventRow.from_row(get_event(connection, pool, event_id))
+        if has_content(connection, pool, known, content):
+            return Prepared(None, receipt_of(pool, event_id, known.key))
+        require_version(known, versions)
+        numbers, newcomers = numbering(connection, pool, content.players)
+        refuse_player_twice(connection, pool, [content], numbers)
+        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
+            reason=reason
+        )
+        amended = known._replace(
+            content_seq=FIRST_PLACEHOLDER, started_at=content.started_at, present=entry.present, body=entry.body
+        )
+        changed = corrected(connection, pool, AMEND, entry, known, amended)
+        changed = replace(changed, newcomers=newcomers)
+        return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
+
+    return prepare
+
+
+def voiding(
+    event_id: str, actor: str, *, voided: bool, reason: str = "", versions: Collection[str] | None = None
+) -> Prepare[Receipt]:
+    """Let an event count for nothing, or again; a duplicate where it does so already.
+
+    It raises:
+        UnknownError: there is no such event.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[Receipt]:
+        known = EventRow.from_row(get_event(connection, pool, event_id))
+        if (known.status == VOIDED) == voided:
+            return Prepared(None, receipt_of(pool, event_id, known.key))
+        require_version(known, versions)
+        status = VOIDED if voided else ""
+        entry = json_entry(event_id, None, actor, reason)
+        changed = known._replace(status=status, reason=status)
+        proposal = corrected(connection, pool, VOID if voided else RESTORE, entry, known, changed)
+        return Prepared(proposal, receipt_of(pool, event_id, known.key), sent=[event_id])
+
+    return prepare
+
+
+def corrected(
+    connection: sa.Connection, pool: Pool, kind: str, entry: LogEntry, known: EventRow, changed: EventRow
+) -> Proposal:
+    """The proposal of an event that is to be another, and of what that makes of its match."""
+    events = {known.event_id: changed}
+    moved = registrations.choose_result(connection, pool, known.match_id, events)
+    return Proposal(pool, kind, (entry,), (known.key, changed.key, *moved), events)
+
+
+def receipt_of(pool: Pool, event_id: str, known: OrderKey) -> Callable[[sa.Connection, Done], Receipt]:
+    """The answer to a correction of one event, which was at a position; a duplicate where nothing was done."""
+
+    def answer(connection: sa.Connection, done: Done) -> Receipt:
+        duplicate = done.proposal is None
+        key = known if done.proposal is None else done.proposal.events[event_id].key
+        duplicates = {event_id} if duplicate else frozenset[str]()
+        (receipt,) = receipts(connection, pool, {event_id: key}, done, duplicates=duplicates)
         return receipt
-    require_version(known, versions)
-    numbers = numbers_of(connection, pool, content.players)
-    refuse_player_twice(connection, pool, [content], numbers)
-    amendment = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)
-    (seq,) = append(connection, pool, AMEND, [amendment])
-    params = {"pool": pool.id, "event": event_id, "newest": seq}
-    connection.execute(UPDATE_CONTENT, params | {"start": content.started_at, "entrants": amendment.present})
-    key = OrderKey(content.started_at, known.seq)
-    rerated = rate_from(connection, pool, [OrderKey(known.started_at, known.seq), key], [known.match_id])
-    (receipt,) = receipts(connection, pool, {event_id: key}, rerated, dry_run=dry_run)
-    return receipt
+
+    return answer
 
 
-def take(
-    connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], *, dry_run: bool = False
-) -> list[Receipt]:
-    """Number, log, rate and answer events that are checked; those that are known already are only answered.
+def taking(
+    connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], numbering: Numbering
+) -> Prepared[list[Receipt]]:
+    """Propose events that are checked; those that are known already are only answered.
 
     Raises:
         ResultsError: one player stands twice in an event, by two names.
     """
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
-    keys, rerated, warnings = dict[str, OrderKey](), None, dict[str, tuple[str, ...]]()
+    proposal, warnings = None, dict[str, tuple[str, ...]]()
     if new_events:
         names = (name for each in new_events.values() for name in each.content.players)
-        numbers, newcomers = numbers_and_newcomers(connection, pool, names)
+        numbers, newcomers = numbering(connection, pool, names)
         refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
-        keys = log_events(connection, pool, new_events, numbers)
-        rerated = rate_from(connection, pool, keys.values(), [each.match_id for each in new_events.values()])
-        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, newcomers))
-    keys = {event_id: known[event_id] if event_id in known else keys[event_id] for event_id in sent}
-    return receipts(connection, pool, keys, rerated, duplicates=known.keys(), warnings=warnings, dry_run=dry_run)
+        entries = tuple(as_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
+        events = proposed_events(new_events, entries)
+        touched = [each.key for each in events.values()]
+        for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
+            touched += registrations.choose_result(connection, pool, match_id, events)
+        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers)
+        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, list(newcomers.values())))
+
+    def answer(connection: sa.Connection, done: Done) -> list[Receipt]:
+        new = {} if done.proposal is None else done.proposal.events
+        keys = {event_id: known[event_id] if event_id in known else new[event_id].key for event_id in sent}
+        return receipts(connection, pool, keys, done, duplicates=known.keys(), warnings=warnings)
+
+    return Prepared(proposal, answer, known, list(sent))
 
 
 # Check
@@ -236,7 +279,7 @@ def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Cont
 
 def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
-    if content.digest() in [row.digest for row in rows]:
+    if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
     numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
@@ -245,7 +288,7 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
     return content.body(numbers, absent) in [row.body for row in rows]
 
 
-# Number and log
+# Propose
 
 
 def as_entry(
@@ -258,82 +301,19 @@ def as_entry(
     """
     content, actor, match_id = sent
     present, absent = registrations.attendance(connection, pool, match_id, content, numbers, late=late)
-    return LogEntry(content.event_id, content.body(numbers, absent), content.digest(), actor, match_id, present)
+    body, digest = content.body(numbers, absent), content.digest(pool.secret)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present)
 
 
-def log_events(
-    connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent], numbers: Mapping[str, int]
-) -> dict[str, OrderKey]:
-    """Log events that are new, and enter them in the table of events; their keys, in their order."""
-    entries = [as_entry(connection, pool, each, numbers, late=False) for each in new_events.values()]
-    keys: dict[str, OrderKey] = {}
-    rows: list[dict[str, Any]] = []
-    for logged, seq in zip(entries, append(connection, pool, SUBMIT, entries), strict=True):
-        key = OrderKey(new_events[logged.subject].content.started_at, seq)
-        keys[logged.subject] = key
-        rows.append(
-            {
-                "pool_id": pool.id,
-                "event_id": logged.subject,
-                "seq": seq,
-                "content_seq": seq,
-                "started_at": key.started_at,
-                "status": "",
-                "reason": "",
-                "match_id": logged.match_id,
-                "present": logged.present,
-            }
+def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:
+    """The rows of events that are new, in their order, not yet rated."""
+    rows = {}
+    for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
+        started_at = new_events[entry.subject].content.started_at
+        rows[entry.subject] = EventRow(
+            entry.subject, number, number, started_at, "", "", entry.match_id, entry.present, entry.body
         )
-    connection.execute(INSERT_EVENTS, rows)
-    return keys
-
-
-# Rate
-
-
-def rate_from(
-    connection: sa.Connection, pool: Pool, touched: Iterable[OrderKey], match_ids: Iterable[str | None]
-) -> Rerated:
-    """Rate from the first event on that is touched, or whose match now has another result.
-
-    Raises:
-        ResultsError: an event lacks what the system needs, or would count with one player twice.
-        NotFiniteError: a rating would be no finite number.
-    """
-    keys = [*touched]
-    for match_id in dict.fromkeys(match_ids):
-        keys += registrations.choose_result(connection, pool, match_id)
-    rerated = rerate(connection, pool, min(keys))
-    refuse_not_finite(connection, pool, rerated)
-    refuse_doubled(connection, pool, rerated, keys)
-    return rerated
-
-
-def refuse_not_finite(connection: sa.Connection, pool: Pool, rerated: Rerated) -> None:
-    """Refuse what makes an event unrateable that was not so before.
-
-    Raises:
-        NotFiniteError: there is one; the first.
-    """
-    for error in rerated.not_finite:
-        (name,) = names_of(connection, pool, [int(str(error.player))]).values()
-        raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
-
-
-def refuse_doubled(connection: sa.Connection, pool: Pool, rerated: Rerated, touched: Iterable[OrderKey]) -> None:
-    """Refuse to let an event count, where it did not before, in which a player now stands twice.
-
-    Raises:
-        ResultsError: there is one; the first.
-    """
-    for key in touched:
-        if key in rerated.doubled:
-            event_id, number = rerated.doubled[key]
-            (name,) = names_of(connection, pool, [number]).values()
-            remedy = (
-                f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
-            )
-            raise ResultsError("merge", [Fault(None, "player", name, remedy)])
+    return rows
 
 
 # Answer

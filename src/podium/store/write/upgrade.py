@@ -1,12 +1,11 @@
-"""What a newer version does to the pools of an earlier one: a list of steps, pool by pool, each pool done or not begun.
+"""What a newer version does to the pools of an earlier one: steps, pool by pool, each in transactions of its own.
 
 Opening a database brings its schema up to date; that only marks what the steps are to do. They are taken by
-`podium db upgrade`, and by `podium serve` as it starts.
+`podium db upgrade`, and by `podium serve` as it starts. What was interrupted goes on at the next call.
 """
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -14,19 +13,29 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
-from podium.store.derive.rerating import Rerated, rerate
-from podium.store.log.log import RERATE, append, json_entry
-from podium.store.log.pools import START, Pool, every_pool, lock_pool
-from podium.store.sql.database import is_busy, is_current, read_only_engine
-from podium.store.sql.schema import pools as pool_table
-from podium.store.write import stored_names
+from podium.store.derive.generations import clear_unread
+from podium.store.derive.proposal import Proposal
+from podium.store.log.log import RERATE, json_entry
+from podium.store.log.players import Numbering
+from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
+from podium.store.sql.database import (
+    UnavailableError,
+    is_busy,
+    is_current,
+    read_only_engine,
+    read_transaction,
+    write_transaction,
+)
+from podium.store.write import chaining, stored_names
+from podium.store.write.execution import Done, Prepare, Prepared
+from podium.store.write.staging import carry_out
 
 
 class Step(NamedTuple):
-    """One thing that is done to a pool, in the pool's transaction."""
+    """One thing that is done to a pool: in one transaction, or in several."""
 
     is_due: Callable[[sa.Connection, Pool], bool]
-    run: Callable[[sa.Connection, Pool, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
+    run: Callable[[sa.Engine, str, str], str]  # takes the actor for the log; returns a sentence, or nothing to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +43,15 @@ class Upgraded:
     """What became of a pool whose steps were due."""
 
     pool: str
-    sentences: tuple[str, ...]  # one a step
-    error: str = ""  # why the pool stayed as it was; empty where it did not
+    sentences: tuple[str, ...]  # one a step that was taken
+    error: str = ""  # why the next step could not be taken; empty where all were
 
     def __str__(self) -> str:
         """A line for the admin."""
-        if self.error:
-            return f"pool {self.pool} stays as it was: {self.error}"
-        return f"pool {self.pool}: {'; '.join(self.sentences)}"
+        taken = "; ".join(self.sentences)
+        if not self.error:
+            return f"pool {self.pool}: {taken}"
+        return f"pool {self.pool}{f': {taken}; the rest waits' if taken else ' stays as it was'}: {self.error}"
 
 
 def is_due(engine: sa.Engine) -> bool:
@@ -52,60 +62,98 @@ def is_due(engine: sa.Engine) -> bool:
 def due_pools(engine: sa.Engine) -> list[str]:
     """The pools that a step waits for, by name; nothing is locked."""
     with read_only_engine(engine).connect() as connection:
-        return [pool.name for pool in every_pool(connection) if due_steps(connection, pool)]
-
-
-def due_steps(connection: sa.Connection, pool: Pool) -> list[Step]:
-    """The steps that wait for a pool, in their order."""
-    return [step for step in STEPS if step.is_due(connection, pool)]
+        return [pool.name for pool in every_pool(connection) if any(step.is_due(connection, pool) for step in STEPS)]
 
 
 def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
-    """Take every step that is due, one transaction a pool, and report each pool once it is committed.
+    """Take every step that is due, and report each pool once all of its are committed.
 
-    What was interrupted goes on at the next call. Of several processes one does a pool's steps, the others wait for it.
-    A pool that cannot be upgraded stays as it was, and keeps no other from it.
+    Of several processes one takes a step, the others wait for it. A step that fails leaves the pool as it was before
+    it, and keeps no other pool from its own.
     """
+    clear_unread(engine)
     for name in due_pools(engine):
-        try:
-            sentences = upgrade_pool(engine, name, actor)
-        except PodiumError as error:
-            yield Upgraded(name, (), str(error))
-        else:
-            if sentences:
-                yield Upgraded(name, sentences)
+        upgraded = upgrade_pool(engine, name, actor)
+        if upgraded.sentences or upgraded.error:
+            yield upgraded
 
 
-def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> tuple[str, ...]:
-    """Take the steps that are due to one pool; a sentence each, none where another process was quicker."""
+def upgrade_pool(engine: sa.Engine, name: str, actor: str) -> Upgraded:
+    """Take the steps that are due to one pool; no sentence where another process was quicker."""
+    sentences: list[str] = []
+    try:
+        for step in STEPS:
+            while (sentence := take_step(engine, name, step, actor)) is not None:
+                sentences += [sentence] if sentence else []
+    except PodiumError as error:
+        return Upgraded(name, tuple(sentences), str(error))
+    return Upgraded(name, tuple(sentences))
+
+
+def take_step(engine: sa.Engine, name: str, step: Step, actor: str) -> str | None:
+    """Take a step, or a part of it: what it says, None where it is not due."""
     while True:
         try:
-            with engine.begin() as connection:
-                pool = lock_pool(connection, name)
-                sentences = [step.run(connection, pool, actor) for step in due_steps(connection, pool)]
-                return tuple(each for each in sentences if each)
-        except sa.exc.OperationalError as error:
-            if not is_busy(error):
-                raise  # else another process has a long turn: rating a pool again may take minutes
+            with read_transaction(engine) as connection:
+                is_due = step.is_due(connection, get_pool(connection, name))
+            return step.run(engine, name, actor) if is_due else None
+        except UnavailableError as error:
+            if not is_busy(error.__cause__):
+                raise  # else another process has a long turn
 
 
-def rerate_pool(connection: sa.Connection, pool: Pool, actor: str) -> str:
+def one_transaction(
+    is_due: Callable[[sa.Connection, Pool], bool], run: Callable[[sa.Connection, Pool, str], str]
+) -> Step:
+    """A step that has the pool to itself for one transaction, or for one after another as long as it is due."""
+
+    def take(engine: sa.Engine, name: str, actor: str) -> str:
+        with write_transaction(engine) as connection:
+            pool = lock_pool(connection, name)
+            return run(connection, pool, actor) if is_due(connection, pool) else ""
+
+    return Step(is_due, take)
+
+
+def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again."""
-    append(connection, pool, RERATE, [json_entry("", {"arithmetic": ARITHMETIC}, actor)])
-    connection.execute(sa.update(pool_table).where(pool_table.c.id == pool.id).values(arithmetic=ARITHMETIC))
-    rerated = rerate(connection, pool, START)
-    days = snapshots.retake(connection, pool)
-    moved = len(rerated.written) + len(rerated.old.keys() - rerated.new.keys())
-    sentence = f"{len(rerated.statuses)} events rated again, {moved} changes of ratings moved"
-    if moved:
-        sentence += f", the largest by {largest_move(rerated):.4g} points"
+    sentence = carry_out(engine, name, rerating_all(actor), lambda _pool: None)
+    days = 0
+    with read_transaction(engine) as connection:
+        stale = snapshots.stale_days(connection, get_pool(connection, name))
+    for day in stale if sentence else ():
+        with write_transaction(engine) as connection:
+            snapshots.take(connection, lock_pool(connection, name), day)
+        days += 1
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 
 
-def largest_move(rerated: Rerated) -> float:
-    """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
-    moves = (abs(row.rating - rerated.old[key].rating) for key, row in rerated.written.items() if key in rerated.old)
-    return max((move for move in moves if math.isfinite(move)), default=0.0)
+def rerating_all(actor: str) -> Prepare[str]:
+    """Rate a pool from its first event on with this version's arithmetic; what moved, in words."""
+
+    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[str]:
+        if not pool.is_outdated:
+            return Prepared(None, moves)
+        proposal = Proposal(
+            replace(pool, arithmetic=ARITHMETIC),
+            RERATE,
+            (json_entry("", {"arithmetic": ARITHMETIC}, actor),),
+            (START,),
+            columns={"arithmetic": ARITHMETIC},
+            refuses_unrateable=False,
+        )
+        return Prepared(proposal, moves)
+
+    return prepare
+
+
+def moves(_connection: sa.Connection, done: Done) -> str:
+    """What a new rating moved, in words; nothing where another process was quicker."""
+    if done.rerated is None:
+        return ""
+    totals = done.rerated.totals
+    sentence = f"{done.rerated.events} events rated again, {totals.changes} changes of ratings moved"
+    return f"{sentence}, the largest by {totals.largest:.4g} points" if totals.changes else sentence
 
 
 def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
@@ -114,6 +162,7 @@ def rated_by_earlier_version(_connection: sa.Connection, pool: Pool) -> bool:
 
 
 STEPS = (
-    Step(stored_names.are_due, stored_names.normalise_names),
+    one_transaction(chaining.is_due, chaining.chain),
+    one_transaction(stored_names.are_due, stored_names.normalise_names),
     Step(rated_by_earlier_version, rerate_pool),
 )

@@ -1,0 +1,112 @@
+"""A new rating of a pool from a key on, as a plan that yields stretches of the ledger; nothing of it is written here.
+
+It starts from each player's state before the first event, which the ledger holds. A plan over what is stored, and a
+proposal of what is to be other, has the same bits as one over the tables once the proposal is stored.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import NotFiniteError
+from podium.store.derive.proposal import Proposal
+from podium.store.derive.rating import UNRATEABLE, events_from, rate_segments, resume_live, statuses_of
+from podium.store.derive.standings import (
+    SELECT_RATED_PLAYERS,
+    Ledger,
+    Standing,
+    apply_ledger,
+    standings_before,
+    stored_ledger,
+    stored_standings,
+)
+from podium.store.log.pools import FOREVER, OrderKey, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a ledger as it is stored and as it is to be, and what became of its events."""
+
+    first: OrderKey
+    old: Ledger
+    new: Ledger
+    written: Ledger  # the rows of `new` that are new or other
+    removed: list[tuple[int, int, int]]  # the keys of `old` that are to be gone
+    statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
+    not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
+    doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
+
+    @property
+    def moved_statuses(self) -> list[tuple[Any, tuple[str, str]]]:
+        """The events whose status or reason is to be other."""
+        return [(row, status) for row, status in self.statuses if status != (row.status, row.reason)]
+
+
+class Plan:
+    """A new rating from a key on, stretch by stretch in the order of rating."""
+
+    def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
+        """Plan a pool's rating, with the system that it is to have, from a key on."""
+        self.pool, self.proposal = pool, proposal
+        self.next = self.start = first
+        self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
+        self.stored: dict[int, Standing] = {}  # of those players, as they are stored
+        self._met: set[int] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no stretch any more."""
+        return self.next == FOREVER
+
+    def stretch(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Stretch:
+        """Rate so many stored events at most.
+
+        Raises:
+            ResultsError: an event lacks what the system needs.
+            LongWorkError: there are so many, and `refuse_more` is set.
+        """
+        first = self.next
+        segments, end = events_from(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        old = stored_ledger(connection, self.pool, first, end)
+        players = {number for _, _, number in old}
+        for segment in segments:
+            players.update(map(int, segment.table["player"].to_list()))
+        if any(segment.reset for segment in segments):
+            self.meet_all(connection)
+            players = self._met | players
+        self.meet(connection, players - self._met)
+        begun = {number: self.standings[number] for number in players if number in self.standings}
+        outcome = rate_segments(self.pool, resume_live(self.pool, begun), segments)
+        new = outcome.ledger
+        apply_ledger(self.standings, new)
+        self.next = end
+        marked = {row.event_id for segment in segments for row in segment.events if row.reason in UNRATEABLE}
+        return Stretch(
+            first,
+            old,
+            new,
+            {key: row for key, row in new.items() if old.get(key) != row},
+            [key for key in old if key not in new],
+            list(statuses_of(self.pool, segments, outcome)),
+            tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
+            {
+                OrderKey(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
+                for segment in segments
+                for row in (segment.events if segment.doubled else ())
+                if row.event_id in segment.doubled and row.event_id not in marked
+            },
+        )
+
+    def meet(self, connection: sa.Connection, players: set[int]) -> None:
+        """Look up where players stood before the plan's start."""
+        if players:
+            stored = stored_standings(connection, self.pool, sorted(players))
+            self.stored |= stored
+            self.standings |= standings_before(connection, self.pool, stored, self.start)
+            self._met |= players
+
+    def meet_all(self, connection: sa.Connection) -> None:
+        """Look up every player who has a rating."""
+        rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
+        self.meet(connection, set(rated) - self._met)

@@ -1,0 +1,278 @@
+"""Events in the order of rating, which is that of (start, log sequence), and what rating them gives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import NotFiniteError
+from podium.ledger.history import changes
+from podium.live import Live
+from podium.results.columns import ALL
+from podium.results.reading import Results
+from podium.store.derive.proposal import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal
+from podium.store.derive.standings import Ledger, LedgerRow, Standing
+from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
+from podium.store.log.players import merges, names_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
+from podium.store.sql.schema import event, log, season
+
+NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
+PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log holds with one player twice in a heat
+UNRATEABLE = (NOT_FINITE, PLAYER_TWICE)
+EVENTS_AFTER_FAILURE = 64  # that are tried together after one that cannot be rated
+NO_LIMIT = 2**62  # events
+IS_COUNTED = event.c.status.not_in([VOIDED, SUPERSEDED])
+SELECT_EVENTS_FROM = (
+    sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
+    .join(log, log.c.seq == event.c.content_seq)
+    .where(event.c.pool_id == sa.bindparam("pool"), IS_COUNTED, key_of(event) >= BOUND_KEY)
+    .order_by(event.c.started_at, event.c.seq)
+    .limit(sa.bindparam("limit", NO_LIMIT))
+)
+SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.where(event.c.reason.not_in(UNRATEABLE))
+SELECT_RESETS = (
+    sa.select(season.c.started_at, season.c.seq, season.c.keep)
+    .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
+    .order_by(season.c.started_at, season.c.seq)
+)
+
+
+class LongWorkError(Exception):
+    """More events are to be rated than one transaction may take; never seen by callers of the store."""
+
+
+class Outcome(NamedTuple):
+    """The result of rating events."""
+
+    ledger: Ledger
+    not_finite: dict[str, NotFiniteError]  # by the event that cannot be rated, and changes nothing
+
+
+class Reset(NamedTuple):
+    """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
+
+    key: OrderKey
+    keep: float  # the share
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonSegment:
+    """Events between two resets, and the reset at their end, if there is one."""
+
+    events: Sequence[Any]
+    table: pl.DataFrame  # the rows of the events, but for those in `doubled`
+    reset: Reset | None
+    doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
+
+
+def events_from(
+    connection: sa.Connection,
+    pool: Pool,
+    first: OrderKey,
+    limit: int = NO_LIMIT,
+    proposal: Proposal | None = None,
+    *,
+    refuse_more: bool = False,
+) -> tuple[list[SeasonSegment], OrderKey]:
+    """The events from a key on that count, in the order of rating, with their rows; and the key that follows them.
+
+    Args:
+        connection: only reads.
+        pool: whose events they are.
+        first: the key.
+        limit: so many stored events at most.
+        proposal: what is to be different from what is stored.
+        refuse_more: whether to refuse so many events, before anything is read of them.
+
+    Raises:
+        LongWorkError: there are so many, and they are refused.
+    """
+    events = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
+    end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
+    if refuse_more and end != FOREVER:
+        raise LongWorkError
+    rows = connection.execute(SELECT_RESETS, key_params(pool, first))
+    every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
+    merged = merges(connection, pool)
+    if proposal is not None:
+        events = proposed_events(connection, proposal, events, first, end)
+        season = proposal.season
+        if season is not None:
+            every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
+            every_reset.sort()
+        merged = merged if proposal.merged is None else dict(proposal.merged)
+    resets = [reset for reset in every_reset if first <= reset.key < end]
+    segments, start = [], 0
+    for reset in [*resets, None]:
+        stop = start
+        while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
+            stop += 1
+        table = read_bodies((row.body, row.started_at) for row in events[start:stop])
+        if merged and table.height:
+            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
+        doubled = doubled_players(table)
+        if doubled:
+            table = table.filter(~pl.col("event_id").is_in(list(doubled)))
+        segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
+        start = stop
+    return segments, end
+
+
+def proposed_events(
+    connection: sa.Connection, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
+) -> list[Any]:
+    """Stored events from a key up to another as a proposal has them, in the order of rating."""
+    others = [row for row in events if row.event_id not in proposal.events]
+    rows = [*others, *proposal.counting_events(connection, first, end)]
+    return sorted(rows, key=lambda row: (row.started_at, row.seq))
+
+
+def counting_results(connection: sa.Connection, pool: Pool) -> Results:
+    """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
+    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START))
+    return Results(
+        as_table(pool, with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))), pool.name
+    )
+
+
+def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with players by their current names instead of numbers."""
+    if table.is_empty():
+        return table
+    merged = merges(connection, pool)
+    numbers = [int(name) for name in table["player"].unique()]
+    ends = {number: merged.get(number, number) for number in numbers}
+    names = names_of(connection, pool, set(ends.values()))
+    name_of = {str(number): names[end] for number, end in ends.items()}
+    return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
+
+
+def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the columns of a checked results table, in their order."""
+    columns = {column.name: column for column in table}
+    columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
+    return pl.DataFrame([columns[name] for name in ALL if name in columns])
+
+
+def doubled_players(table: pl.DataFrame) -> dict[str, int]:
+    """By event, the first player who stands twice in a heat of it; no event where nobody does."""
+    keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
+    if table.height <= SMALL_BODY_ROWS:  # without Polars, which takes forty times as long for one event
+        distinct = set(zip(*(table[name].to_list() for name in keys), strict=True))
+        if len(distinct) == table.height:
+            return {}
+    doubles = table.filter(table.select(keys).is_duplicated())
+    return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
+
+
+def resume_live(pool: Pool, standings: Mapping[int, Standing]) -> Live:
+    """Live rating that goes on from players' standings."""
+    live = Live(pool.system)
+    live.resume({(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()})
+    return live
+
+
+def rate_segments(pool: Pool, live: Live, segments: Sequence[SeasonSegment]) -> Outcome:
+    """Rate events and resets by `live`, which moves on."""
+    outcome = Outcome({}, {})
+    for segment in segments:
+        if segment.table.height:
+            rate_segment(pool, live, segment, outcome)
+        if segment.reset is not None:
+            outcome.ledger.update(reset_ledger(pool, live, segment.reset))
+    return outcome
+
+
+def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcome) -> None:
+    """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
+    ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
+    keys = {row.event_id: (row.started_at, row.seq) for row in segment.events}
+    start, count = 0, len(ids)
+    while start < len(ids):
+        batch = ids[start : start + count]
+        table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
+        try:
+            outcome.ledger.update(rate_events(pool, live, table, keys))
+        except NotFiniteError as error:
+            # Events before it are rated next; then those after it, more at a time as long as all goes well.
+            failed = batch.index(str(error.event_id))
+            if failed:
+                before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
+                outcome.ledger.update(rate_events(pool, live, before, keys))
+            outcome.not_finite[batch[failed]] = error
+            start, count = start + failed + 1, EVENTS_AFTER_FAILURE
+        else:
+            start, count = start + len(batch), 2 * count
+
+
+def rate_events(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple[int, int]]) -> Ledger:
+    """Rate events by `live`, which moves on, and return their ledger.
+
+    Raises:
+        NotFiniteError: an event cannot be rated; `live` has not moved.
+    """
+    events, replayed = live.advance(Results(as_table(pool, table), pool.name))
+    before, after = changes(pool.system, events, replayed)
+    ratings = after[:, pool.system.state_type._fields.index("rating")].tolist()
+    ids, players = (table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
+    packed = states_as_bytes(after)
+    ledger: Ledger = {}
+    place, last = 0, ""
+    for event_id, name, rating_before, rating, state in zip(
+        ids, players, before.tolist(), ratings, packed, strict=True
+    ):
+        place = place + 1 if event_id == last else 1
+        last = event_id
+        ledger[*keys[event_id], int(name)] = LedgerRow(place, rating_before, rating, state)
+    return ledger
+
+
+def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:
+    """Reset `live`, and return the ledger of the reset: a row for every player who has a state."""
+    players, before, after = live.reset(reset.keep)
+    rating = pool.system.state_type._fields.index("rating")
+    rows = zip(players, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
+    return {
+        (*reset.key, int(name)): LedgerRow(0, rating_before, rating_after, state)
+        for (_, name), rating_before, rating_after, state in rows
+    }
+
+
+def states_as_bytes(states: Any) -> list[bytes]:
+    """Each row of states, (rows, fields), as exact doubles, little-endian."""
+    packed, size = np.ascontiguousarray(states, "<f8").tobytes(), 8 * states.shape[1]
+    return [packed[offset : offset + size] for offset in range(0, len(packed), size)]
+
+
+def statuses_of(
+    pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
+) -> Iterator[tuple[Any, tuple[str, str]]]:
+    """Each event's row, with its status and reason by the outcome."""
+    in_ledger = {(started_at, seq) for started_at, seq, _ in outcome.ledger}
+    for segment in segments:
+        unrated = [row.event_id for row in segment.events if (row.started_at, row.seq) not in in_ledger]
+        why: dict[str, str] = {}
+        if unrated:
+            why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE)
+            why |= dict.fromkeys(segment.doubled, PLAYER_TWICE)
+        for row in segment.events:
+            yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
+
+
+def reasons(pool: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:
+    """The reason of each event that is not rated."""
+    rows = table.filter(pl.col("event_id").is_in(unrated))
+    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
+    finished = (pl.col("status") == "finished").any()
+    events = rows.group_by("event_id").agg(ranked.alias("ranked"), finished.alias("finished"))
+    reason_of = {}
+    for event_id, is_ranked, has_finisher in events.iter_rows():
+        lacks_finisher = pool.system.needs_finisher and not has_finisher
+        reason_of[event_id] = (
+            "unranked" if not is_ranked else "nobody_finished" if lacks_finisher else "too_few_entrants"
+        )
+    return reason_of

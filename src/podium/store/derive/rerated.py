@@ -1,0 +1,199 @@
+"""What a new rating of a pool moved: totals, what became of the events in question, and the largest effects."""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import sqlalchemy as sa
+
+from podium.errors import NotFiniteError, ParameterError
+from podium.store.derive.plan import Stretch
+from podium.store.derive.proposal import Proposal
+from podium.store.derive.standings import Ledger, LedgerRow
+from podium.store.log.players import names_of
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.sql.among import among, values
+from podium.store.sql.schema import event
+
+MAX_EFFECTS = 1_000  # of an answer
+LedgerKey = tuple[int, int, int]  # start, sequence, player
+SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).where(
+    event.c.pool_id == sa.bindparam("pool"), among(event.c.started_at)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much moved, or would move."""
+
+    events: int = field(metadata={"description": "Events with a change that moved; seasons are among them."})
+    players: int = field(metadata={"description": "Players who have one."})
+    changes: int = field(metadata={"description": "Changes that are new, other or gone."})
+    largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
+
+
+NOTHING = Totals(0, 0, 0, 0.0)
+
+
+@dataclass(slots=True)
+class Rerated:
+    """What a new rating moved, without the ledger."""
+
+    wanted: Mapping[OrderKey, str]  # the events that are answered
+    events: int = 0  # that were rated again
+    written: int = 0  # rows of the ledger that are new or other
+    removed: int = 0  # rows that are gone
+    largest: float = 0.0
+    earliest: int | None = None  # the start of the first event with a change that moved
+    moved_events: int = 0
+    players: set[int] = field(default_factory=set)
+    statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the wanted events that were rated again
+    rows: dict[OrderKey, Ledger] = field(default_factory=dict)  # the changes of the wanted events
+    written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
+    not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
+    doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
+
+    @property
+    def totals(self) -> Totals:
+        """How much moved."""
+        return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
+
+    def add(self, stretch: Stretch) -> None:
+        """Take a stretch in, in the order of rating."""
+        removed = stretch.removed
+        self.events += len(stretch.statuses)
+        self.written += len(stretch.written)
+        self.removed += len(removed)
+        moved = {(started_at, seq) for keys in (stretch.written, removed) for started_at, seq, _ in keys}
+        self.moved_events += len(moved)
+        if moved:
+            first = min(moved)[0]
+            self.earliest = first if self.earliest is None else min(first, self.earliest)
+        self.players.update(number for keys in (stretch.written, removed) for _, _, number in keys)
+        self.largest = max(self.largest, largest_move(stretch))
+        for row, status in stretch.statuses:
+            if OrderKey(row.started_at, row.seq) in self.wanted:
+                self.statuses[row.event_id] = status
+        for (started_at, seq, number), row in stretch.new.items():
+            key = OrderKey(started_at, seq)
+            if key in self.wanted:
+                self.rows.setdefault(key, {})[started_at, seq, number] = row
+                self.written_at[key] += (started_at, seq, number) in stretch.written
+        self.not_finite += stretch.not_finite
+        self.doubled |= stretch.doubled
+
+    def merge(self, later: Self) -> None:
+        """Take in what was rated after it."""
+        self.events += later.events
+        self.written += later.written
+        self.removed += later.removed
+        self.moved_events += later.moved_events
+        self.largest = max(self.largest, later.largest)
+        starts = [each for each in (self.earliest, later.earliest) if each is not None]
+        self.earliest = min(starts, default=None)
+        self.players |= later.players
+        self.statuses |= later.statuses
+        self.rows |= later.rows
+        self.written_at |= later.written_at
+        self.not_finite += later.not_finite
+        self.doubled |= later.doubled
+
+
+def largest_move(stretch: Stretch) -> float:
+    """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
+    moves = (abs(row.rating - stretch.old[key].rating) for key, row in stretch.written.items() if key in stretch.old)
+    return max((move for move in moves if math.isfinite(move)), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a change moves."""
+
+    event_id: str | None = field(metadata={"description": "The event; null where a season began."})
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_was: float | None = field(metadata={"description": "The rating after the event until now; null if none."})
+    rating: float | None = field(metadata={"description": "The rating after it from now on; null if none."})
+
+
+class Size(NamedTuple):
+    """How large an effect is, and which: the order of effects, the largest last."""
+
+    move: float  # of the rating; infinite where there was, or is to be, no change
+    key: LedgerKey
+
+
+class LargestEffects:
+    """The largest effects of a new rating, so many at most, after a cursor."""
+
+    def __init__(self, after: str | None = None, most: int = MAX_EFFECTS) -> None:
+        """Collect the effects smaller than those of the page before.
+
+        Args:
+            after: the `next` of the page before; None for the first page.
+            most: effects of the page.
+
+        Raises:
+            ParameterError: it is no such cursor.
+        """
+        self._limit, self._most = None if after is None else parse_cursor(after), most
+        self._heap: list[tuple[Size, float | None, float | None]] = []
+        self._has_more = False
+
+    def add(self, stretch: Stretch) -> None:
+        """Take a stretch in."""
+        for key in (*stretch.written, *stretch.removed):
+            was, now = rating_in(stretch.old, key), rating_in(stretch.new, key)
+            size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
+            if self._limit is not None and size >= self._limit:
+                continue
+            if len(self._heap) < self._most:
+                heapq.heappush(self._heap, (size, was, now))
+            else:
+                self._has_more = True
+                if size > self._heap[0][0]:
+                    heapq.heapreplace(self._heap, (size, was, now))
+
+    @property
+    def next(self) -> str | None:
+        """The cursor of the page that follows; None where this is the last."""
+        if not self._has_more:
+            return None
+        size = self._heap[0][0]
+        return ",".join(map(repr, (size.move, *size.key)))
+
+    def listed(self, connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[Effect, ...]:
+        """The effects, in the order of rating."""
+        chosen = sorted(self._heap, key=lambda each: each[0].key)
+        starts = values({size.key[0] for size, _, _ in chosen})
+        rows = connection.execute(SELECT_EVENT_IDS, {"pool": pool.id, "among": starts}).all() if chosen else []
+        ids = {(row.started_at, row.seq): row.event_id for row in rows}
+        ids |= {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
+        names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
+        return tuple(Effect(ids.get(size.key[:2]), names[size.key[2]], was, now) for size, was, now in chosen)
+
+
+def finite_move(was: float, now: float) -> float:
+    """The difference of two ratings; infinite where it is no number."""
+    move = abs(now - was)
+    return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
+
+
+def rating_in(ledger: Mapping[LedgerKey, LedgerRow], key: LedgerKey) -> float | None:
+    """The rating of a row, where there is one."""
+    return ledger[key].rating if key in ledger else None
+
+
+def parse_cursor(text: str) -> Size:
+    """Read the cursor of a page of effects.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    try:
+        move, started_at, seq, player = text.split(",")
+        return Size(float(move), (int(started_at), int(seq), int(player)))
+    except ValueError:
+        raise ParameterError(f"{text!r} is not the `next` of a page of effects") from None

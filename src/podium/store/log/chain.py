@@ -1,0 +1,133 @@
+"""The chain of a pool's log: each entry has the hash of itself and of the one before it.
+
+Hashed is what means the same in any database: the entry's place in the chain instead of its number, and neither the
+pool's number nor the digest, which another database has its own of. A reason is hashed by itself, with a salt, so that
+its text can be blanked without breaking the chain.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError
+from podium.store.log.pools import Pool
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import log
+
+GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
+HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
+SALT_BYTES = 16
+CHUNK_ENTRIES = 200  # that are read at once; a body may have thousands of lines
+WAITS = (
+    "waits to be chained: its log is an earlier version's; run podium db upgrade (podium serve does so as it starts)"
+)
+IN_POOL = log.c.pool_id == sa.bindparam("pool")
+SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(IN_POOL).order_by(log.c.seq.desc()).limit(1)
+SELECT_LINK = sa.select(log.c.hash).where(IN_POOL, log.c.place == sa.bindparam("place"))
+SELECT_ENTRIES = (
+    sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
+    .where(IN_POOL, log.c.place > sa.bindparam("after"))
+    .order_by(log.c.place)
+    .limit(CHUNK_ENTRIES)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest entry of a pool's log: it stands for every entry up to it."""
+
+    place: int = field(metadata={"description": "The number of entries up to it."})  # 0 where there is none
+    hash: str = field(metadata={"description": "SHA-256, in hexadecimal digits."})
+
+    def __str__(self) -> str:
+        """The head, as `podium verify --head` takes it."""
+        return f"{self.place}:{self.hash}"
+
+
+class SealedReason(NamedTuple):
+    """A reason with its salt, and the hash of both, which the log has."""
+
+    salt: bytes
+    text: str
+    hash: bytes
+
+
+def entry_hash(previous: bytes, columns: Mapping[str, Any]) -> bytes:
+    """The hash of an entry.
+
+    Args:
+        previous: the hash of the entry before it, `GENESIS` for the first.
+        columns: the entry's, `HASHED` and perhaps others.
+
+    Returns:
+        SHA-256 of `previous` and of every column in the order of `HASHED`: a byte 0 for nothing; else a byte 1, the
+        length in 8 bytes, big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
+    """
+    parts = [previous]
+    for name in HASHED:
+        value = columns[name]
+        if value is None:
+            parts.append(b"\0")
+        else:
+            content = value if isinstance(value, bytes) else str(value).encode()
+            parts += (b"\1", len(content).to_bytes(8, "big"), content)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def seal(text: str) -> SealedReason:
+    """A reason with a new salt."""
+    salt = secrets.token_bytes(SALT_BYTES)
+    return SealedReason(salt, text, reason_hash(salt, text))
+
+
+def reason_hash(salt: bytes, text: str) -> bytes:
+    """The hash of a reason; its salt keeps the text from being guessed."""
+    return hashlib.sha256(salt + text.encode()).digest()
+
+
+def newest_head(connection: sa.Connection, pool: Pool) -> Head:
+    """The head of a pool's log.
+
+    Raises:
+        StoreError: the log is not chained yet.
+    """
+    row = connection.execute(SELECT_NEWEST_LINK, {"pool": pool.id}).first()
+    if row is None:
+        return Head(0, GENESIS.hex())
+    if row.hash is None:
+        raise StoreError(f"pool {pool.name!r} {WAITS}")
+    return Head(row.place, row.hash.hex())
+
+
+def is_chained(connection: sa.Connection, pool: Pool) -> bool:
+    """Whether the newest entry has its hash."""
+    row = connection.execute(SELECT_NEWEST_LINK, {"pool": pool.id}).first()
+    return row is None or row.hash is not None
+
+
+def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:
+    """The rows of a pool's log by their places in the chain, a few in memory at a time."""
+    after = -(2**62)
+    while rows := connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after}).all():
+        yield from rows
+        after = rows[-1].place
+
+
+def parse_head(text: str) -> Head:
+    """Read a head that is written as PLACE:HASH.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    place, _, digits = text.strip().partition(":")
+    try:
+        head = Head(int(place), bytes.fromhex(digits).hex())
+    except ValueError:
+        head = Head(0, "")
+    if head.place < 1 or len(head.hash) != len(GENESIS.hex()):
+        raise ParameterError(f"{text!r} is no file, and not a head: write it as PLACE:HASH, as podium verify shows it")
+    return head

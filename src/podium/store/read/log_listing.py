@@ -1,0 +1,40 @@
+"""The log as admins read it: who did what and when, why, and what it moved."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from podium.store.log.pools import Pool
+from podium.store.read.models import LogRecord, Moved
+from podium.store.sql.schema import correction, log, reason
+
+SELECT_ENTRIES = (
+    sa.select(
+        *(log.c[name] for name in ("seq", "place", "hash", "kind", "subject", "received_at", "actor")),
+        reason.c.text.label("reason"),
+        *(correction.c[name] for name in ("events", "players", "largest")),
+    )
+    .outerjoin(reason, sa.and_(reason.c.pool_id == log.c.pool_id, reason.c.seq == log.c.seq))
+    .outerjoin(correction, sa.and_(correction.c.pool_id == log.c.pool_id, correction.c.seq == log.c.seq))
+    .where(log.c.pool_id == sa.bindparam("pool"), log.c.seq > sa.bindparam("after"))
+    .order_by(log.c.seq)
+    .limit(sa.bindparam("most"))
+)
+
+
+def listing(connection: sa.Connection, pool: Pool, after: int, most: int) -> tuple[LogRecord, ...]:
+    """Entries with numbers above `after`, oldest first."""
+    return tuple(
+        LogRecord(
+            seq=row.seq,
+            place=row.place,
+            hash=None if row.hash is None else row.hash.hex(),
+            kind=row.kind,
+            subject=row.subject,
+            received_at=datetime.fromisoformat(row.received_at),
+            actor=row.actor,
+            reason=row.reason,
+            moved=None if row.events is None else Moved(row.events, row.players, row.largest),
+        )
+        for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
+    )

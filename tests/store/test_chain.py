@@ -1,0 +1,319 @@
+"""The chain of the log: whatever is altered, removed, added or moved is found and named; reasons may be blanked."""
+
+import hashlib
+from contextlib import closing
+from dataclasses import asdict
+from itertools import pairwise
+
+import pytest
+import sqlalchemy as sa
+from earlier import make_earlier_database
+from races import calling, event, rows
+
+import podium
+from podium.store import Store
+from podium.store.log import chain_check
+from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.store.log.content import contents_in
+from podium.store.log.pools import get_pool
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import log, pools, reason
+from podium.store.write import chaining
+from podium.store.write.upgrade import due_pools, upgrade_pools
+from podium.systems import find
+
+LINKED = {"seq", "pool_id", "digest", *HASHED, "hash"}
+both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
+def kind(request):
+    return getattr(request, "param", "sqlite")
+
+
+@pytest.fixture
+def filled(kind, new_url):
+    """A pool whose log has every kind of column filled, among others; and another pool."""
+    store = Store(new_url(kind))
+    store.create_pool("other", find("elo")(), actor="admin")
+    store.create_pool("main", find("elo")(), actor="admin")
+    store.register("main", "m", ["ana", "ben", "cleo"])
+    store.submit("main", rows(1, ["ana", "ben"]), actor="server", match_ids={"e1": "m"})
+    store.submit("main", [*rows(2, ["ben", "ana"]), *rows(3, ["cleo", "ana"])], actor="server")
+    store.amend("main", rows(2, ["ana", "ben"]), actor="admin", reason="ben had left")
+    store.rename("main", "cleo", "Cléo")
+    store.void("main", "e3", actor="admin")
+    yield store
+    store.close()
+
+
+def faults(connection, names=("main",)):
+    """What the chains of these pools say is wrong."""
+    found = (chain_check.chain_faults(connection, get_pool(connection, name)) for name in names)
+    return [sentence for each in found for sentence in each]
+
+
+def entries(store):
+    """The entries of the pool's log, by place."""
+    with store.engine.begin() as connection:
+        return list(chained_entries(connection, get_pool(connection, "main")))
+
+
+def altered(value):
+    match value:
+        case None:
+            return b"\1" * 32
+        case bytes():
+            return value[:-1] + bytes([value[-1] ^ 1]) if value else b"{}"
+        case int():
+            return value + 1000
+        case str():
+            return "x" + value[1:]
+
+
+def altered_columns(every, _other):
+    """Every column of every entry, but for the number, which only orders, and the digest, which only tells repeats."""
+    for row in every:
+        for name in (*HASHED, "hash"):
+            value = getattr(row, name)
+            new = {"match_id": "m", "present": 2}[name] if value is None and name != "reason_hash" else altered(value)
+            yield [set_columns(row, {name: new})], [f"number {row.seq}, "]
+
+
+def removed_entries(every, _other):
+    """Each but the last, and several."""
+    for row in every[:-1]:
+        removed = sa.delete(log).where(log.c.seq == row.seq)
+        yield [removed], [f"log entry {row.place} was removed before log entry {row.place + 1} "]
+    yield (
+        [sa.delete(log).where(log.c.place.between(3, 5), log.c.pool_id == IN_MAIN)],
+        ["log entries 3 to 5 were removed before log entry 6 "],
+    )
+
+
+def swapped_entries(every, _other):
+    """Neighbours, with their links, so that the chain itself is whole; and without them."""
+    for one, two in pairwise(every):
+        moves = [(one.seq, -1), (two.seq, one.seq), (-1, two.seq)]
+        with_links = [sa.update(log).where(log.c.seq == old).values(seq=new) for old, new in moves]
+        moved = f"was moved: it stands before entry {one.place}, which has the number {two.seq}"
+        yield with_links, [f"log entry {two.place} (number {one.seq}, ", moved]
+        contents = [{name: getattr(row, name) for name in HASHED if name != "place"} for row in (two, one)]
+        without_links = [set_columns(row, content) for row, content in zip((one, two), contents, strict=True)]
+        yield without_links, [f"log entry {one.place} (", f"log entry {two.place} ("]
+
+
+def added_entries(every, other):
+    """One without a link; and one that is another pool's."""
+    last = every[-1]
+    row = {name: getattr(every[3], name) for name in HASHED} | {"digest": b"", "pool_id": IN_MAIN}
+    row |= {"seq": last.seq, "place": None, "hash": None}
+    added = f"a log entry (number {last.seq}, submit of 'e2') was added: it is not in the chain, and later ones are"
+    yield [set_columns(last, {"seq": last.seq + 10}), sa.insert(log).values(row)], [added]
+    yield (
+        [set_columns(every[1], {"pool_id": other})],
+        [
+            f"log entry 2 (number {every[1].seq}, register of 'm') was altered",
+            "log entry 2 was removed before log entry 3",
+        ],
+    )
+
+
+def altered_reasons(every, _other):
+    """Its text, its salt, its entry; and one that was removed."""
+    entry = f"the reason of log entry 6 (number {every[5].seq}, amend of 'e2') was "
+    yield [sa.update(reason).values(text="ben is dull")], [f"{entry}altered"]
+    yield [sa.update(reason).values(salt=b"")], [f"{entry}altered"]
+    yield [sa.delete(reason)], [f"{entry}removed, and no entry of the log says that it was blanked"]
+    moved = [f"the reason of log entry 7 (number {every[6].seq}, rename of '3') was altered", f"{entry}removed"]
+    yield [sa.update(reason).values(seq=every[6].seq)], moved
+    yield [sa.update(reason).values(seq=999)], ["a reason is stored for log entry number 999, which has none"]
+
+
+IN_MAIN = sa.select(pools.c.id).where(pools.c.name == "main").scalar_subquery()
+RULES = (altered_columns, removed_entries, swapped_entries, added_entries, altered_reasons)
+
+
+def set_columns(row, columns):
+    return sa.update(log).where(log.c.seq == row.seq).values(columns)
+
+
+@both_kinds
+def test_whatever_is_done_to_the_log_is_found_and_named(filled):
+    """Each by rule: done to every entry, found, and taken back."""
+    assert {column.name for column in log.c} == LINKED
+    every, tampered = entries(filled), 0
+    assert len(every) == 8
+    assert filled.verify() == []
+    with filled.engine.connect() as connection:
+        other = connection.execute(sa.select(pools.c.id).where(pools.c.name == "other")).scalar_one()
+        for rule in RULES:
+            for statements, expected in rule(every, other):
+                for statement in statements:
+                    connection.execute(statement)
+                found = "\n".join(faults(connection, ("main", "other")))
+                assert [each for each in expected if each not in found] == [], (rule, statements, found)
+                connection.rollback()
+                tampered += 1
+        assert tampered > 100
+        assert faults(connection) == []
+
+
+@both_kinds
+def test_the_last_entries_are_missed_by_whoever_has_a_receipt(filled):
+    receipts = [filled.submit("main", rows(number, ["ana", "ben"]))[0] for number in (4, 5)]
+    last = entries(filled)[-1]
+    heads = [each.head for each in receipts]
+    assert heads[-1] == Head(last.place, last.hash.hex())
+    assert filled.verification("main", heads).findings == []
+    assert filled.verification(heads=heads).findings == []
+    with filled.engine.begin() as connection:
+        connection.execute(sa.delete(log).where(log.c.seq == last.seq))
+        assert faults(connection) == []
+    found = filled.verification("main", heads).findings
+    assert f"main: log entry 10 was removed: the log ends before the head {heads[1]}" in found
+    assert f"no pool's log has the head {heads[1]}" in filled.verification(heads=heads).findings
+    assert not any(str(heads[0]) in each for each in found)
+
+
+def test_a_log_that_was_chained_anew_has_another_head(filled):
+    (receipt,) = filled.submit("main", rows(2, ["ana", "ben"]))
+    assert receipt.duplicate
+    every, previous = entries(filled), GENESIS
+    with filled.engine.begin() as connection:
+        for row in every:
+            columns = {name: getattr(row, name) for name in HASHED} | ({"actor": "nobody"} if row.place == 4 else {})
+            previous = entry_hash(previous, columns)
+            values = {"actor": columns["actor"], "hash": previous}
+            connection.execute(sa.update(log).where(log.c.seq == row.seq).values(values))
+    assert filled.verify("main") == []
+    (found,) = filled.verification("main", [receipt.head]).findings
+    assert f"log entry 8 is not that of the head {receipt.head}" in found
+
+
+def test_a_fault_keeps_nothing_else_from_being_checked(filled):
+    every = entries(filled)
+    with filled.engine.begin() as connection:
+        for place in (3, 7):
+            connection.execute(sa.update(log).where(log.c.seq == every[place - 1].seq).values(actor="x"))
+        connection.execute(sa.text("UPDATE standing SET rating = rating + 1"))
+    found = "\n".join(filled.verify())
+    for expected in ("main: log entry 3 (", "main: log entry 7 (", "of 'ana' is not the last of the ledger"):
+        assert expected in found
+    with pytest.raises(StoreError, match="the chain is broken at log entry 3 "):
+        list(filled.export_pool("main"))
+
+
+def test_the_hash_is_what_the_decision_says():
+    """By hand, so that any program can check a log."""
+    columns = dict.fromkeys(HASHED) | {"place": 1, "kind": "void", "subject": "é", "body": b""}
+    expected = GENESIS
+    for value in (b"1", None, b"void", None, "é".encode(), b"", None, None, None):
+        expected += b"\0" if value is None else b"\1" + len(value).to_bytes(8, "big") + value
+    assert entry_hash(GENESIS, columns) == hashlib.sha256(expected).digest()
+    assert entry_hash(GENESIS, columns | {"kind": "voi", "subject": "dé"}) != entry_hash(GENESIS, columns)
+
+
+def test_heads_stand_in_receipts_of_all_kinds(filled):
+    (first,) = filled.submit("main", rows(7, ["ana", "ben"]))
+    assert filled.submit("main", rows(7, ["ana", "ben"]))[0].head == first.head
+    assert filled.submit("main", rows(8, ["ana", "ben"]), dry_run=True)[0].head is None
+    assert filled.void("main", "e7", dry_run=True).head is None
+    voided = filled.void("main", "e7")
+    assert voided.head.place == first.head.place + 1
+    assert filled.void("main", "e7").head == voided.head
+    assert filled.log("main")[-1]["hash"] == voided.head.hash
+    with calling(filled) as client:
+        (receipt,) = client.post("/api/v1/pools/main/events", json=event(9, ["ana", "ben"])).json()
+        with filled.engine.begin() as connection:
+            assert receipt["head"] == asdict(newest_head(connection, get_pool(connection, "main")))
+        path = "/api/v1/pools/main/events/e9/void"
+        assert client.post(path, params={"reason": "a test\n"}).json()["head"]["place"] == receipt["head"]["place"] + 1
+        assert client.post(path, params={"reason": "a\nb"}).status_code == 422
+        entry = client.get("/api/v1/pools/main/log").json()[-1]
+    assert (entry["kind"], entry["reason"]) == ("void", "a test")
+    assert entry["moved"] == {"events": 1, "players": 2, "largest": 0.0}
+
+
+def test_a_reason_can_be_blanked(filled):
+    (amended,) = (each for each in filled.log("main") if each["kind"] == "amend")
+    assert amended["reason"] == "ben had left"
+    filled.blank_reason("main", amended["seq"], actor="admin")
+    assert filled.verification("main").findings == []
+    assert filled.verification("main").heads[0].endswith("; 1 reason is blanked")
+    assert [each["reason"] for each in filled.log("main")] == [None] * 9
+    assert (filled.log("main")[-1]["kind"], filled.log("main")[-1]["subject"]) == ("blank", "6")
+    for seq in (amended["seq"], 999):
+        with pytest.raises(podium.UnknownError):
+            filled.blank_reason("main", seq)
+
+
+def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
+    filled.restore("main", "e3", reason="CLE\u0301O was there")
+    filled.void("main", "e3", reason="cleo's word")
+    filled.pseudonymise("main", "Cléo")
+    assert [each["reason"] for each in filled.log("main") if each["reason"]] == ["ben had left"]
+    assert "cl" not in "".join(filled.export_pool("main")).casefold().replace("close", "")
+    assert filled.verify() == []
+
+
+def test_a_guessed_name_proves_nothing_without_the_secret(filled):
+    filled.submit("other", rows(1, ["ana", "ben"]))
+    (content,) = contents_in(filled.results("other").frame.drop("pool")).values()
+    with filled.engine.connect() as connection:
+        stored = connection.execute(sa.select(log.c.kind, log.c.digest, log.c.pool_id)).all()
+        secret = get_pool(connection, "other").secret
+        assert get_pool(connection, "main").secret != secret
+    digests = [row.digest for row in stored]
+    assert digests.count(content.digest(secret)) == 1
+    assert content.digest(b"") not in digests
+    assert all(len(row.digest) == (16 if row.kind in ("submit", "amend") else 0) for row in stored)
+
+
+@both_kinds
+def test_an_earlier_log_is_chained_in_turns_and_goes_on_after_one(kind, new_url, monkeypatch):
+    """Writers are refused until it is; digests get their key, and repeats are still repeats."""
+    url = new_url(kind)
+    make_earlier_database(url, new_url(kind), "0005")
+    monkeypatch.setattr(chaining, "TURN_ENTRIES", 2)
+    monkeypatch.setattr(chaining, "CHUNK_ENTRIES", 1)
+    monkeypatch.setattr(chaining, "SELECT_UNCHAINED", chaining.SELECT_UNCHAINED.limit(1))
+    with closing(Store(url)) as store:
+        assert due_pools(store.engine) == ["modern", "sixties"]
+        waits = [each for each in store.verify() if "waits" in each]
+        assert [each.split(":")[0] for each in waits] == ["modern", "sixties"]
+        assert all("waits to be chained" in each and "podium db upgrade" in each for each in waits)
+        again = [{"event_id": "d0", "started_at": "2025-01-01T12:00:00Z", "player": name, "position": place}
+                 for place, name in enumerate(("ana", "ben"), start=1)]  # fmt: skip
+        for act in (
+            lambda: store.submit("modern", again),
+            lambda: store.submit("modern", rows(9, ["ana", "ben"])),
+            lambda: store.void("modern", "d0"),
+            lambda: list(store.export_pool("modern")),
+        ):
+            with pytest.raises(StoreError, match="waits to be chained"):
+                act()
+        with store.engine.begin() as connection:
+            assert chaining.chain(connection, get_pool(connection, "modern"), "") == ""  # the first of two turns
+        modern, sixties = upgrade_pools(store.engine, "test")
+        assert modern.sentences[0].startswith("its log of 3 entries is chained, with the head 3:")
+        assert sixties.sentences[0].startswith("its log of 7 entries is chained, with the head 7:")
+        assert [each for each in store.verify() if "log entry" in each and "change of" not in each] == []
+        assert due_pools(store.engine) == []
+        (receipt,) = store.submit("modern", again)
+        assert receipt.duplicate
+        assert f"modern: head {receipt.head}" in store.verification("modern").heads
+        with store.engine.connect() as connection:
+            rows_of_log = connection.execute(sa.select(log.c.digest)).scalars().all()
+        assert hashlib.blake2b(rows_of_log[0], digest_size=16).digest() not in rows_of_log
+
+
+def test_the_hash_of_a_reason_is_salted(filled):
+    with filled.engine.connect() as connection:
+        row = connection.execute(sa.select(reason)).one()
+    (entry,) = (each for each in entries(filled) if each.reason_hash is not None)
+    assert entry.seq == row.seq
+    assert entry.reason_hash == reason_hash(row.salt, "ben had left") != reason_hash(b"", "ben had left")
+    for text in ("a\x00b", "x" * 501, "\ud800"):
+        with pytest.raises(podium.ParameterError, match="the reason has"):
+            filled.void("main", "e1", reason=text)

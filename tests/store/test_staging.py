@@ -1,0 +1,333 @@
+"""A re-rating that is staged is the same, to the bit, as one in one transaction; whatever happens meanwhile."""
+
+import random
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+import pytest
+import sqlalchemy as sa
+from conftest import times
+from races import calling, event, ratings
+from races import rows as race
+
+import podium
+from podium.store import Store
+from podium.store.derive import generations, rerated, rerating
+from podium.store.derive.snapshots import day_of
+from podium.store.sql.database import StoreError, write_transaction
+from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
+from podium.store.write import staging
+from podium.store.write.receipts import Receipt
+from podium.systems import find
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+NAMES = "abcdefgh"
+both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+
+
+@contextmanager
+def staged(short=2):
+    """Whatever rates more than so many events again is staged, in small parts."""
+    with (
+        mock.patch.multiple(rerating, SHORT_EVENTS=short, STRETCH_EVENTS=3),
+        mock.patch.multiple(generations, PART_ROWS=7, MIN_REST_S=0.0, REST=0.0),
+    ):
+        yield
+
+
+def outcome(act):
+    """What an act answers, or how it is refused; numbers of entries may be skipped, and heads have the time in them."""
+    try:
+        answer = act()
+    except (podium.PodiumError, StoreError) as error:
+        return type(error), str(error)
+    receipts = answer if isinstance(answer, list) else [answer]
+    return [replace(each, seq=0, head=None) if isinstance(each, Receipt) else each for each in receipts]
+
+
+def without_effects(each):
+    """A receipt of a dry run as one that was done."""
+    return replace(each, totals=None, effects=(), next=None) if isinstance(each, Receipt) else each
+
+
+def state(store, pool="main"):
+    """Everything that a pool shows."""
+    with store.engine.connect() as connection:
+        event_rows = connection.execute(
+            sa.text("SELECT event_id, started_at, status, reason FROM event ORDER BY event_id")
+        ).all()
+        days = connection.execute(sa.text("SELECT day, stale FROM snapshot_day ORDER BY day")).all()
+    board = [{name: row[name] for name in row if name != "cursor"} for row in store.leaderboard(pool, top=100)]
+    ranks = [store.rank(pool, row["player"]) for row in board]
+    return board, ranks, store.history(pool).rows(), store.distribution(pool), event_rows, days
+
+
+def random_act(rng, number):
+    """Something that may be done to a pool, as a function of a store that takes `dry_run` or not."""
+    minute = rng.choice([number, rng.randrange(max(number, 1))])
+    order = rng.sample(NAMES, rng.randint(2, 4))
+    some = f"e{rng.randrange(max(number, 1))}"
+    one, two = rng.sample(NAMES, 2)
+    starts = START + timedelta(minutes=minute)
+    match = f"m{rng.randrange(3)}"
+    return rng.choice(
+        [
+            lambda store, **more: store.submit("main", race(number, order, minute), **more),
+            lambda store, **more: store.submit(
+                "main", [*race(number, order, minute), *race(f"{number}b", [f"new{number}", *order], minute)], **more
+            ),
+            lambda store, **more: store.submit(
+                "main", race(number, order, minute), match_ids={f"e{number}": match}, **more
+            ),
+            lambda store, **more: store.void("main", some, **more),
+            lambda store, **more: store.restore("main", some, **more),
+            lambda store, **more: store.amend("main", race(some[1:], [*order, f"late{number}"], minute), **more),
+            lambda store: store.merge("main", one, two),
+            lambda store: store.unmerge("main", one),
+            lambda store: store.begin_season("main", f"s{number}", starts, keep=0.5),
+            lambda store: store.configure("main", find(("elo", "glicko2")[number % 2])()),
+            lambda store: store.rename("main", one, f"{one}'"),
+        ]
+    )
+
+
+def filled(url, events=12):
+    store = Store(url)
+    store.create_pool("main", find("glicko")())
+    rng = random.Random(7)  # noqa: S311
+    with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
+        for number in range(events):
+            store.submit("main", race(number, rng.sample(NAMES, 3)))
+        for number in range(3):
+            store.register("main", f"m{number}", rng.sample(NAMES, 3))
+    store.snapshot("main", day_of(START.date()) + 1)
+    return store
+
+
+@pytest.mark.parametrize(("kind", "seed"), [*(("sqlite", seed) for seed in range(times(4, 200))), ("postgresql", 99)])
+def test_a_staged_rating_is_that_of_one_transaction(kind, seed, new_url):
+    plain, parted = filled(new_url(kind)), filled(new_url(kind))
+    rng = random.Random(seed)  # noqa: S311
+    stagings = 0
+    for number in range(12, 26):
+        act = random_act(rng, number)
+        expected = outcome(lambda act=act: act(plain))
+        with staged(), mock.patch.object(staging, "stage", wraps=staging.stage) as stage:
+            if act.__code__.co_flags & 0x08:  # it takes `dry_run`
+                forecast = outcome(lambda act=act: act(parted, dry_run=True))
+                assert list(map(without_effects, forecast)) == list(map(without_effects, expected))
+            assert outcome(lambda act=act: act(parted)) == expected
+            stagings += stage.call_count
+        assert state(parted) == state(plain)
+    assert stagings > 3
+    assert parted.verify() == plain.verify() == []
+    assert parted.clear_unread() == 1
+    assert rows_by_generation(parted) == {parted.pools()[0].generation}
+    assert parted.verify() == []
+    for store in (plain, parted):
+        store.close()
+
+
+def rows_by_generation(store):
+    """The generations that have rows."""
+    with store.engine.connect() as connection:
+        tables = (change, standing, rank_count, staged_status)
+        found = [connection.execute(sa.select(table.c.generation_id).distinct()).scalars().all() for table in tables]
+        assert connection.execute(sa.select(sa.func.count()).select_from(generation)).scalar() == len(store.pools())
+    return {number for numbers in found for number in numbers}
+
+
+class Killed(BaseException):
+    """The end of a process: nothing runs after it."""
+
+
+def killed_at(count):
+    """Transactions of which the one after so many is never committed, nor any later."""
+    done = 0
+
+    @contextmanager
+    def transaction(engine):
+        nonlocal done
+        with write_transaction(engine) as connection:
+            yield connection
+            if done >= count:
+                raise Killed
+            done += 1
+
+    return transaction
+
+
+@both_kinds
+def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, new_url, monkeypatch):
+    store, expected = filled(new_url(kind)), filled(new_url(kind))
+    late = [*race(50, "abx", 2), *race(51, ["y", "c"], 30)]
+    before, log = state(store), store.log("main")
+    monkeypatch.setattr(generations, "ABANDONED_US", -1_000_000)  # who was killed does not come back
+    steps = 0
+    while True:
+        transaction = killed_at(steps)
+        try:
+            with (
+                staged(),
+                mock.patch.object(staging, "write_transaction", transaction),
+                mock.patch.object(generations, "write_transaction", transaction),
+            ):
+                store.submit("main", late)
+            break
+        except Killed:
+            assert (state(store), store.log("main")) == (before, log)
+            assert store.verify() == []
+        steps += 1
+        if steps % 5 == 0:  # at other steps the next staging clears
+            store.clear_unread()
+            assert rows_by_generation(store) == {store.pools()[0].generation}
+    assert steps > 15
+    expected.submit("main", late)
+    assert state(store) == state(expected)
+    assert store.verify() == []
+    for each in (store, expected):
+        each.close()
+
+
+def interrupted(meanwhile):
+    """Let something happen once, between the staging and the transaction that ends it."""
+    flip, pending = staging.flip, [meanwhile]
+
+    def late_flip(*arguments):
+        if pending:
+            with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
+                pending.pop()()
+        return flip(*arguments)
+
+    return mock.patch.object(staging, "flip", late_flip)
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "restarts"),
+    [
+        (lambda store: store.submit("main", race(60, "ab", 40)), 0),  # after everything: rated again in the end
+        (lambda store: store.submit("main", race(60, ["x", "b"], 40)), 1),  # the newcomer is none any more
+        (lambda store: store.submit("main", race(60, "ab", 3)), 0),  # far back: more is staged
+        (lambda store: store.submit("main", race(60, "ab", 0.5)), 0),  # before everything that was staged
+        (lambda store: store.void("main", "e8"), 0),
+        (lambda store: store.begin_season("main", "s", START + timedelta(minutes=4), keep=0.5), 0),
+        (lambda store: store.merge("main", "g", "h"), 0),
+        (lambda store: store.rename("main", "a", "anna"), 0),
+        (lambda store: store.configure("main", find("elo")()), 1),
+        (lambda store: generations.begin(store.engine, "main"), 1),  # another process begins to stage
+        (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
+    ],
+)
+def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, new_url):
+    store, expected = filled(new_url("sqlite")), filled(new_url("sqlite"))
+    store.create_pool("other", find("elo")())
+    late = race(50, "abxg", 2)
+    outcome(lambda: meanwhile(expected))
+    (receipt,) = expected.submit("main", late)
+    with staged(), mock.patch.object(staging, "stage", wraps=staging.stage) as stage:
+        with interrupted(lambda: (meanwhile(store), store.submit("other", race(1, "ab")))):
+            (answer,) = store.submit("main", late)
+        assert stage.call_count == 1 + restarts
+    assert replace(answer, rerated=receipt.rerated, seq=receipt.seq, head=receipt.head) == receipt
+    assert state(store)[:4] == state(expected)[:4]
+    assert ratings(store, "other").keys() == {"a", "b"}
+    assert store.verify() == []
+    for each in (store, expected):
+        each.close()
+
+
+def test_what_is_refused_while_it_is_staged_leaves_nothing(new_url):
+    store = filled(new_url("sqlite"))
+    before = state(store)
+    error = podium.ResultsError("results", [])
+    refusing = mock.patch.object(staging, "refuse_unrateable", side_effect=[None, error])
+    with staged(), refusing, pytest.raises(podium.ResultsError):
+        store.submit("main", race(50, "abxg", 2))
+    assert state(store) == before
+    assert store.clear_unread() == 1
+    assert rows_by_generation(store) == {store.pools()[0].generation}
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_bulk_of_new_events_is_one_transaction(new_url):
+    store = filled(new_url("sqlite"))
+    with staged(), mock.patch.object(staging, "stage") as stage:
+        store.submit("main", [row for number in range(70, 80) for row in race(number, "ab", number / 10)])
+    assert stage.call_count == 0
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_dry_run_reads_alone_and_pages_by_size(new_url, monkeypatch):
+    store = filled(new_url("sqlite"))
+    before = {table.name: rows_of(store, table) for table in metadata.sorted_tables}
+    late = race(50, ["a", "b", "new"], 2)
+    with store.engine.connect() as held:  # has the write lock all along
+        held.execute(sa.text("SELECT 1"))
+        whole = store.submit("main", late, dry_run=True)[0]
+        monkeypatch.setattr(rerated.LargestEffects.__init__, "__defaults__", (None, 5))
+        pages, after = [], None
+        while not pages or after is not None:
+            (page,) = store.submit("main", late, dry_run=True, effects_after=after)
+            after = page.next
+            pages.append(page)
+            assert (page.totals, page.changes, page.rerated) == (whole.totals, whole.changes, whole.rerated)
+    assert [len(each.effects) for each in pages[:-1]] == [5] * (len(pages) - 1)
+    assert sorted(map(str, [each for page in pages for each in page.effects])) == sorted(map(str, whole.effects))
+    smallest = [min(size(each) for each in page.effects) for page in pages]
+    assert smallest == sorted(smallest, reverse=True)
+    assert whole.totals.changes == len(whole.effects)
+    assert whole.totals.players == len({each.player for each in whole.effects})
+    assert whole.totals.largest == max(size(each) for each in whole.effects if each.rating_was is not None)
+    assert {table.name: rows_of(store, table) for table in metadata.sorted_tables} == before
+    with pytest.raises(podium.ParameterError, match="page of effects"):
+        store.submit("main", late, dry_run=True, effects_after="x")
+    (done,) = store.submit("main", late)
+    assert (done.changes, done.rerated) == (whole.changes, whole.rerated)
+    store.close()
+
+
+def size(effect):
+    return float("inf") if effect.rating_was is None else abs(effect.rating - effect.rating_was)
+
+
+def rows_of(store, table):
+    with store.engine.connect().execution_options(podium_reads=True) as connection:
+        return sorted(map(str, connection.execute(sa.select(table)).all()))
+
+
+def test_a_key_reaches_back_only_so_far(new_url):
+    store = Store(new_url("sqlite"))
+    store.create_pool("main", find("elo")())
+    base, now = "/api/v1/pools/main", datetime.now(UTC)
+    old, new = ({"started_at": (now - timedelta(days=days)).isoformat()} for days in (31, 1))
+    with calling(store) as anybody:
+        assert anybody.post(f"{base}/events", json=event(1) | old).status_code == 201
+        with store.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE api_key SET reach_s = :reach"), {"reach": 30 * 86_400.0})
+        anybody.app.state.key_guard._cache.clear()
+        sent = [
+            anybody.post(f"{base}/events", json=event(2) | new),
+            anybody.put(f"{base}/events/e2", json=event(2, "ba") | new),
+            anybody.post(f"{base}/events/e2/void"),
+        ]
+        assert [each.status_code for each in sent] == [201, 200, 200]
+        refused = [
+            anybody.post(f"{base}/events", json={"events": [event(3) | new, event(4) | old]}),
+            anybody.post(f"{base}/events?dry_run=true", json=event(4) | old),
+            anybody.put(f"{base}/events/e1", json=event(1, "ba") | new),
+            anybody.put(f"{base}/events/e2", json=event(2, "ba") | old),
+            anybody.post(f"{base}/events/e1/void"),
+            anybody.post(f"{base}/events/e1/restore"),
+            anybody.post(f"{base}/seasons", json={"name": "s", "starts_at": old["started_at"], "keep": 0.5}),
+            anybody.post(f"{base}/merge", json={"player": "a", "into": "b"}),
+            anybody.post(f"{base}/players/a/unmerge"),
+            anybody.put(f"{base}/system", json={"system": "glicko"}),
+        ]
+        assert [each.status_code for each in refused] == [403] * len(refused)
+        assert "this key reaches back 30 days" in refused[0].json()["detail"]
+        assert len(store.log("main")) == 5
+    store.close()

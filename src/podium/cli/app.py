@@ -11,6 +11,7 @@ from podium.cli import (
     demo,
     drawing,
     forecasting,
+    importing,
     judging,
     labs,
     rating,
@@ -61,6 +62,7 @@ app.add_typer(serving.key, name="key")
 app.add_typer(databases.db, name="db")
 app.add_typer(databases.pool, name="pool")
 app.add_typer(databases.season, name="season")
+app.command("import")(importing.import_results)
 app.command("columns")(columns.columns)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)

@@ -7,25 +7,24 @@ import typer
 
 from podium.cli import show
 from podium.cli.files import write_text
-from podium.cli.options import File, Period, Settings, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.errors import ParameterError, UnknownError
 
 SHOWN_PLAYERS = 8
 FROM_RESULTS = ("histories", "distribution", "calibration", "circulation")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
 
-Results = Annotated[
-    str | None, typer.Argument(metavar="[FILE]", help="Results, for all but the curves; - reads stdin.")
-]
 Pool = Annotated[str | None, typer.Option(help="Draw this pool; the one with most events if not given.")]
 
 
+@reads_results
 def plot(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help=f"{', '.join(FROM_RESULTS)}; curves: {', '.join(CURVES)}.")
     ],
-    file: Results = None,
+    file: Input | None = None,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -55,7 +54,7 @@ def plot(
     typer.echo(f"{kind} is in {path}")
 
 
-def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
+def chart_of(kind: str, file: Input, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
     """The chart of a results file."""
     import podium
     from podium.analysis.audit import audit
@@ -64,7 +63,7 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
 
     with show.progress("reading", "rating", "drawing") as steps:
         if kind == "calibration":
-            evaluation = evaluate(podium.read_results(file), [system], period=period)
+            evaluation = evaluate(file.read(), [system], period=period)
             return charts.calibration(evaluation.reliability, f"{file}, {system.name}")
         rated = rated_file(file, system, period, steps)
         if kind == "circulation":
@@ -81,8 +80,9 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
         return charts.rating_histories(history, players or leaders, title)
 
 
+@reads_results
 def report(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,

@@ -9,8 +9,9 @@ import typer
 
 from podium.cli import show
 from podium.cli.files import unused_path, write_text
-from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
 
@@ -62,8 +63,9 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
     return rating_systems
 
 
+@reads_results
 def audit(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -94,8 +96,9 @@ def audit(
         raise NotConservedError(f"{rating_system.name} should conserve points; event {event} and {others} more do not")
 
 
+@reads_results
 def tune(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -128,7 +131,7 @@ def tune(
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
         tuned = tune(
-            podium.read_results(file), rating_system, train_until, trials=trials, study=study, progress=steps.reach
+            file.read(), rating_system, train_until, trials=trials, study=study, progress=steps.reach
         )
     toml = as_toml(tuned.system)
     out = out or unused_path(Path(f"{rating_system.name}-tuned.toml"))
@@ -148,8 +151,9 @@ def tune(
         typer.echo(f"{out} is for --system-file")
 
 
+@reads_results
 def evaluate(
-    file: File,
+    file: Input,
     system: Systems = None,
     settings: Settings = None,
     since: Since = None,
@@ -167,7 +171,7 @@ def evaluate(
 
     rating_systems = described_systems(system, settings)
     with show.progress("reading", "predicting") as steps:
-        results = podium.read_results(file)
+        results = file.read()
         steps.next()
         window = Window(since, until, min_events)
         evaluation = evaluate(results, rating_systems, labels=system, window=window, weight=weight, period=period)

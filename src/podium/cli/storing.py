@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Shape
+from podium.cli.options import Shape
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import PodiumError, needs_extra
 
@@ -87,8 +88,9 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     show.show(pl.DataFrame(rows), form, max_rows=50)
 
 
+@reads_results
 def ingest(
-    file: File,
+    file: Input,
     pool: PoolName,
     actor: Actor = "",
     dry_run: DryRun = False,
@@ -97,12 +99,13 @@ def ingest(
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     with show.progress("rating"):
-        receipts = open_store(url).submit(pool, file, actor=actor, dry_run=dry_run)
+        receipts = open_store(url).submit(pool, file.source(), actor=actor, dry_run=dry_run)
     show_receipts(receipts, form)
 
 
+@reads_results
 def amend(
-    file: File,
+    file: Input,
     pool: PoolName,
     actor: Actor = "",
     dry_run: DryRun = False,
@@ -110,7 +113,7 @@ def amend(
     form: Shape = Format.table,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    show_receipts([open_store(url).amend(pool, file, actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).amend(pool, file.source(), actor=actor, dry_run=dry_run)], form)
 
 
 def void(

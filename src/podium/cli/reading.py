@@ -1,0 +1,138 @@
+"""How commands read results: a results file, or one of a foreign format or with a map."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from podium.cli.show import Format
+from podium.errors import ParameterError
+from podium.importers.registry import FORMATS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from podium.results.reading import Results
+
+SHAPES = tuple(each.value for each in Format)
+NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines, or see --format; - reads stdin.")
+]
+OptionalFile = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="Results as CSV, Parquet or JSON lines, or see --format.")
+]
+Formats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help=f"What to print: {', '.join(SHAPES)}. Or what FILE is: {NAMES}. May repeat.",
+    ),
+]
+FileFormat = Annotated[
+    str | None, typer.Option("--format", "-f", metavar="FORMAT", help=f"What FILE is: {', '.join(FORMATS)}.")
+]
+MapFile = Annotated[
+    Path | None, typer.Option("--map", metavar="TOML", help="What FILE's columns mean (see podium import).")
+]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file of results, and how it is to be read."""
+
+    path: str
+    format: str | None = None
+    map: Path | None = None
+
+    def __str__(self) -> str:
+        return self.path
+
+    def source(self) -> "str | pl.DataFrame":
+        """What `read_results` takes: the path, or the table that was imported from it.
+
+        Raises:
+            FormatError: the file is not of its format.
+            ParameterError: there is no such format.
+        """
+        if self.format is None and self.map is None:
+            return self.path
+        from podium.importers import Options, read_format
+
+        return read_format(self.format or "csv", [self.path], Options(map=self.map)).table
+
+    def read(self) -> "Results":
+        """Read and check the results.
+
+        Raises:
+            ResultsError: they are refused.
+            ParameterError: there is no such format.
+        """
+        import podium
+
+        source = self.source()
+        return podium.read_results(source, name=None if isinstance(source, str) else self.path)
+
+
+def reads_results(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command that takes an `Input` take FILE, `--format` and `--map` for it.
+
+    A command that prints a table has a parameter `form`; then `--format` says what to print, too.
+    """
+    own = inspect.signature(command).parameters
+    source = next(name for name, each in own.items() if Input in getattr(each.annotation, "__args__", [each.annotation]))
+    prints = "form" in own
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        path, formats, map_file = (values.pop(name) for name in ("file", "formats", "map_file"))
+        file_format = formats
+        if prints:
+            file_format, values["form"] = split_formats(formats or [])
+        if path is None and (file_format or map_file):
+            raise ParameterError("--format and --map say how FILE is read; name it")
+        command(**values, **{source: None if path is None else Input(path, file_format, map_file)})
+
+    optional = own[source].default is None
+    added = {
+        "file": (OptionalFile, None) if optional else (File, inspect.Parameter.empty),
+        "formats": (Formats if prints else FileFormat, None),
+        "map_file": (MapFile, None),
+    }
+    kept = [each for name, each in own.items() if name not in (source, "form")]
+    new = {
+        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, (annotation, default) in added.items()
+    }
+    place = list(own).index(source)
+    parameters = [*kept[:place], new["file"], *kept[place:], new["formats"], new["map_file"]]
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    )
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def split_formats(formats: list[str]) -> tuple[str | None, Format]:
+    """What FILE is, and what to print, of the values of `--format`.
+
+    Raises:
+        ParameterError: a value is neither, or two say the same thing.
+    """
+    shapes = [Format(each) for each in formats if each in SHAPES]
+    others = [each for each in formats if each not in SHAPES]
+    unknown = next((each for each in others if each not in FORMATS), None)
+    if unknown is not None:
+        near = get_close_matches(unknown.lower(), [*FORMATS, *SHAPES], 1, 0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(f"--format {unknown}: is not what to print ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}")
+    if len(others) > 1:
+        raise ParameterError(f"--format {others[0]} and {others[1]}: FILE is of one format")
+    return (others[0] if others else None), (shapes[-1] if shapes else Format.table)

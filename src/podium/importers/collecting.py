@@ -1,0 +1,213 @@
+"""Events as they come out of a source: whole ones become rows of a results table, others are counted."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers.importer import Imported
+from podium.importers.options import Options
+from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
+from podium.results.consistency import contradictions
+from podium.results.names import LONGEST, normalise, refusal
+
+FILE, PLACE, NAME = "file of the record", "place of the record", "name of the player"  # beside the columns, until the end
+CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
+MAX_FAULTS = 10_000  # more are counted, and not kept
+EVENT_COLUMNS = ("event_id", "started_at", "pool", "mode", "duration_s", "ranked", "heat")
+
+
+@dataclass(slots=True)
+class Event:
+    """An event of a source, as far as it is read.
+
+    `started_at` is in microseconds since 1970 in UTC. `shared` holds the values of all rows by column.
+    """
+
+    file: str
+    place: str
+    event_id: str = ""
+    started_at: int | None = None
+    shared: dict[str, Any] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
+        """Report what breaks the format's rules; the event is left out whole."""
+        self.faults.append(Fault(None, column, value, remedy, place or self.place, self.file))
+
+    def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
+        """Add a player's row.
+
+        Args:
+            values: by column.
+            name: what the player is called, where `player` is an id.
+        """
+        self.rows.append({**values, "player": player, NAME: name, PLACE: place or self.place})
+
+
+class Collector:
+    """Collects the events of an import: each is kept whole, dropped for a reason, or bad."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.dropped: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self._bad: list[Fault] = []
+        self._bad_events = 0
+        self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
+        self._chunks: list[pl.DataFrame] = []
+        self._contents: dict[str, int] = {}  # of each event, to tell one that is sent twice from two
+
+    def drop(self, reason: str, count: int = 1) -> None:
+        """Count records that are valid, and no result."""
+        if count:
+            self.dropped[reason] += count
+
+    def refuse(self, faults: list[Fault]) -> None:
+        """Leave out an event for what breaks the format's rules."""
+        self._bad += faults[: MAX_FAULTS - len(self._bad)]
+        self._bad_events += 1
+
+    def knows(self, event_id: str) -> bool:
+        """Whether an event of that id is kept."""
+        return event_id in self._contents
+
+    def take(self, event: Event) -> None:
+        """Keep an event, or count why not."""
+        if self.options.forfeits == "drop":
+            finishing = [row for row in event.rows if row.get("status") != "quit"]
+            self.drop("forfeit", len(event.rows) - len(finishing))
+            event.rows = finishing
+        if self.options.player == "name" and not event.faults:
+            call_by_name(event)
+        check_texts(event)
+        check_players(event)
+        if event.faults:
+            self.refuse(event.faults)
+            return
+        content = hash((event.started_at, *(tuple(row.get(name) for name in ALL) for row in event.rows)))
+        if event.event_id in self._contents:
+            if self._contents[event.event_id] == content:
+                self.drop("repeated")
+                return
+            event.refuse(event.event_id, "appears twice, with other content; an event needs an id of its own", "event_id")
+            self.refuse(event.faults)
+            return
+        if len(event.rows) < 2:  # noqa: PLR2004  (nobody to compare with)
+            self.drop("too few")
+            return
+        self._contents[event.event_id] = content
+        self._append(event)
+
+    def _append(self, event: Event) -> None:
+        whole = {**event.shared, "event_id": event.event_id, "started_at": event.started_at, FILE: event.file}
+        for row in event.rows:
+            values = whole | row
+            for name, cells in self._columns.items():
+                cells.append(values.get(name))
+        if len(self._columns["event_id"]) >= CHUNK_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        frame = pl.DataFrame(self._columns, schema=SCHEMA)
+        self._chunks.append(frame.with_columns(pl.col("started_at").cast(UTC)))
+        self._columns = {name: [] for name in SCHEMA}
+
+    def imported(self) -> Imported:
+        """Return what was collected, as a results table that is accepted."""
+        self._flush()
+        table = pl.concat(self._chunks)
+        table = self._without_undated(table)
+        table = self._without_contradictions(table)
+        named = table.filter(pl.col(NAME).is_not_null()).sort("started_at", maintain_order=True, nulls_last=True)
+        last = named.group_by("player", maintain_order=True).agg(pl.col(NAME, "event_id").last())
+        filled = [name for name in ALL if name in ("event_id", "player") or table[name].null_count() < table.height]
+        return Imported(
+            table.select(filled),
+            dict(self.dropped),
+            tuple(self._bad),
+            self._bad_events if self.options.skip_bad else 0,
+            {player: (name, event_id) for player, name, event_id in last.iter_rows()},
+            tuple(self.notes),
+        )
+
+    def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The events with a moment, where any has one."""
+        undated = table["started_at"].is_null()
+        if undated.all() or not undated.any():
+            return table
+        first = table.filter(undated).unique("event_id", keep="first", maintain_order=True)
+        for event_id, file, place in first.select("event_id", FILE, PLACE).iter_rows():
+            remedy = "has no moment, and other events have; give each one or none"
+            self.refuse([Fault(None, "started_at", event_id, remedy, place, file)])
+        return table.filter(~undated)
+
+    def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The events whose rows do not contradict each other, by the rules of every results table."""
+        while table.height:
+            rows = pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height])
+            checked = normalise_table(rows)
+            faults = checked.faults or list(contradictions(checked.frame))
+            if not faults:
+                break
+            bad: dict[str, list[Fault]] = {}
+            for fault in faults:
+                if fault.row is None:
+                    raise ResultsError("results", [fault])
+                event_id, file, place = table.select("event_id", FILE, PLACE).row(fault.row - 1)
+                bad.setdefault(event_id, []).append(fault._replace(row=None, place=place, file=file))
+            for event_faults in bad.values():
+                self.refuse(event_faults)
+            table = table.filter(~pl.col("event_id").is_in(list(bad)))
+        return table
+
+
+def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
+    """The type of a column while it is collected."""
+    if name == "started_at":
+        return pl.Int64
+    if name in TRUTHS:
+        return pl.Boolean
+    return pl.String if name in (*TEXTS, "status", FILE, PLACE, NAME) else pl.Float64
+
+
+SCHEMA = {name: column_type(name) for name in (*ALL, FILE, PLACE, NAME)}
+
+
+def call_by_name(event: Event) -> None:
+    """Call players by their display names; two of one event may not share one."""
+    ids: dict[str, str] = {}
+    for row in event.rows:
+        name = row[NAME] or row["player"]
+        if ids.setdefault(name, row["player"]) != row["player"]:
+            remedy = f"is the name of two players of event {event.event_id}; import them by their ids"
+            event.refuse(name, remedy, "player", row[PLACE])
+        row["player"], row[NAME] = name, None
+
+
+def check_texts(event: Event) -> None:
+    """Refuse texts that no results table takes, and normalise the names of players."""
+    texts = [("event_id", event.event_id, event.place)]
+    texts += [(name, value, event.place) for name, value in event.shared.items() if isinstance(value, str)]
+    for row in event.rows:
+        texts += [(name, row[name], row[PLACE]) for name in ("player", "team") if row.get(name) is not None]
+    for column, text, place in texts:
+        if text.isascii() and text.isprintable() and 0 < len(text) <= LONGEST and text[0] != " " != text[-1]:
+            continue
+        reason = refusal(normalise(text))
+        if reason:
+            event.refuse(text, reason, column, place)
+    for row in event.rows:
+        row["player"] = normalise(row["player"])
+
+
+def check_players(event: Event) -> None:
+    """Refuse a player who stands in an event twice."""
+    seen: set[str] = set()
+    for row in event.rows:
+        if row["player"] in seen:
+            event.refuse(row["player"], f"appears twice in event {event.event_id}", "player", row[PLACE])
+        seen.add(row["player"])

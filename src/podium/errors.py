@@ -109,9 +109,7 @@ class ResultsError(PodiumError, ValueError):
         remaining = iter(faults)
         self.source = source
         self.faults = tuple(islice(remaining, SHOWN_FAULTS))
-        lines = [
-            f"{fault.file or source}{'' if fault.row or fault.place else ':'} {fault}" for fault in self.faults
-        ]
+        lines = [f"{fault.file or source}{'' if fault.row or fault.place else ':'} {fault}" for fault in self.faults]
         if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
         super().__init__("\n".join([*lines, self.more]))

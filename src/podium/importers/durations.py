@@ -15,9 +15,9 @@ LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
 CLOCK = rf"(?P<sign>[+-]?)(?:(?:(?P<hours>[0-9]{{1,9}}):)?(?P<minutes>[0-9]{{1,9}}):)?{SECONDS}"
 UNITS = (
-    r"(?P<sign>[+-]?)(?:(?P<hours>[0-9]{1,9})\s*h(?:ours?|rs?|rs)?\.?\s*)?"
-    r"(?:(?P<minutes>[0-9]{1,9})\s*(?:m(?:in(?:utes?|s)?)?\.?|['′’])\s*)?"
-    rf"(?:{SECONDS}\s*(?:s(?:ec(?:onds?|s)?)?\.?|''|\"|″|’’|”))?"
+    r"(?P<sign>[+-]?)(?:(?P<hours>[0-9]{1,9})\s*h(?:ours?|rs?)?\.?\s*)?"
+    r"(?:(?P<minutes>[0-9]{1,9})\s*(?:m(?:in(?:utes?|s)?)?\.?|['\u2032\u2019])\s*)?"
+    rf"(?:{SECONDS}\s*(?:s(?:ec(?:onds?|s)?)?\.?|''|\"|[\u2033\u201D]|\u2019\u2019))?"
 )
 ISO = (
     r"(?P<sign>[+-]?)P(?:(?P<days>[0-9]{1,9})D)?"
@@ -90,7 +90,7 @@ def is_lapped(text: str) -> bool:
 
 
 def status_word(text: str) -> str | None:
-    """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC, WD, EX and such, in any case."""
+    """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
     return STATUS_WORDS.get(text.strip().lower().rstrip("."))
 
 

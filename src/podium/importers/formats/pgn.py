@@ -116,3 +116,229 @@ def encoding_of(file: BinaryIO) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8-sig"
+
+
+def starts_anew(game: Game, line: str) -> bool:
+    """Whether a line that begins with a bracket is the first tag of another game."""
+    if game.moves:
+        return True
+    tag = TAG.match(line)
+    return game.blank and tag is not None and tag[1] in game.tags
+
+
+def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines within a comment that look like a section of tags, up to this line."""
+    if TAG.match(line.rstrip("\r\n")):
+        return [*before, (number, line)]
+    return before if not line.strip() else []
+
+
+def begins_a_game(lines: list[tuple[int, str]]) -> bool:
+    """Whether lines within a comment are the tags of another game: the comment was never closed."""
+    names = {tag[1] for _, line in lines if (tag := TAG.match(line.rstrip("\r\n")))}
+    return names.issuperset(REQUIRED)
+
+
+def next_line(game: Game | None, number: int, line: str) -> Game | None:
+    """Read a line of a game, or the first one of a new game; None while there is nothing of one."""
+    if game is None:
+        if not line.strip() or line.startswith("%"):
+            return None
+        game = Game(number)
+    if "\0" in line:
+        game.faults.append((number, "\0", "is a NUL, which is no text"))
+    if game.comment:
+        read_moves(game, number, line)
+    elif line.startswith("["):
+        read_tag(game, number, line)
+    elif not line.strip():
+        game.blank = True
+    elif not line.startswith("%"):
+        game.moves = game.moves or bool(game.tags) or not is_comment(line)
+        read_moves(game, number, line)
+    return game
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line before the first tag is a comment."""
+    return line.lstrip().startswith((";", "{"))
+
+
+def read_tag(game: Game, number: int, line: str) -> None:
+    """Read a line that begins with a bracket."""
+    tag = TAG.match(line.rstrip("\r\n"))
+    if tag is None:
+        game.faults.append((number, line.strip(), 'is not a tag; write it like [White "ana"]'))
+    elif tag[1] in game.tags:
+        game.faults.append((number, line.strip(), f"is a second tag {tag[1]} of one game"))
+    else:
+        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]), number
+
+
+def read_moves(game: Game, number: int, line: str) -> None:
+    """Read a line of moves for where comments and variations begin and end, and for the result."""
+    at = 0
+    while True:
+        if game.comment:
+            at = line.find("}", at) + 1
+            if not at:
+                return
+            game.comment = 0
+        mark = MARK.search(line, at)
+        if mark is None or mark[0] == ";":
+            return
+        at = mark.end()
+        if mark[0] == "{":
+            game.comment = number
+        elif mark[0] == "(":
+            game.variations.append(number)
+        elif mark[0] == ")":
+            del game.variations[-1:]
+        elif not game.variations:
+            game.end = mark[0]
+
+
+def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None:
+    """Make an event of a game, or count why it is none."""
+    event = Event(file, f"line {game.line}")
+    for number, value, remedy in game.faults:
+        event.refuse(value, remedy, place=f"line {number}")
+    check(game, event)
+    if not event.faults:
+        event.started_at = started_at(game, event, times)
+    if event.faults:
+        collector.refuse(event.faults)
+        return
+    reason = no_result(game)
+    if reason:
+        collector.drop(reason)
+        return
+    event.event_id = event_id(game, collector)
+    event.shared = {"pool": pool(game), "mode": mode(game), "ranked": not game.tag("Event").startswith("Casual ")}
+    add_sides(game, event, collector)
+    collector.take(event)
+
+
+def check(game: Game, event: Event) -> None:
+    """Report what the tags and the end of the moves lack, or say against each other."""
+    for name in REQUIRED:
+        if name not in game.tags:
+            event.refuse(None, f"the game has no tag {name}")
+    if game.comment:
+        event.refuse(None, "a comment begins here that is never closed", place=f"line {game.comment}")
+    if game.variations:
+        event.refuse(None, "a variation begins here that is never closed", place=f"line {game.variations[0]}")
+    if "Result" not in game.tags or game.comment or game.variations:
+        return
+    result, line = game.tags["Result"]
+    if result not in RESULTS:
+        event.refuse(result, f"is no result ({', '.join(RESULTS)})", "Result", f"line {line}")
+    elif game.end is None:
+        event.refuse(result, "does not stand at the end of the moves, where nothing does", "Result", f"line {line}")
+    elif game.end != result:
+        event.refuse(result, f"differs from {game.end} at the end of the moves", "Result", f"line {line}")
+    white, black = (normalise(game.tag(side)) for side in ("White", "Black"))
+    if white == black and white not in ("", "?") and not COMPUTER.match(white):
+        event.refuse(white, "plays both sides", "Black", place_of(game, "Black"))
+
+
+def place_of(game: Game, name: str) -> str:
+    """The line of a tag; where it is missing, the game's first."""
+    return f"line {game.tags[name][1] if name in game.tags else game.line}"
+
+
+def no_result(game: Game) -> str:
+    """Why a game counts for nobody; empty where it has a result."""
+    if game.tag("Result") == "*":
+        return "no result"
+    return "unterminated" if game.tag("Termination").strip().lower() == "unterminated" else ""
+
+
+def event_id(game: Game, collector: Collector) -> str:
+    """The address of a game, or else what tells it from others; a repeat is numbered."""
+    addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
+    address = next((each[1] for each in addresses if each), None)
+    unknown = {"Event": "?", "Date": "????.??.??", "Round": "?"}
+    name = address or "/".join(
+        game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black")
+    )
+    repeat = 2
+    numbered = name
+    while collector.knows(numbered):
+        numbered = f"{name} #{repeat}"
+        repeat += 1
+    return numbered
+
+
+def started_at(game: Game, event: Event, times: LocalTimes) -> int | None:
+    """The moment of a game: in UTC where it has both tags for it, else its date and local time."""
+    utc = moment(game, "UTCDate", "UTCTime", event)
+    if utc is not None and utc[1]:
+        return of_utc(utc[0])
+    local = moment(game, "Date", "Time", event)
+    if local is not None:
+        return times.microseconds(local[0]) if local[1] else of_utc(local[0])
+    return None if utc is None else of_utc(utc[0])
+
+
+def moment(game: Game, date_tag: str, clock_tag: str, event: Event) -> tuple[datetime, bool] | None:
+    """The moment of two tags, and whether its time is known; None where the year is not."""
+    text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
+    date = DATE.match(text or "????")
+    if date is None:
+        event.refuse(text, "is not a date; write it like 2026.02.03", date_tag, place_of(game, date_tag))
+        return None
+    if "?" in date[1]:
+        return None
+    month, day = (1 if part is None or "?" in part else int(part) for part in (date[2], date[3]))
+    clock = CLOCK.match(clock_text)
+    try:
+        midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (which zone it is of, the caller knows)
+        if clock is None:
+            known = bool(clock_text.strip("?:-.")) 
+            if known:
+                event.refuse(clock_text, "is not a time; write it like 20:15:00", clock_tag, place_of(game, clock_tag))
+            return midnight, False
+        hour, minute, second = (int(part or 0) for part in clock.groups())
+    except ValueError:
+        event.refuse(text, "is no day of the calendar", date_tag, place_of(game, date_tag))
+        return None
+    try:
+        return midnight.replace(hour=hour, minute=minute, second=second), True
+    except ValueError:
+        event.refuse(clock_text, "is no time of a day", clock_tag, place_of(game, clock_tag))
+        return None
+
+
+def pool(game: Game) -> str:
+    """The ladder: the speed that Lichess names, or the variant, or chess."""
+    lichess = LICHESS_EVENT.match(game.tag("Event"))
+    if lichess:
+        return lichess[1].strip().lower()
+    variant = normalise(game.tag("Variant")).lower()
+    return variant if variant not in ("", "?", "standard") else "chess"
+
+
+def mode(game: Game) -> str | None:
+    """The time control, if there is one."""
+    control = normalise(game.tag("TimeControl"))
+    return control if control not in ("", "-", "?") else None
+
+
+def add_sides(game: Game, event: Event, collector: Collector) -> None:
+    """Add the two players, but for those who are nobody."""
+    positions = POSITIONS[game.tag("Result")]
+    losers_status = LOSERS_STATUS.get(game.tag("Termination").strip().lower(), "finished")
+    for side, position, other in zip(("White", "Black"), positions, reversed(positions), strict=True):
+        name = normalise(game.tag(side))
+        player = normalise(game.tag(f"{side}FideId")) if collector.options.player == "fide" else name
+        if COMPUTER.match(name):
+            collector.drop("computer")
+        elif name in ("", "?"):
+            collector.drop("unknown player")
+        elif player in ("", "?", "0", "-"):
+            collector.drop("no FIDE id")
+        else:
+            status = losers_status if position > other else "finished"
+            values = {"position": position if status == "finished" else None, "status": status}
+            event.add(player, values, name=name if player != name else None, place=place_of(game, side))

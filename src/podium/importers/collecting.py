@@ -33,6 +33,7 @@ class Event:
     shared: dict[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    players: set[str] = field(default_factory=set)  # of its rows
 
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
         """Report what breaks the format's rules; the event is left out whole."""
@@ -45,7 +46,9 @@ class Event:
             values: by column.
             name: what the player is called, where `player` is an id.
         """
-        self.rows.append({**values, "player": player, NAME: name, PLACE: place or self.place})
+        self.players.add(player)
+        shown = None if name is None else encodable(normalise(name))
+        self.rows.append({**values, "player": player, NAME: shown, PLACE: place or self.place})
 
 
 class Collector:
@@ -59,6 +62,7 @@ class Collector:
         self._bad_events = 0
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         self._chunks: list[pl.DataFrame] = []
+        self._repeats: Counter[str] = Counter()  # of ids that other events have
         self._contents: dict[str, int] = {}  # of each event, to tell one that is sent twice from two
 
     def drop(self, reason: str, count: int = 1) -> None:
@@ -71,9 +75,13 @@ class Collector:
         self._bad += faults[: MAX_FAULTS - len(self._bad)]
         self._bad_events += 1
 
-    def knows(self, event_id: str) -> bool:
-        """Whether an event of that id is kept."""
-        return event_id in self._contents
+    def unused_id(self, name: str) -> str:
+        """The name, or where an event has it, the first of name #2, name #3, … that none has."""
+        unused = name
+        while unused in self._contents:
+            self._repeats[name] += 1
+            unused = f"{name} #{self._repeats[name] + 1}"
+        return unused
 
     def take(self, event: Event) -> None:
         """Keep an event, or count why not."""
@@ -103,7 +111,7 @@ class Collector:
         self._append(event)
 
     def _append(self, event: Event) -> None:
-        whole = {**event.shared, "event_id": event.event_id, "started_at": event.started_at, FILE: event.file}
+        whole = {**event.shared, "event_id": event.event_id, "started_at": event.started_at, FILE: encodable(event.file)}
         for row in event.rows:
             values = whole | row
             for name, cells in self._columns.items():
@@ -175,6 +183,11 @@ def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
 
 
 SCHEMA = {name: column_type(name) for name in (*ALL, FILE, PLACE, NAME)}
+
+
+def encodable(text: str) -> str:
+    """The text, with a question mark for half of a surrogate pair, which no encoding has."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def call_by_name(event: Event) -> None:

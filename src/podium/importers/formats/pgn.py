@@ -4,6 +4,7 @@ Source: "Portable Game Notation Specification and Implementation Guide" (1994), 
 """
 
 import codecs
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
 COMPUTER = re.compile(r"^lichess AI level \d+$")
 DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
 CLOCK = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?$")
+MAX_TAGS = 60  # of one game, within a comment that another game never closed
 CHECKED_BYTES = 1 << 20  # read at once to learn the encoding
 
 
@@ -83,23 +85,35 @@ def games(source: Source) -> Iterator[Game]:
         encoding = encoding_of(file)
     game: Game | None = None
     swallowed: list[tuple[int, str]] = []  # lines within an open comment that look like the tags of another game
-    with source.open() as file:
-        for number, line in enumerate(codecs.getreader(encoding)(file), start=1):
-            if game is not None and game.comment:
-                swallowed = tags_within(number, line, swallowed)
-                if begins_a_game(swallowed):
-                    yield game
-                    game = None
-                    for at, tag_line in swallowed:
-                        game = next_line(game, at, tag_line)
-                    swallowed = []
-                    continue
-            elif game is not None and line.startswith("[") and starts_anew(game, line):
+    for number, line in lines(source, encoding):
+        if game is not None and game.comment:
+            swallowed = tags_within(number, line, swallowed)
+            if begins_a_game(swallowed):
                 yield game
                 game = None
-            game = next_line(game, number, line)
+                for at, tag_line in swallowed:
+                    game = next_line(game, at, tag_line)
+                swallowed = []
+                continue
+        elif game is not None and line.startswith("[") and starts_anew(game, line):
+            yield game
+            game = None
+        game = next_line(game, number, line)
     if game is not None:
         yield game
+
+
+def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers; only a line feed ends one.
+
+    Raises:
+        FormatError: it is not in the encoding.
+    """
+    with io.TextIOWrapper(source.open(), encoding, newline="\n") as text:
+        try:
+            yield from enumerate(text, start=1)
+        except UnicodeDecodeError as error:
+            refuse_file(source.name, f"is not {encoding.upper()} text ({error.reason})")
 
 
 def encoding_of(file: BinaryIO) -> str:
@@ -129,7 +143,7 @@ def starts_anew(game: Game, line: str) -> bool:
 def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """The lines within a comment that look like a section of tags, up to this line."""
     if TAG.match(line.rstrip("\r\n")):
-        return [*before, (number, line)]
+        return [*before[-MAX_TAGS:], (number, line)]
     return before if not line.strip() else []
 
 
@@ -262,12 +276,7 @@ def event_id(game: Game, collector: Collector) -> str:
     name = address or "/".join(
         game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black")
     )
-    repeat = 2
-    numbered = name
-    while collector.knows(numbered):
-        numbered = f"{name} #{repeat}"
-        repeat += 1
-    return numbered
+    return collector.unused_id(name)
 
 
 def started_at(game: Game, event: Event, times: LocalTimes) -> int | None:

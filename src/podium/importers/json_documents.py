@@ -7,6 +7,7 @@ from typing import Any
 from podium.errors import FormatError
 from podium.importers.collecting import Collector
 from podium.importers.sources import Source, strict_json, text
+from podium.results.columns import EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,10 @@ class Node:
     def is_object(self) -> bool:
         """Whether it is an object."""
         return isinstance(self.value, dict)
+
+    def is_number(self) -> bool:
+        """Whether it is a number that a double holds."""
+        return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
 
     def text(self) -> str | None:
         """A text, or a whole number as one; None where it is neither."""

@@ -74,7 +74,7 @@ class Fault(NamedTuple):
     """One thing wrong in a results table.
 
     `row` counts from 1 below the header; `row` or `column` is None where the fault has none. In the file of a foreign
-    format `place` says where in its stead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` in which of several files.
+    format `place` says where in its stead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` in which file.
     """
 
     row: int | None

@@ -56,7 +56,6 @@ def plot(
 
 def chart_of(kind: str, file: Input, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
     """The chart of a results file."""
-    import podium
     from podium.analysis.audit import audit
     from podium.analysis.evaluation import evaluate
     from podium.reporting import charts

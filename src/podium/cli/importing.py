@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.cli import show
-from podium.cli.files import OutputError, check_output, part_of, write_table
+from podium.cli.files import OutputError, check_output, write_table
 from podium.cli.show import Format
 from podium.errors import SHOWN_FAULTS, ParameterError
 from podium.importers.registry import FORMATS
@@ -49,9 +49,7 @@ def import_results(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out events that break the format's rules, each whole.")
     ] = False,
-    timezone: Annotated[
-        str, typer.Option(metavar="ZONE", help="The zone of local times, as Europe/Berlin.")
-    ] = "UTC",
+    timezone: Annotated[str, typer.Option(metavar="ZONE", help="The zone of local times, as Europe/Berlin.")] = "UTC",
     player: Annotated[Called, typer.Option(help="What to call players by.")] = Called.id,
     names: Annotated[
         Path | None, typer.Option(help="Write what each player is called here, where the format has ids and names.")

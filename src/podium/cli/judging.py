@@ -123,16 +123,13 @@ def tune(
     form: Shape = Format.table,
 ) -> None:
     """Search a system's parameters on the past of FILE, and test them on what came after."""
-    import podium
     from podium.analysis.tuning import as_toml, tune
 
     rating_system = chosen_system(system, settings, system_file)
     if train_until is None:
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
-        tuned = tune(
-            file.read(), rating_system, train_until, trials=trials, study=study, progress=steps.reach
-        )
+        tuned = tune(file.read(), rating_system, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(tuned.system)
     out = out or unused_path(Path(f"{rating_system.name}-tuned.toml"))
     write_text(toml, out)
@@ -166,7 +163,6 @@ def evaluate(
     form: Shape = Format.table,
 ) -> None:
     """Judge systems by predicting every event of FILE before learning it."""
-    import podium
     from podium.analysis.evaluation import Window, evaluate
 
     rating_systems = described_systems(system, settings)

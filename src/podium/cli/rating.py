@@ -137,7 +137,6 @@ def explain(
 @reads_results
 def check(file: Input) -> None:
     """Check FILE: say what is wrong with it, and change nothing."""
-    import podium
     from podium.results.event_order import tie_notice
     from podium.results.lookalikes import pairs_alike, warning
 

@@ -87,7 +87,9 @@ def reads_results(command: Callable[..., None]) -> Callable[..., None]:
     A command that prints a table has a parameter `form`; then `--format` says what to print, too.
     """
     own = inspect.signature(command).parameters
-    source = next(name for name, each in own.items() if Input in getattr(each.annotation, "__args__", [each.annotation]))
+    source = next(
+        name for name, each in own.items() if Input in getattr(each.annotation, "__args__", [each.annotation])
+    )
     prints = "form" in own
 
     @functools.wraps(command)
@@ -132,7 +134,9 @@ def split_formats(formats: list[str]) -> tuple[str | None, Format]:
     if unknown is not None:
         near = get_close_matches(unknown.lower(), [*FORMATS, *SHAPES], 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ParameterError(f"--format {unknown}: is not what to print ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}")
+        raise ParameterError(
+            f"--format {unknown}: is not what to print ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}"
+        )
     if len(others) > 1:
         raise ParameterError(f"--format {others[0]} and {others[1]}: FILE is of one format")
     return (others[0] if others else None), (shapes[-1] if shapes else Format.table)

@@ -1,7 +1,7 @@
 """From foreign formats, and tables of any shape, to the results table.
 
-    imported = podium.importers.read_format("pgn", ["games.pgn"], podium.importers.Options(skip_bad=True))
-    rated = podium.rate(imported.table, "elo")
+imported = podium.importers.read_format("pgn", ["games.pgn"], podium.importers.Options(skip_bad=True))
+rated = podium.rate(imported.table, "elo")
 """
 
 from importlib import import_module

@@ -13,7 +13,11 @@ from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
 
-FILE, PLACE, NAME = "file of the record", "place of the record", "name of the player"  # beside the columns, until the end
+FILE, PLACE, NAME = (
+    "file of the record",
+    "place of the record",
+    "name of the player",
+)  # beside the columns, until the end
 CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
 MAX_FAULTS = 10_000  # more are counted, and not kept
 EVENT_COLUMNS = ("event_id", "started_at", "pool", "mode", "duration_s", "ranked", "heat")
@@ -101,7 +105,9 @@ class Collector:
             if self._contents[event.event_id] == content:
                 self.drop("repeated")
                 return
-            event.refuse(event.event_id, "appears twice, with other content; an event needs an id of its own", "event_id")
+            event.refuse(
+                event.event_id, "appears twice, with other content; an event needs an id of its own", "event_id"
+            )
             self.refuse(event.faults)
             return
         if len(event.rows) < 2:  # noqa: PLR2004  (nobody to compare with)
@@ -111,7 +117,12 @@ class Collector:
         self._append(event)
 
     def _append(self, event: Event) -> None:
-        whole = {**event.shared, "event_id": event.event_id, "started_at": event.started_at, FILE: encodable(event.file)}
+        whole = {
+            **event.shared,
+            "event_id": event.event_id,
+            "started_at": event.started_at,
+            FILE: encodable(event.file),
+        }
         for row in event.rows:
             values = whole | row
             for name, cells in self._columns.items():

@@ -42,7 +42,9 @@ class Session(NamedTuple):
 SESSIONS = (
     Session("f1-race", "race-results", "raceResults", "date", "time"),
     Session("f1-sprint", "sprint-race-results", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime"),
-    Session("f1-qualifying", "qualifying-results", "qualifyingResults", "qualifyingDate", "qualifyingTime", timed=False),
+    Session(
+        "f1-qualifying", "qualifying-results", "qualifyingResults", "qualifyingDate", "qualifyingTime", timed=False
+    ),
 )
 RACES = "f1db-races"
 DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")

@@ -21,6 +21,7 @@ from podium.results.names import normalise
 TAG = re.compile(r'^\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"([^\r]*)"\]\s*$')
 ESCAPED = re.compile(r'\\(["\\])')
 MARK = re.compile(r"[{();]|(?<![^\s{}()])(?:1-0|0-1|1/2-1/2|\*)(?![^\s{}();])")
+COMMENT = re.compile(r"\{[^}]*\}")
 POSITIONS = {"1-0": (1.0, 2.0), "0-1": (2.0, 1.0), "1/2-1/2": (1.0, 1.0)}
 RESULTS = (*POSITIONS, "*")
 LOSERS_STATUS = {"abandoned": "quit", "rules infraction": "disqualified"}
@@ -186,11 +187,13 @@ def read_tag(game: Game, number: int, line: str) -> None:
     elif tag[1] in game.tags:
         game.faults.append((number, line.strip(), f"is a second tag {tag[1]} of one game"))
     else:
-        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]), number
+        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]) if "\\" in tag[2] else tag[2], number
 
 
 def read_moves(game: Game, number: int, line: str) -> None:
     """Read a line of moves for where comments and variations begin and end, and for the result."""
+    if not game.comment and ";" not in line:
+        line = COMMENT.sub(" ", line)
     at = 0
     while True:
         if game.comment:
@@ -304,7 +307,7 @@ def moment(game: Game, date_tag: str, clock_tag: str, event: Event) -> tuple[dat
     try:
         midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (which zone it is of, the caller knows)
         if clock is None:
-            known = bool(clock_text.strip("?:-.")) 
+            known = bool(clock_text.strip("?:-."))
             if known:
                 event.refuse(clock_text, "is not a time; write it like 20:15:00", clock_tag, place_of(game, clock_tag))
             return midnight, False

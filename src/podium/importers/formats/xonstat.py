@@ -28,6 +28,7 @@ TEAM_SCORES = {  # the columns that decide a game between teams; the first that 
     "ons": ("generators",),
     "dom": ("caps", "ticks", "score"),
 }
+OWNED_KEYS = ("i", "n", "t", "r", "e")  # of a player or team
 REQUIRED = ("V", "G", "M", "I", "S")
 NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
 MATCH_ID = re.compile(r"^[!-~]{1,64}$")
@@ -194,26 +195,29 @@ def read_line(report: Report, owner: Player | None, key: str, value: str, number
         name = team[1] if team else value
         report.teams[name] = Player(name, number)
         return report.teams[name]
-    if key not in ("i", "n", "t", "r", "e"):
+    if key not in OWNED_KEYS:
         report.top[key] = value, number
-        return owner
-    if owner is None:
+    elif owner is None:
         event.refuse(value, f"stands before any player or team (key {key})", place=place)
-    elif key == "n":
+    else:
+        read_owned(event, owner, key, value, place)
+    return owner
+
+
+def read_owned(event: Event, owner: Player, key: str, value: str, place: str) -> None:
+    """Read what a player or team has: a name, a number of its own, or one of many."""
+    if key == "n":
         owner.name = value
+        return
+    name, _, written = value.partition(" ") if key == "e" else (key, "", value)
+    if not is_finite(written):
+        event.refuse(written, "must be a finite number", name, place)
     elif key == "e":
-        name, _, written = value.partition(" ")
-        if is_finite(written):
-            owner.numbers[name] = Decimal(written)
-        else:
-            event.refuse(written, "must be a finite number", name, place)
-    elif not is_finite(value):
-        event.refuse(value, "must be a finite number", key, place)
+        owner.numbers[name] = Decimal(written)
     elif key == "t":
         owner.team = f"{float(value):g}"
     elif key == "r":
         owner.ranked = float(value) != 0.0
-    return owner
 
 
 def is_finite(written: str) -> bool:
@@ -232,7 +236,9 @@ def check(report: Report) -> None:
         event.refuse(version, "must be a whole number", "V", f"line {report.top['V'][1]}")
     match_id = report.value("I")
     if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
-        event.refuse(match_id, "must be up to 64 signs of ASCII, none of : ; ' \" \\ $", "I", f"line {report.top['I'][1]}")
+        event.refuse(
+            match_id, "must be up to 64 signs of ASCII, none of : ; ' \" \\ $", "I", f"line {report.top['I'][1]}"
+        )
     duration = report.value("D")
     if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
         event.refuse(duration, "must be a number of seconds, 0 or more", "D", f"line {report.top['D'][1]}")

@@ -67,31 +67,43 @@ def import_results(
 
     if out is None and not dry_run:
         raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
-    outputs = [path for path in (out, names) if path is not None and str(path) != STDOUT]
-    for path in outputs:
-        check_output(path)
-        if any(Path(file).exists() and path.resolve() == Path(file).resolve() for file in files):
-            raise OutputError(f"{path}: is a file to import; write somewhere else")
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise OutputError(f"{names}: is where the results go; write the names somewhere else")
+    check_outputs([path for path in (out, names) if path is not None and str(path) != STDOUT], files)
     with show.progress("importing"):
         imported = read_format(form, files, Options(skip_bad, timezone, player.value, forfeits.value, map_file))
-    to_stdout = str(out) == STDOUT
-    for line in summary(imported):
-        typer.echo(line, err=to_stdout)
-    for fault in imported.bad[:SHOWN_FAULTS]:
-        typer.echo(f"podium: skipped: {fault.file} {fault}", err=True)
-    if len(imported.bad) > SHOWN_FAULTS:
-        typer.echo(f"podium: {len(imported.bad) - SHOWN_FAULTS} more faults", err=True)
+    show_summary(imported, err=str(out) == STDOUT)
     if dry_run:
         show.show(as_written(imported.table.head(SHOWN_ROWS)), Format.table)
         return
     if names is not None:
         write_table(names_table(imported), names)
-    if to_stdout:
+    if str(out) == STDOUT:
         show.show(as_written(imported.table), Format.csv)
     elif out is not None:
         write_table(as_written(imported.table) if out.suffix.lower() == ".csv" else imported.table, out)
+
+
+def check_outputs(outputs: list[Path], files: list[str]) -> None:
+    """Check that the files can be written, and are none of those that are read, nor one another.
+
+    Raises:
+        OutputError: one is not fit to be written.
+    """
+    read = {Path(file).resolve() for file in files}
+    for path in outputs:
+        check_output(path)
+        if path.resolve() in read:
+            raise OutputError(f"{path}: is a file to import; write somewhere else")
+        read.add(path.resolve())
+
+
+def show_summary(imported: "Imported", *, err: bool) -> None:
+    """Print what became of the input, and on stderr what was skipped."""
+    for line in summary(imported):
+        typer.echo(line, err=err)
+    for fault in imported.bad[:SHOWN_FAULTS]:
+        typer.echo(f"podium: skipped: {fault.file} {fault}", err=True)
+    if len(imported.bad) > SHOWN_FAULTS:
+        typer.echo(f"podium: {len(imported.bad) - SHOWN_FAULTS} more faults", err=True)
 
 
 def summary(imported: "Imported") -> list[str]:

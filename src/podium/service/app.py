@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 
 from podium import __version__
-from podium.service.api import reads, status, streams, writes
+from podium.service.api import reads, status, streams, submit, writes
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
@@ -59,7 +59,7 @@ def create_app(store: Store, *, daily: bool = False, close: bool = False) -> Fas
     app.state.intake = Intake(store)
     app.state.board_cache = BoardCache(store)
     app.state.metrics = Metrics()
-    for module in (writes, reads, streams, status):  # flat: FastAPI searches an included router slower
+    for module in (writes, reads, streams, status, submit):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(MetricsMiddleware, metrics=app.state.metrics)

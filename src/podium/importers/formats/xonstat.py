@@ -289,6 +289,11 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
     collector.take(event)
 
 
+def tells_start(report: Report) -> bool:
+    """Whether the id of a match tells when it began."""
+    return EPOCH_ID.match(report.value("I")) is not None
+
+
 def no_match(report: Report, playing: list[Player]) -> str:
     """Why a report is of no match that counts, by XonStat's rules; empty where it is of one."""
     if report.game_type == "cts":

@@ -27,16 +27,25 @@ async def read_body(request: Request, model: type[Body], **alternatives: type[Bo
         TooLargeError: it is too large.
         RefusedError: it is no JSON, not strict, or does not fit.
     """
+    body = await read_bytes(request)
+    if len(body) > OFFLOAD_BYTES:
+        return await run_in_threadpool(parse_body, body, model, alternatives)
+    return parse_body(body, model, alternatives)
+
+
+async def read_bytes(request: Request) -> bytes:
+    """Return the body of a request as it is.
+
+    Raises:
+        TooLargeError: it is too large.
+    """
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise TooLargeError(f"the body is larger than {MAX_BODY_BYTES:,} bytes; send less at once")
         chunks.append(chunk)
-    body = b"".join(chunks)
-    if size > OFFLOAD_BYTES:
-        return await run_in_threadpool(parse_body, body, model, alternatives)
-    return parse_body(body, model, alternatives)
+    return b"".join(chunks)
 
 
 def parse_body(body: bytes, model: type[Body], alternatives: dict[str, type[Body]]) -> Body:

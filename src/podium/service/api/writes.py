@@ -108,12 +108,17 @@ async def submit(
         receipts = await run_in_threadpool(store.submit, pool, rows, match_ids=match_ids, dry_run=True)
         return JSONResponse([receipt_json(each) for each in receipts], 200)
     receipts = await intake.submit(pool, rows, key, match_ids)
-    for each in receipts:
-        metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
-    metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
+    count_receipts(metrics, pool, receipts)
     return JSONResponse(
         [receipt_json(each) for each in receipts], 200 if all(each.duplicate for each in receipts) else 201
     )
+
+
+def count_receipts(metrics: Metrics, pool: str, receipts: Sequence[StoreReceipt]) -> None:
+    """Count what became of events that were sent."""
+    for each in receipts:
+        metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
+    metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:

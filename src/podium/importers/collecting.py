@@ -13,14 +13,10 @@ from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
 
-FILE, PLACE, NAME = (
-    "file of the record",
-    "place of the record",
-    "name of the player",
-)  # beside the columns, until the end
+# Beside the columns of a results table, until it is whole:
+FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
 CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
 MAX_FAULTS = 10_000  # more are counted, and not kept
-EVENT_COLUMNS = ("event_id", "started_at", "pool", "mode", "duration_s", "ranked", "heat")
 
 
 @dataclass(slots=True)
@@ -122,6 +118,7 @@ class Collector:
             "event_id": event.event_id,
             "started_at": event.started_at,
             FILE: encodable(event.file),
+            EVENT_PLACE: event.place,
         }
         for row in event.rows:
             values = whole | row
@@ -159,7 +156,7 @@ class Collector:
         if undated.all() or not undated.any():
             return table
         first = table.filter(undated).unique("event_id", keep="first", maintain_order=True)
-        for event_id, file, place in first.select("event_id", FILE, PLACE).iter_rows():
+        for event_id, file, place in first.select("event_id", FILE, EVENT_PLACE).iter_rows():
             remedy = "has no moment, and other events have; give each one or none"
             self.refuse([Fault(None, "started_at", event_id, remedy, place, file)])
         return table.filter(~undated)
@@ -190,10 +187,10 @@ def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
         return pl.Int64
     if name in TRUTHS:
         return pl.Boolean
-    return pl.String if name in (*TEXTS, "status", FILE, PLACE, NAME) else pl.Float64
+    return pl.String if name in (*TEXTS, "status", FILE, EVENT_PLACE, PLACE, NAME) else pl.Float64
 
 
-SCHEMA = {name: column_type(name) for name in (*ALL, FILE, PLACE, NAME)}
+SCHEMA = {name: column_type(name) for name in (*ALL, FILE, EVENT_PLACE, PLACE, NAME)}
 
 
 def encodable(text: str) -> str:

@@ -66,11 +66,11 @@ def read(files: Sequence[str], options: Options) -> Imported:
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:
         for source in sources(path):
-            found = False
+            tagged = False
             for game in games(source):
-                found = True
+                tagged = tagged or bool(game.tags)
                 take(game, source.name, collector, times)
-            if not found:
+            if not tagged:
                 refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
     collector.notes += times.notes()
     return collector.imported()
@@ -217,6 +217,8 @@ def read_moves(game: Game, number: int, line: str) -> None:
 
 def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None:
     """Make an event of a game, or count why it is none."""
+    if not game.tags and not game.moves and not game.faults and not game.comment:
+        return  # a comment
     event = Event(file, f"line {game.line}")
     for number, value, remedy in game.faults:
         event.refuse(value, remedy, place=f"line {number}")

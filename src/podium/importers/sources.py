@@ -58,7 +58,8 @@ class Source:
             unwrapped = cast("BinaryIO", io.BufferedReader(ZstdFrames(stored)))
         else:
             return stored
-        return cast("BinaryIO", io.BufferedReader(Limited(unwrapped, self.name, size * MAX_EXPANSION), CHUNK_BYTES))
+        limited = Limited(unwrapped, stored, self.name, size * MAX_EXPANSION)
+        return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
 
     def content(self) -> bytes:
         """Everything in it.
@@ -73,8 +74,8 @@ class Source:
 class Limited(io.RawIOBase):
     """What a wrapper holds, up to so many bytes."""
 
-    def __init__(self, stream: BinaryIO, name: str, limit: int) -> None:
-        self.stream, self.name, self.limit, self.count = stream, name, limit, 0
+    def __init__(self, stream: BinaryIO, stored: BinaryIO, name: str, limit: int) -> None:
+        self.stream, self.stored, self.name, self.limit, self.count = stream, stored, name, limit, 0
 
     def readable(self) -> bool:
         """Whether it can be read: it can."""
@@ -102,11 +103,12 @@ class Limited(io.RawIOBase):
     def close(self) -> None:
         """Close it and the file below it."""
         self.stream.close()
+        self.stored.close()  # which neither wrapper closes
         super().close()
 
 
 class ZstdFrames(io.RawIOBase):
-    """What all the frames of a Zstandard file hold; a reader of zstandard's own ends without a word where one is cut."""
+    """What all the frames of a Zstandard file hold; zstandard's own reader ends without a word where one is cut."""
 
     def __init__(self, stored: BinaryIO) -> None:
         import zstandard  # noqa: PLC0415  (only where a file is so compressed)

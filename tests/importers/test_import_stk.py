@@ -46,7 +46,7 @@ def test_the_first_versions_have_times_in_utc_and_less_to_say(tmp_path):
     rows = [race | {"username": name, "mode": 3, "result": 60.0} for name in ("zed", "ana")]
     first = stk_dump(*rows, table="v1_old_results", columns=V1).replace(
         "PRIMARY KEY(time, username));", "PRIMARY KEY(time, username)) WITHOUT ROWID;"
-    )  # noqa: E501
+    )
     assert table(tmp_path, "stk", first) == [f"{start},3,{name},60,finished" for name in ("ana", "zed")]
 
 
@@ -104,7 +104,7 @@ def test_a_database_is_read_as_it_is_and_a_dump_reaches_nothing_else(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.executescript(
             stk_dump(stk_row(), stk_row("ben", 70.0)).replace("BEGIN TRANSACTION;", "").replace("COMMIT;", "")
-        )  # noqa: E501
+        )
     connection.close()
     before = path.read_bytes()
     assert import_text(tmp_path, "stk", before).table["player"].to_list() == ["ana", "ben"]

@@ -92,7 +92,7 @@ def check_outputs(outputs: list[Path], files: list[str]) -> None:
     for path in outputs:
         check_output(path)
         if path.resolve() in read:
-            raise OutputError(f"{path}: is a file to import; write somewhere else")
+            raise OutputError(f"{path}: is a file to import or to write already; write somewhere else")
         read.add(path.resolve())
 
 
@@ -110,13 +110,17 @@ def summary(imported: "Imported") -> list[str]:
     """What became of the input, a line each."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
-    lines = [f"imported: {table.height:,} rows, {events:,} events, {players:,} players"]
+    lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]
     if imported.dropped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in imported.dropped.items())
-        lines.append(f"dropped: {reasons}")
+        lines.append(f"dropped: {', '.join(f'{count:,} {reason}' for reason, count in imported.dropped.items())}")
     if imported.skipped:
-        lines.append(f"skipped: {imported.skipped:,} bad {'event' if imported.skipped == 1 else 'events'}")
+        lines.append(f"skipped: {counted(imported.skipped, 'bad event')}")
     return [*lines, *imported.notes]
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something, in words."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def as_written(table: "pl.DataFrame") -> "pl.DataFrame":

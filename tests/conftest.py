@@ -5,6 +5,7 @@ PostgreSQL comes from a wheel and needs no set-up.
 
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 import warnings
@@ -14,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
+from podium.cli import main
 from podium.store import Store
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -82,3 +84,17 @@ def store(request, new_url):
     opened = Store(new_url(request.param))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def podium_command(monkeypatch, capsys):
+    """A function that runs a command in this process, and returns its status, output and errors."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["podium", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        output = capsys.readouterr()
+        return stop.value.code, output.out, output.err
+
+    return call

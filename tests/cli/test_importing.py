@@ -1,30 +1,14 @@
 """`podium import`, and `--format` on the commands that take results."""
 
-import sys
-
 import polars as pl
 import pytest
 import typer
 from commands import run
 from importing import REPORT, WHOLE, ZAKSTUNTS, games, match, tournament, write_input
 
-from podium.cli import main
+import podium
 from podium.cli.app import app
 from podium.cli.files import SUFFIXES
-
-
-@pytest.fixture
-def podium_command(monkeypatch, capsys):
-    """A function that runs a command in this process, and returns its status, output and errors."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["podium", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        output = capsys.readouterr()
-        return stop.value.code, output.out, output.err
-
-    return call
 
 
 def test_an_import_says_what_it_took_and_writes_results_and_names(podium_command, tmp_path):
@@ -60,8 +44,6 @@ def test_bad_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_pat
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_is_written_reads_back_as_the_table(suffix, podium_command, tmp_path):
-    import podium
-
     path = write_input(tmp_path, "challonge", tournament(match()))
     out = tmp_path / f"results{suffix}"
     assert podium_command("import", "challonge", path, "-o", out)[0] == 0

@@ -7,6 +7,7 @@ rated = podium.rate(imported.table, "elo")
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from podium.errors import FormatError as FormatError
 from podium.importers.options import Options as Options
 from podium.importers.registry import FORMATS as FORMATS
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from podium.importers.importer import Imported
     from podium.importers.reading import read_format
 
-__all__ = ["FORMATS", "Imported", "Options", "read_format"]
+__all__ = ["FORMATS", "FormatError", "Imported", "Options", "read_format"]
 _HOMES = {"Imported": "importer", "read_format": "reading"}
 
 

@@ -122,3 +122,12 @@ def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
     status, output, errors = podium_command(*words)
     assert (status, errors) == (0, "")
     assert pl.read_json(output.encode())["status"].to_list() == ["rated"]
+    capture = REPORT.replace("G dm", "G ctf").replace("000042", "000043")
+    log = "".join(f"----- BEGIN REQUEST BODY -----\n{each}----- END REQUEST BODY -----\n" for each in (REPORT, capture))
+    write_input(tmp_path, "xonstat", log)
+    status, output, errors = podium_command(*words)
+    assert (status, pl.read_json(output.encode())["duplicate"].to_list()) == (0, [True])
+    assert errors == f"podium: {path}: left aside are the events of other pools: 1 of ctf\n"
+    write_input(tmp_path, "xonstat", capture)
+    status, output, errors = podium_command(*words)
+    assert (status, errors) == (2, f"podium: {path}: has no event of pool dm, but 1 of ctf\n")

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from conftest import times
@@ -9,10 +10,24 @@ from importing import SUFFIXES, WHOLE, games, match, race, startgg, startgg_set,
 
 import podium
 from podium.errors import FormatError
-from podium.importers import Options, read_format
+from podium.importers import Imported, Options, read_format
 
 MUTATED = times(30, 10_000)  # inputs of each format
-JUNK = (b"", b"\0", b"\xff", b"\xf0\x9f\x8f\x81", b"-1", b"1e999", b"nan", b"null", b"true", b'"', b"{}", b"[]", b",")
+JUNK: tuple[bytes, ...] = (
+    b"",
+    b"\0",
+    b"\xff",
+    b"\xf0\x9f\x8f\x81",
+    b"-1",
+    b"1e999",
+    b"nan",
+    b"null",
+    b"true",
+    b'"',
+    b"{}",
+    b"[]",
+    b",",
+)
 JUNK += (
     b"\n",
     b"\r\n",
@@ -75,11 +90,12 @@ def test_a_mutated_input_is_taken_whole_or_refused(name, tmp_path):
         file = rng.choice(list(whole))
         changed = mutated(whole[file], rng)
         (tmp_path / file).write_bytes(changed)
-        options = {"timezone": rng.choice(("UTC", "Europe/Berlin")), "player": rng.choice(("id", "name"))}
-        outcomes, messages = [], []
+        options = Options(timezone=rng.choice(("UTC", "Europe/Berlin")), player=rng.choice(("id", "name")))
+        outcomes: list[Imported | None] = []
+        messages = []
         for skip_bad in (False, True):
             try:
-                outcomes.append(read_format(name, [path], Options(skip_bad=skip_bad, **options)))
+                outcomes.append(read_format(name, [path], replace(options, skip_bad=skip_bad)))
             except FormatError as error:
                 outcomes.append(None)
                 messages.append(str(error))

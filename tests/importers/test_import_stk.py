@@ -31,7 +31,7 @@ def test_a_race_starts_before_its_end_in_the_servers_time(tmp_path):
 
 
 def test_the_first_versions_have_times_in_utc_and_less_to_say(tmp_path):
-    race = {"time": "2026-06-01 18:05:00", "venue": "lighthouse"}
+    race: dict[str, object] = {"time": "2026-06-01 18:05:00", "venue": "lighthouse"}
     second = stk_dump(
         race | {"username": "ana", "mode": "time-trial", "result": 60.5},
         race | {"username": "ben", "mode": "time-trial", "result": 20.5, "is_quit": 1},

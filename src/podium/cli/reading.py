@@ -68,6 +68,27 @@ class Input:
 
         return read_format(self.format or "csv", [self.path], Options(map=self.map)).table
 
+    def events_of(self, pool: str) -> "str | pl.DataFrame":
+        """What a store takes for a pool: the path, or of a table that was imported the events of that pool.
+
+        Raises:
+            FormatError: the file is not of its format.
+            ParameterError: there is no such format, or the file has no events of that pool.
+        """
+        import polars as pl
+
+        source = self.source()
+        if isinstance(source, str) or "pool" not in source.columns:
+            return source
+        own = source.filter(source["pool"] == pool)
+        events = source.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
+        others = [f"{count} of {name}" for name, count in events.iter_rows() if name != pool]
+        if own.is_empty() and others:
+            raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
+        if others:
+            typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
+        return own
+
     def read(self) -> "Results":
         """Read and check the results.
 

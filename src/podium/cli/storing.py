@@ -99,7 +99,7 @@ def ingest(
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     with show.progress("rating"):
-        receipts = open_store(url).submit(pool, file.source(), actor=actor, dry_run=dry_run)
+        receipts = open_store(url).submit(pool, file.events_of(pool), actor=actor, dry_run=dry_run)
     show_receipts(receipts, form)
 
 
@@ -113,7 +113,7 @@ def amend(
     form: Shape = Format.table,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    show_receipts([open_store(url).amend(pool, file.source(), actor=actor, dry_run=dry_run)], form)
+    show_receipts([open_store(url).amend(pool, file.events_of(pool), actor=actor, dry_run=dry_run)], form)
 
 
 def void(

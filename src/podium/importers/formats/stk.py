@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from podium.importers.sources import Source, decode, refuse_file, sources
 MAGIC = b"SQLite format 3\0"
 BUSY_S = 5.0
 TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
+GAME_KEY = ("time", "venue", "mode")  # a server ends one game a second at most, and gives it no number
 NEEDED = ("time", "venue", "mode", "username", "result")
 USED = (
     *NEEDED,
@@ -181,11 +183,9 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
         server = (TABLE.match(table) or [""] * 2)[1]
         # Version 3 stores local times; before, they are SQLite's own, which are in UTC.
         zone = times if "game_duration" in columns else None
-        games: dict[tuple[Any, ...], Game] = {}
-        for row in rows_of(connection, table, [name for name in USED if name in columns]):
-            add(row, games, server, file, zone, collector)
-        for game in games.values():
-            finish(game, collector)
+        rows = rows_of(connection, table, [name for name in USED if name in columns])
+        for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
+            take(list(rows_of_game), server, file, zone, collector)
 
 
 def quoted(name: str) -> str:
@@ -194,36 +194,49 @@ def quoted(name: str) -> str:
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a table as they were written; where no rowid says that, by time and player."""
+    """The rows of a table, game by game, as they were written; where no rowid says that, by time and player.
+
+    SQLite sorts them, on disk where they are many.
+    """
     chosen = ", ".join(map(quoted, columns))
-    try:
-        found = connection.execute(f"SELECT rowid, {chosen} FROM {quoted(table)} ORDER BY rowid")  # noqa: S608  (quoted)
-    except sqlite3.OperationalError:
-        found = connection.execute(f"SELECT NULL, {chosen} FROM {quoted(table)} ORDER BY time, username")  # noqa: S608
-    for number, (rowid, *cells) in enumerate(found, start=1):
-        place = f"table {table}, row {number}" if rowid is None else f"table {table}, rowid {rowid}"
-        yield Row(place, dict(zip(columns, cells, strict=True)))
+    numbers = {"rowid": "rowid", "row": "row_number() OVER (ORDER BY time, username)"}
+    for word, number in numbers.items():
+        statement = (
+            f"WITH numbered AS (SELECT {number} AS number, {chosen} FROM {quoted(table)}) "  # noqa: S608  (quoted)
+            f"SELECT number, {chosen} FROM numbered "
+            f"ORDER BY min(number) OVER (PARTITION BY {', '.join(GAME_KEY)}), number"
+        )
+        try:
+            found = connection.execute(statement)
+        except sqlite3.OperationalError:
+            if word == "row":
+                raise
+            continue
+        for count, *cells in found:
+            yield Row(f"table {table}, {word} {count}", dict(zip(columns, cells, strict=True)))
+        return
 
 
-def add(
-    row: Row,
-    games: dict[tuple[Any, ...], Game],
-    server: str,
-    file: str,
-    zone: LocalTimes | None,
-    collector: Collector,
-) -> None:
-    """Add a row to its game."""
-    if row.number("visible") == 0.0:
-        collector.drop("hidden")
+def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, collector: Collector) -> None:
+    """Make an event of the rows of a game."""
+    shown = [row for row in rows if row.number("visible") != 0.0]
+    collector.drop("hidden", len(rows) - len(shown))
+    if not shown:
         return
-    time, venue, mode = (row.cells[name] for name in ("time", "venue", "mode"))
-    if (time, venue, mode) not in games:
-        games[time, venue, mode] = begin(row, server, file, zone)
-    game = games[time, venue, mode]
-    if row.number("game_event") == 1.0:
-        game.goals.append(row)
-        return
+    game = begin(shown[0], server, file, zone)
+    for row in shown:
+        if row.number("game_event") == 1.0:
+            game.goals.append(row)
+        else:
+            add(row, game)
+    collector.drop("game event", len(game.goals))
+    if game.rows or game.event.faults:
+        finish(game)
+        collector.take(game.event)
+
+
+def add(row: Row, game: Game) -> None:
+    """Add a row to its player's."""
     name = row.cells["username"]
     if not isinstance(name, str) or not name.strip():
         game.event.refuse(name, "must be the name of a player", "username", row.place)
@@ -260,8 +273,8 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
     return Game(event, str(mode), is_race)
 
 
-def finish(game: Game, collector: Collector) -> None:
-    """Hand a game on, a row for each player."""
+def finish(game: Game) -> None:
+    """Give the event of a game a row for each player."""
     scores = team_scores(game)
     for player, rows in game.rows.items():
         last = rows[-1]
@@ -275,9 +288,6 @@ def finish(game: Game, collector: Collector) -> None:
         values["team"] = TEAMS.get(int(team)) if team is not None else None
         values["team_score"] = scores.get(values["team"] or "")
         game.event.add(player, values, place=rows[0].place)
-    collector.drop("game event", len(game.goals))
-    if game.rows:
-        collector.take(game.event)
 
 
 def race_values(game: Game, row: Row) -> dict[str, Any]:

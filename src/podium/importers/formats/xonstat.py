@@ -29,6 +29,7 @@ TEAM_SCORES = {  # the columns that decide a game between teams; the first that 
     "dom": ("caps", "ticks", "score"),
 }
 OWNED_KEYS = ("i", "n", "t", "r", "e")  # of a player or team
+STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines that a report has, one at least
 REQUIRED = ("V", "G", "M", "I", "S")
 NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
 MATCH_ID = re.compile(r"^[!-~]{1,64}$")
@@ -104,7 +105,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
     for path in files:
         for source in sources(path):
             found = False
-            for report in reports(source, collector):
+            for report in reports(source):
                 found = True
                 take(report, collector)
             if not found:
@@ -112,28 +113,36 @@ def read(files: Sequence[str], options: Options) -> Imported:
     return collector.imported()
 
 
-def reports(source: Source, collector: Collector) -> Iterator[Report]:
-    """The reports of a file."""
-    with source.open() as file:
-        lines = [(number, line.rstrip(b"\r\n")) for number, line in enumerate(file, start=1)]
-    if not any(line == BEGIN for _, line in lines):
-        if any(line[:2] in (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb") for _, line in lines):
-            yield parse(lines, source.name)
-        return
+def reports(source: Source) -> Iterator[Report]:
+    """The reports of a file: those of a log, one after the other, or the one that the file is."""
     body: list[tuple[int, bytes]] | None = None
+    before: list[tuple[int, bytes]] = []  # what comes before the first report of a log
     begun = 0
-    for number, line in [*lines, (len(lines) + 1, BEGIN)]:
-        if line == BEGIN:
-            if body is not None:
-                cut = Event(source.name, f"line {begun}")
-                cut.refuse(None, "begins a report whose end is missing: the log is cut off")
-                yield Report(cut, begun)
-            body, begun = [], number
-        elif line == END and body is not None:
-            yield parse(body, source.name, begun + 1)
-            body = None
-        elif body is not None:
-            body.append((number, line))
+    with source.open() as file:
+        for number, raw in enumerate(file, start=1):
+            line = raw.rstrip(b"\r\n")
+            if line == BEGIN:
+                if body is not None:
+                    yield cut_off(source, begun)
+                body, begun, before = [], number, []
+            elif line == END and body is not None:
+                yield parse(body, source.name, begun + 1)
+                body = None
+            elif body is not None:
+                body.append((number, line))
+            elif not begun:
+                before.append((number, line))
+    if body is not None:
+        yield cut_off(source, begun)
+    elif any(line[:2] in STARTS for _, line in before):
+        yield parse(before, source.name)
+
+
+def cut_off(source: Source, begun: int) -> Report:
+    """A report of a log that has no end."""
+    event = Event(source.name, f"line {begun}")
+    event.refuse(None, "begins a report whose end is missing: the log is cut off")
+    return Report(event, begun)
 
 
 def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Report:

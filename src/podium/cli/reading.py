@@ -129,13 +129,13 @@ def reads_results(command: Callable[..., None]) -> Callable[..., None]:
         "formats": (Formats if prints else FileFormat, None),
         "map_file": (MapFile, None),
     }
-    kept = [each for name, each in own.items() if name not in (source, "form")]
+    others = [each for name, each in own.items() if name not in (source, "form")]
     new = {
         name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         for name, (annotation, default) in added.items()
     }
     place = list(own).index(source)
-    parameters = [*kept[:place], new["file"], *kept[place:], new["formats"], new["map_file"]]
+    parameters = [*others[:place], new["file"], *others[place:], new["formats"], new["map_file"]]
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
     )

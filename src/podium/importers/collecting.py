@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import Fault
 from podium.importers.importer import Imported
 from podium.importers.options import Options
 from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
@@ -16,7 +16,7 @@ from podium.results.names import LONGEST, normalise, refusal
 # Beside the columns of a results table, until it is whole:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
 CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
-MAX_FAULTS = 10_000  # more are counted, and not kept
+MAX_FAULTS = 10_000  # more are only counted
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Event:
 
 
 class Collector:
-    """Collects the events of an import: each is kept whole, dropped for a reason, or bad."""
+    """Collects the events of an import: each is taken whole, dropped for a reason, or bad."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -84,7 +84,7 @@ class Collector:
         return unused
 
     def take(self, event: Event) -> None:
-        """Keep an event, or count why not."""
+        """Take an event, or count why not."""
         if self.options.forfeits == "drop":
             finishing = [row for row in event.rows if row.get("status") != "quit"]
             self.drop("forfeit", len(event.rows) - len(finishing))
@@ -96,7 +96,9 @@ class Collector:
         if event.faults:
             self.refuse(event.faults)
             return
-        content = hash((event.started_at, *(tuple(row.get(name) for name in ALL) for row in event.rows)))
+        content = hash(
+            (event.started_at, *event.shared.values(), *(tuple(row.get(name) for name in ALL) for row in event.rows))
+        )
         if event.event_id in self._contents:
             if self._contents[event.event_id] == content:
                 self.drop("repeated")
@@ -162,23 +164,35 @@ class Collector:
         return table.filter(~undated)
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The events whose rows do not contradict each other, by the rules of every results table."""
-        while table.height:
-            rows = pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height])
-            checked = normalise_table(rows)
-            faults = checked.faults or list(contradictions(checked.frame))
-            if not faults:
-                break
-            bad: dict[str, list[Fault]] = {}
-            for fault in faults:
-                if fault.row is None:
-                    raise ResultsError("results", [fault])
-                event_id, file, place = table.select("event_id", FILE, PLACE).row(fault.row - 1)
-                bad.setdefault(event_id, []).append(fault._replace(row=None, place=place, file=file))
-            for event_faults in bad.values():
-                self.refuse(event_faults)
-            table = table.filter(~pl.col("event_id").is_in(list(bad)))
-        return table
+        """The events whose rows do not contradict each other, by the rules of every results table.
+
+        The rules name the first faults of a table only, so that a table with faults is checked by halves.
+        """
+        faults = faults_of(table)
+        if not faults:
+            return table
+        ids = table["event_id"]
+        starts = (ids != ids.shift()).fill_null(value=True).arg_true().to_list()
+        if len(starts) == 1:
+            rows = table.select(PLACE, FILE).rows()
+            self.refuse([at_its_place(fault, *rows[(fault.row or 1) - 1]) for fault in faults])
+            return table.clear()
+        middle = starts[len(starts) // 2]
+        halves = table.head(middle), table.tail(table.height - middle)
+        return pl.concat([self._without_contradictions(half) for half in halves])
+
+
+def faults_of(table: pl.DataFrame) -> list[Fault]:
+    """What is wrong with a table, the first of it."""
+    if table.is_empty():
+        return []
+    checked = normalise_table(pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height]))
+    return checked.faults or list(contradictions(checked.frame))
+
+
+def at_its_place(fault: Fault, place: str, file: str) -> Fault:
+    """A fault of a row, with where the row comes from."""
+    return fault._replace(row=None, place=place, file=file)
 
 
 def column_type(name: str) -> "pl.DataType | type[pl.DataType]":

@@ -244,9 +244,9 @@ def check(game: Game, event: Event) -> None:
         if name not in game.tags:
             event.refuse(None, f"the game has no tag {name}")
     if game.comment:
-        event.refuse(None, "a comment begins here that is never closed", place=f"line {game.comment}")
+        event.refuse(None, "a comment that begins on this line is never closed", place=f"line {game.comment}")
     if game.variations:
-        event.refuse(None, "a variation begins here that is never closed", place=f"line {game.variations[0]}")
+        event.refuse(None, "a variation that begins on this line is never closed", place=f"line {game.variations[0]}")
     if "Result" not in game.tags or game.comment or game.variations:
         return
     result, line = game.tags["Result"]

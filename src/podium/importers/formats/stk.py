@@ -43,6 +43,7 @@ SCORED_BY_EVENTS = ("soccer", *CAPTURES)
 TEAMS = {0: "red", 1: "blue"}
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$")
 MAX_STEPS = 100_000_000  # of SQLite's machine, while it reads a dump
+MAX_VALUE_BYTES = 1_000_000
 # What a dump of tables does; it may not reach other files, nor compute without an end.
 DUMP_ACTIONS = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
@@ -156,6 +157,7 @@ def run_dump(connection: sqlite3.Connection, source: Source) -> None:
             return sqlite3.SQLITE_IGNORE
         return sqlite3.SQLITE_OK if action in DUMP_ACTIONS else sqlite3.SQLITE_DENY
 
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.set_authorizer(decide)
     connection.set_progress_handler(lambda: 1, MAX_STEPS)
     connection.executescript(script)

@@ -26,7 +26,7 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
         signature: in base64.
 
     Returns:
-        The server's fingerprint, where its key is signed by Xonotic's; None where it is not, or the tool is not here.
+        The server's fingerprint, where its key is signed by Xonotic's; None where it is not, or there is no such tool.
     """
     tool = shutil.which(TOOL)
     try:

@@ -78,7 +78,7 @@ class Input:
         import polars as pl
 
         source = self.source()
-        if isinstance(source, str) or "pool" not in source.columns:
+        if self.format is None or isinstance(source, str) or "pool" not in source.columns:
             return source
         own = source.filter(source["pool"] == pool)
         events = source.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())

@@ -64,6 +64,7 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
         ({"status": {"value": "over"}}, "$.status.value: 'over' is no status of a race"),
         ({"started_at": "noon"}, "$.started_at: 'noon' is no moment in ISO 8601"),
         ({"goal": {}}, "$.goal: {} must have a name"),
+        ({"started_at": "x" * 999}, f"$.started_at: '{'x' * 100}…' is no moment"),
     ],
 )
 def test_a_bad_race_is_named_by_the_path_to_it(changes, fault, tmp_path):

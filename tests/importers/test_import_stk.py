@@ -21,12 +21,14 @@ def test_a_race_starts_before_its_end_in_the_servers_time(tmp_path):
         stk_row("ana", 60.5, online_id=0),
         stk_row("* ben", 61.25, online_id=0, handicap=1),
         stk_row("cy", 30.0, is_not_full=1, when_left=30.0),
+        stk_row("dee", -1, is_not_full=1, when_joined=-1),
     ]
     start = "home/2026-06-01 18:05:00/zengarden,2026-06-01T16:03:00Z,race,normal"
     assert table(tmp_path, "stk", stk_dump(*rows), timezone="Europe/Berlin") == [
         f"{start},* ana,60.5,finished,120,120,false",
         f"{start},* ben,61.25,finished,120,120,true",
         f"{start},cy,,quit,30,120,false",
+        f"{start},dee,,quit,,120,false",
     ]
 
 

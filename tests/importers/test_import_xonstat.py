@@ -43,6 +43,9 @@ e alivetime 50
 P Ben=
 t 14
 e alivetime 33.5
+P Cy=
+t 10
+e alivetime 3.5
 """
 LOG = f"""noise
 ----- BEGIN REQUEST BODY -----
@@ -78,9 +81,10 @@ def test_teams_share_what_decides_their_game_and_who_left_has_no_score(tmp_path)
     assert imported.table.select(columns).rows() == [
         ("ft", "Ana=", "red", 3.0, 9.0, "finished", 50.0),
         ("ft", "Ben=", "blue", 0.0, None, "quit", 50.0),
+        ("ft", "Cy=", "pink", 0.0, None, "quit", 50.0),
     ]
     assert not {"started_at", "position", "mode"} & set(imported.table.columns)
-    assert import_text(tmp_path, "xonstat", TEAMS, forfeits="drop").dropped == {"forfeit": 1, "too few": 1}
+    assert import_text(tmp_path, "xonstat", TEAMS, forfeits="drop").dropped == {"forfeit": 2, "too few": 1}
 
 
 def test_a_log_of_requests_names_servers_by_their_fingerprints(tmp_path):

@@ -16,6 +16,7 @@ from podium.results.names import LONGEST, normalise, refusal
 # Beside the columns of a results table, until it is whole:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
 CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
+SHOWN_CHARACTERS = 100  # of a bad value
 MAX_FAULTS = 10_000  # more are only counted
 
 
@@ -37,7 +38,7 @@ class Event:
 
     def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
         """Report what breaks the format's rules; the event is left out whole."""
-        self.faults.append(Fault(None, column, value, remedy, place or self.place, self.file))
+        self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
         """Add a player's row.
@@ -210,6 +211,12 @@ SCHEMA = {name: column_type(name) for name in (*ALL, FILE, EVENT_PLACE, PLACE, N
 def encodable(text: str) -> str:
     """The text, with a question mark for half of a surrogate pair, which no encoding has."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def shortened(value: object) -> object:
+    """A value as a message can show it."""
+    text = value if isinstance(value, str) else repr(value)
+    return value if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def call_by_name(event: Event) -> None:

@@ -297,7 +297,7 @@ def race_values(game: Game, row: Row) -> dict[str, Any]:
     result = row.number("result") or 0.0
     if row.has_left:
         played = played_s([row])
-        return {"status": "quit", "played_s": max(result, 0.0) if played is None else played}
+        return {"status": "quit", "played_s": (result if result > 0.0 else None) if played is None else played}
     if result <= 0.0:
         game.event.refuse(row.cells["result"], "must be above 0 for who finished a race", "result", row.place)
     return {"status": "finished", "time_s": result, "played_s": played_s([row])}

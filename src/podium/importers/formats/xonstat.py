@@ -291,7 +291,8 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
     scores = team_scores(report) if in_teams else {}
     for player in known:
         values = row(report, player, in_teams=in_teams)
-        values["team_score"] = scores.get(player.team or "")
+        if scores and player.team is not None:
+            values["team_score"] = scores.get(player.team, 0.0)
         values["played_s"] = min(player.number("alivetime"), math.inf if duration is None else duration)
         name = without_colours(player.name or "")
         event.add(player.id, values, name=name or None, place=f"line {player.line}")

@@ -1,6 +1,6 @@
 """Moments: local times of a zone, dates and seconds since 1970, as microseconds since 1970 in UTC."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from podium.errors import ParameterError
@@ -21,8 +21,10 @@ class LocalTimes:
             ParameterError: there is none of that name.
         """
         self.name = zone
+        self.zone: tzinfo = UTC
         try:
-            self.zone = ZoneInfo(zone)
+            if zone != "UTC":  # which needs no database of zones
+                self.zone = ZoneInfo(zone)
         except (OSError, ValueError, LookupError):
             raise ParameterError(f"there is no time zone {zone!r}; write one like UTC or Europe/Berlin") from None
         self.first_unclear: datetime | None = None

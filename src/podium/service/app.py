@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 
@@ -59,6 +60,7 @@ def create_app(store: Store, *, daily: bool = False, close: bool = False) -> Fas
     app.state.intake = Intake(store)
     app.state.board_cache = BoardCache(store)
     app.state.metrics = Metrics()
+    app.state.verifying = CapacityLimiter(2)  # processes that verify signatures, which anyone may send
     for module in (writes, reads, streams, status, submit):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.add_middleware(PathMiddleware, refusal=problem)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, NamedTuple
 
 import polars as pl
+from anyio import to_thread
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -59,7 +60,8 @@ async def submit_signed(
 
     async def take() -> str:
         body = await read_bytes(request)
-        fingerprint = await run_in_threadpool(verify_signature, body, request.url.query, signature)
+        query, verifying = request.url.query, request.app.state.verifying
+        fingerprint = await to_thread.run_sync(verify_signature, body, query, signature, limiter=verifying)
         if fingerprint is None:
             raise AccessError(401, "the signature is missing or not verified; put a key at the end of the address")
         return await store_report(store, intake, metrics, body, Sender(fingerprint))

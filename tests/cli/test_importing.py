@@ -1,5 +1,7 @@
 """`podium import`, and `--format` on the commands that take results."""
 
+import sqlite3
+
 import polars as pl
 import pytest
 import typer
@@ -112,6 +114,26 @@ def test_rating_a_foreign_file_is_rating_its_results(podium_command, tmp_path):
     assert foreign == podium_command("leaderboard", out, *words)
     assert foreign[1].startswith("pool,rank,player,rating")
     assert "2 rows, 1 events, 2 players: all good" in podium_command("check", path, "--format", "racetime")[1]
+
+
+def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
+    """Results under an id are still that player's; a name that another has is refused, and said."""
+    url = f"sqlite:///{tmp_path}/podium.db"
+    assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
+    results, names = tmp_path / "results.csv", tmp_path / "names.csv"
+    named = REPORT.replace("i 2\n", "i 2\nn 007\n").replace("n ^x0FFAna^^", "n 007").replace("000042", "{}")
+    for number in ("000042", "000043"):
+        path = write_input(tmp_path, "xonstat", named.replace("{}", number))
+        assert podium_command("import", "xonstat", path, "-o", results, "--names", names)[0] == 0
+        words = ("ingest", results, "--pool", "dm", "--names", names, "--db", url, "-f", "json")
+        status, output, errors = podium_command(*words)
+        assert (status, pl.read_json(output.encode())["players"].to_list()) == (0, [2])
+        assert errors.startswith("podium: Ben= is not called '007': there is a player '007' already")
+    with sqlite3.connect(tmp_path / "podium.db") as connection:
+        assert {name for (name,) in connection.execute("SELECT name FROM player")} == {"007", "Ben="}
+    connection.close()
+    wrong = podium_command("ingest", results, "--pool", "dm", "--names", results, "--db", url)
+    assert (wrong[0], "needs the columns player and name" in wrong[2]) == (2, True)
 
 
 def test_ingest_takes_a_foreign_file(podium_command, tmp_path):

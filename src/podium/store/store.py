@@ -16,7 +16,7 @@ from podium.store.log.pools import Pool, lock_pool, refuse_other_arithmetic
 from podium.store.read.event_reader import EventReader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, administration, registrations, submission
+from podium.store.write import accounts, administration, naming, registrations, submission
 from podium.store.write.receipts import Receipt
 from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
@@ -257,6 +257,18 @@ class Store(EventReader):
         with self.writing(pool_name) as (connection, pool):
             number = players.rename(connection, pool, name, new)
             append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+    def name_players(self, pool_name: str, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+        """Call players by the names that an import has for their ids; results under the ids are still theirs.
+
+        Args:
+            names: by id; players who are not in the pool are left aside.
+
+        Returns:
+            Why a player is not called so, a sentence each.
+        """
+        with self.writing(pool_name) as (connection, pool):
+            return naming.name_players(connection, pool, names, actor)
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
         """Forget every name that a player had, everywhere. No rating moves.

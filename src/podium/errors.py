@@ -84,15 +84,16 @@ class Fault(NamedTuple):
     place: str = ""
     file: str = ""
 
+    @property
+    def is_group(self) -> bool:
+        """Whether it is about several rows, which its place lists in brackets."""
+        return self.place.endswith(")")
+
     def __str__(self) -> str:
-        where = ", ".join(
-            part
-            for part in (
-                self.place or (f"row {self.row}" if self.row is not None else ""),
-                f"column {self.column}" if self.column is not None else "",
-            )
-            if part
-        )
+        place = self.place or (f"row {self.row}" if self.row is not None else "")
+        column = f"column {self.column}" if self.column is not None else ""
+        parts = (column, place) if self.is_group else (place, column)
+        where = ", ".join(part for part in parts if part)
         sentence = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
         return f"{where}: {sentence}" if where else sentence
 
@@ -109,7 +110,10 @@ class ResultsError(PodiumError, ValueError):
         remaining = iter(faults)
         self.source = source
         self.faults = tuple(islice(remaining, SHOWN_FAULTS))
-        lines = [f"{fault.file or source}{'' if fault.row or fault.place else ':'} {fault}" for fault in self.faults]
+        lines = [
+            f"{fault.file or source}{'' if fault.row or (fault.place and not fault.is_group) else ':'} {fault}"
+            for fault in self.faults
+        ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
         super().__init__("\n".join([*lines, self.more]))

@@ -1,7 +1,9 @@
 """What a user may decide about an import."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -12,4 +14,5 @@ class Options:
     timezone: str = "UTC"  # IANA's name of the zone of times without an offset
     player: str = "id"  # what players are called: id, name, or fide (pgn)
     forfeits: str = "keep"  # keep who left as quit, or drop them
-    map: Path | None = None  # what the columns of a table mean
+    map: Path | Mapping[str, Any] | None = None  # what the columns of a table mean: a TOML file, or what it would hold
+    guess: bool = False  # whether headings say what the map lacks

@@ -50,7 +50,7 @@ class Source:
             start = stored.read(len(ZSTD))
             size = stored.seek(0, io.SEEK_END)
             stored.seek(0)
-        except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
             refuse_file(self.name, f"cannot be read ({getattr(error, 'strerror', None) or error})")
         if start.startswith(GZIP):
             unwrapped = cast("BinaryIO", gzip.GzipFile(fileobj=stored))
@@ -233,8 +233,11 @@ def text(source: Source, encoding: str | None = None) -> str:
     return decode(source.content(), source.name, encoding)
 
 
-def decode(content: bytes, name: str, encoding: str | None = None) -> str:
+def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "name its encoding") -> str:
     """Bytes as text; see `text`.
+
+    Args:
+        advice: what to do where it is not UTF-8, to end a sentence.
 
     Raises:
         FormatError: they are no such text, or have a NUL.
@@ -248,7 +251,7 @@ def decode(content: bytes, name: str, encoding: str | None = None) -> str:
     except UnicodeDecodeError as error:
         kind = "UTF-8" if codec == "utf-8" else codec.upper()
         place = error.start + len(UTF8_MARK) * content.startswith(UTF8_MARK)
-        refuse_file(name, f"is not {kind} text (byte {place}){'; name its encoding' if codec == 'utf-8' else ''}")
+        refuse_file(name, f"is not {kind} text (byte {place}){f'; {advice}' if codec == 'utf-8' else ''}")
     nul = decoded.find("\0")
     if nul >= 0:
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked

@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from podium.analysis.conformance import SystemCheck, check_system
     from podium.client import Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
+    from podium.importers.tables.frames import from_matches, read_results
     from podium.ledger.explanation import Explanation
     from podium.live import Live
     from podium.rated import Rated, rate
-    from podium.results.reading import Results, read_results
+    from podium.results.reading import Results
 
 __all__ = [
     "Client",
@@ -29,6 +30,7 @@ __all__ = [
     "SystemCheck",
     "UnknownError",
     "check_system",
+    "from_matches",
     "rate",
     "read_results",
 ]
@@ -48,8 +50,9 @@ _HOMES = {
     "SystemCheck": "analysis.conformance",
     "UnknownError": "errors",
     "check_system": "analysis.conformance",
+    "from_matches": "importers.tables.frames",
     "rate": "rated",
-    "read_results": "results.reading",
+    "read_results": "importers.tables.frames",
 }
 
 

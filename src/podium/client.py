@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from podium.errors import PodiumError, needs_extra
+from podium.errors import ParameterError, PodiumError, needs_extra
 
 DEFAULT_TRIES = 5
 FIRST_PAUSE_S = 0.2  # doubled after each try
@@ -46,7 +46,10 @@ class Client:
 
         Raises:
             MissingExtraError: the extra `client` is not installed.
+            ParameterError: the address does not begin with http:// or https://.
         """
+        if not url.lower().startswith(("http://", "https://")):
+            raise ParameterError(f"{url} is no address of a service: begin with http:// or https://")
         with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
         headers = {"Authorization": f"Bearer {key}"}

@@ -24,6 +24,7 @@ from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.explanation import Explanation, explain
 from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
+from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
@@ -204,7 +205,8 @@ class Rated:
         """
         sizes = dict(self._pools())
         if not sizes:
-            raise UnknownError("there is no rated event")
+            reason = why_nothing_counts(self.results.frame)
+            raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
             return max(sizes, key=lambda each: sizes[each])
         if name not in sizes:

@@ -36,10 +36,12 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
+    from podium.ledger.forecast import suggestion
     from podium.reporting import charts
 
     if kind not in FROM_RESULTS + CURVES:
-        raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
+        hint = suggestion(kind, FROM_RESULTS + CURVES)
+        raise ParameterError(f"there is no chart {kind!r}{hint} (there are {', '.join(FROM_RESULTS + CURVES)})")
     path = charts.check_path(out or Path(f"{kind}.svg"))
     if kind in CURVES:
         is_named = system is not None or system_file is not None
@@ -58,6 +60,7 @@ def chart_of(kind: str, file: Input, system: Any, period: str, pool: str | None,
     """The chart of a results file."""
     from podium.analysis.audit import audit
     from podium.analysis.evaluation import evaluate
+    from podium.ledger.forecast import suggestion
     from podium.reporting import charts
 
     with show.progress("reading", "rating", "drawing") as steps:
@@ -74,7 +77,8 @@ def chart_of(kind: str, file: Input, system: Any, period: str, pool: str | None,
         history = rated.history.filter(rated.history["pool"] == shown)
         unknown = sorted(set(players or []) - set(history["player"]))
         if unknown:
-            raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}")
+            hint = suggestion(unknown[0], history["player"].unique().to_list())
+            raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}{hint}")
         leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
         return charts.rating_histories(history, players or leaders, title)
 

@@ -13,6 +13,7 @@ from podium.engine.replay import Replayed, States, newcomers, states_after
 from podium.engine.system import System, blank
 from podium.errors import UnknownError
 from podium.kernels.records import read, times
+from podium.ledger.forecast import suggestion
 from podium.ledger.leave_one_out import contributions
 from podium.ledger.wording import explain_in_words, outcome
 from podium.results.names import normalise
@@ -93,9 +94,11 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[int, bool]
         settles = events.ledger.settles
         return int(events.ledger.entrant[row]), settles is None or bool(settles[row])
     if not matches["event"].any():
-        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}")
+        hint = suggestion(event_id, frame["event_id"].unique().to_list())
+        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
     if not (matches["event"] & matches["player"]).any():
-        raise UnknownError(f"{player!r} did not take part in event {event_id!r}")
+        hint = suggestion(player, frame.filter(event_id=event_id)["player"].to_list())
+        raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
     raise UnknownError(
         f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
         "or the event had fewer than two entries that count"

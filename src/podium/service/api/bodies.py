@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
+from podium.results.headings import fold, meanings
 from podium.service.http.problems import TooLargeError
 from podium.service.http.strict_json import RefusedError, loads, printable
 
@@ -71,10 +72,18 @@ def validate(value: Any, model: type[Body]) -> Body:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden" and first["loc"][-1] == "sequence":
-            reason = "is for files only; events of one start are rated in the order in which they are sent"
+        if first["type"] == "extra_forbidden":
+            reason = unknown_field(str(first["loc"][-1]))
         raise RefusedError(field.lstrip("."), reason) from None
     return valid
+
+
+def unknown_field(name: str) -> str:
+    """Return what is wrong with a field that a body has not."""
+    if name == "sequence":
+        return "is for files only; events of one start are rated in the order in which they are sent"
+    meaning = meanings().get(fold(name))
+    return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 
 
 @cache

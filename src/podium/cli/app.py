@@ -6,6 +6,7 @@ import typer
 
 from podium import __version__
 from podium.cli import (
+    checking,
     columns,
     databases,
     demo,
@@ -33,7 +34,7 @@ app = typer.Typer(
 app.command("rate")(rating.rate)
 app.command("leaderboard")(rating.leaderboard)
 app.command("explain")(rating.explain)
-app.command("check")(rating.check)
+app.command("check")(checking.check)
 app.command("evaluate")(judging.evaluate)
 app.command("tune")(judging.tune)
 app.command("audit")(judging.audit)

@@ -1,4 +1,4 @@
-"""Commands that rate a results file: rate, leaderboard, explain, check."""
+"""Commands that rate a results file: rate, leaderboard, explain."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -132,24 +132,3 @@ def explain(
         before, change, digits = explanation.rating_before, explanation.delta, rating_system.digits
         typer.echo(f"{before:.{digits}f} {change:+.{digits}f} -> {before + change:.{digits}f}")
         typer.echo(explanation.summary)
-
-
-@reads_results
-def check(file: Input) -> None:
-    """Check FILE: say what is wrong with it, and change nothing."""
-    from podium.results.event_order import tie_notice
-    from podium.results.lookalikes import pairs_alike, warning
-
-    with show.progress("checking"):
-        results = file.read()
-        frame = results.frame
-        alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
-    size = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
-    typer.echo(f"{results.source}: {size}: all good")
-    notice = tie_notice(frame)
-    if notice is not None:
-        typer.echo(f"{results.source}: {notice}")
-    for name, like in alike[:SHOWN_ROWS]:
-        typer.echo(f"{results.source}: {warning(name, like)}", err=True)
-    if len(alike) > SHOWN_ROWS:
-        typer.echo(f"{results.source}: {len(alike) - SHOWN_ROWS} more names look alike", err=True)

@@ -43,6 +43,10 @@ MapFile = Annotated[
     Path | None, typer.Option("--map", metavar="TOML", help="What FILE's columns mean (see podium import).")
 ]
 
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Take FILE only as a results table to the letter (podium columns).")
+]
+
 
 @dataclass(frozen=True)
 class Input:
@@ -51,37 +55,43 @@ class Input:
     path: str
     format: str | None = None
     map: Path | None = None
+    strict: bool = False
 
     def __str__(self) -> str:
         return self.path
 
-    def source(self) -> "str | pl.DataFrame":
-        """What `read_results` takes: the path, or the table that was imported from it.
+    def source(self) -> "str | Results":
+        """What a store takes: the checked results; or the path, whose names a store may know, where only it can judge.
 
         Raises:
-            FormatError: the file is not of its format.
+            ResultsError: they are refused.
             ParameterError: there is no such format.
         """
-        if self.format is None and self.map is None:
-            return self.path
-        from podium.importers import Options, read_format
+        from podium.errors import ResultsError
 
-        return read_format(self.format or "csv", [self.path], Options(map=self.map)).table
+        try:
+            return self.read()
+        except ResultsError:
+            if self.format is None and self.map is None and self.is_plain():
+                return self.path
+            raise
 
-    def events_of(self, pool: str) -> "str | pl.DataFrame":
-        """What a store takes for a pool: the path, or of a table that was imported the events of that pool.
+    def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
+        """What a store takes for a pool: all events, or of a format that has pools those of that one.
 
         Raises:
-            FormatError: the file is not of its format.
+            ResultsError: they are refused.
             ParameterError: there is no such format, or the file has no events of that pool.
         """
         import polars as pl
 
+        from podium.results.columns import DEFAULTS
+
         source = self.source()
-        if self.format is None or isinstance(source, str) or "pool" not in source.columns:
+        if self.format is None or isinstance(source, str) or (source.frame["pool"] == DEFAULTS["pool"]).all():
             return source
-        own = source.filter(source["pool"] == pool)
-        events = source.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
+        own = source.frame.filter(pl.col("pool") == pool)
+        events = source.frame.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
         others = [f"{count} of {name}" for name, count in events.iter_rows() if name != pool]
         if own.is_empty() and others:
             raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
@@ -89,21 +99,43 @@ class Input:
             typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
         return own
 
+    def is_plain(self) -> bool:
+        """Whether it is a file with the headings of a results table, and no others."""
+        from podium.errors import ResultsError
+        from podium.results.reading import header_faults, load_path
+
+        try:
+            return Path(self.path).is_file() and not header_faults(load_path(self.path, None)[0])
+        except ResultsError:
+            return False
+
     def read(self) -> "Results":
-        """Read and check the results.
+        """Read and check the results; what was understood of a file in another shape goes to stderr.
 
         Raises:
             ResultsError: they are refused.
             ParameterError: there is no such format.
         """
+        results = self._read()
+        for note in results.notes:
+            typer.echo(f"{results.source}: {note}", err=True)
+        return results
+
+    def _read(self) -> "Results":
         import podium
 
-        source = self.source()
-        return podium.read_results(source, name=None if isinstance(source, str) else self.path)
+        if self.format is not None and self.format != "csv":
+            from podium.importers import Options, read_format
+
+            table = read_format(self.format, [self.path], Options(map=self.map)).table
+            return podium.read_results(table, name=self.path)
+        if self.map is not None:
+            return podium.read_results(self.path, map=self.map)
+        return podium.read_results(self.path, lenient=not self.strict)
 
 
 def reads_results(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command that takes an `Input` take FILE, `--format` and `--map` for it.
+    """Let a command that takes an `Input` take FILE, `--format`, `--map` and `--strict` for it.
 
     A command that prints a table has a parameter `form`; then `--format` says what to print, too.
     """
@@ -115,19 +147,20 @@ def reads_results(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        path, formats, map_file = (values.pop(name) for name in ("file", "formats", "map_file"))
+        path, formats, map_file, strict = (values.pop(name) for name in ("file", "formats", "map_file", "strict"))
         file_format = formats
         if prints:
             file_format, values["form"] = split_formats(formats or [])
         if path is None and (file_format or map_file):
             raise ParameterError("--format and --map say how FILE is read; name it")
-        command(**values, **{source: None if path is None else Input(path, file_format, map_file)})
+        command(**values, **{source: None if path is None else Input(path, file_format, map_file, strict)})
 
     optional = own[source].default is None
     added = {
         "file": (OptionalFile, None) if optional else (File, inspect.Parameter.empty),
         "formats": (Formats if prints else FileFormat, None),
         "map_file": (MapFile, None),
+        "strict": (Strict, False),
     }
     others = [each for name, each in own.items() if name not in (source, "form")]
     new = {
@@ -135,7 +168,7 @@ def reads_results(command: Callable[..., None]) -> Callable[..., None]:
         for name, (annotation, default) in added.items()
     }
     place = list(own).index(source)
-    parameters = [*others[:place], new["file"], *others[place:], new["formats"], new["map_file"]]
+    parameters = [*others[:place], new["file"], *others[place:], *(new[name] for name in added if name != "file")]
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
     )

@@ -10,6 +10,8 @@ from podium.errors import Fault, ResultsError
 from podium.importers.tables.model import SourceRule
 from podium.results.delimited import DELIMITERS, from_csv
 
+TWO_ROWS = 1 << 17  # characters that surely have the header and a row
+
 
 def from_text(text: str, name: str, rule: SourceRule) -> tuple[pl.DataFrame, int, str]:
     """A table of delimited text, every cell as text without spaces around it.
@@ -31,7 +33,7 @@ def from_text(text: str, name: str, rule: SourceRule) -> tuple[pl.DataFrame, int
     delimiter = rule.delimiter or find_delimiter(text, name)
     first_row = skipped + 2
     if rule.header == 0:
-        width = len(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)))
+        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
         text, first_row = delimiter.join(f"c{number}" for number in range(1, width + 1)) + "\n" + text, 1
     return from_csv(text.encode(), name, delimiter, first_row - 1), first_row, delimiter
 
@@ -43,9 +45,10 @@ def find_delimiter(text: str, name: str) -> str:
         ResultsError: two do.
     """
     counts = {}
+    start = text[:TWO_ROWS]
     for mark in DELIMITERS:
         try:
-            rows = list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 2))
+            rows = list(islice(csv.reader(io.StringIO(start, newline=""), delimiter=mark), 2))
         except csv.Error:
             continue
         counts[mark] = [len(row) for row in rows]

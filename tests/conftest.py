@@ -5,6 +5,7 @@ PostgreSQL comes from a wheel and needs no set-up.
 
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 import warnings
@@ -15,6 +16,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from podium.cli import main
 from podium.store import Store
 from podium.systems import names
 
@@ -130,3 +132,17 @@ def store(request, tmp_path):
     opened = Store(url)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def podium_command(monkeypatch, capsys):
+    """A function that runs a command in this process, and returns its status, output and errors."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["podium", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        output = capsys.readouterr()
+        return stop.value.code, output.out, output.err
+
+    return call

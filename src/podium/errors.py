@@ -73,23 +73,27 @@ class NotFiniteError(PodiumError, ArithmeticError):
 class Fault(NamedTuple):
     """One thing wrong in a results table.
 
-    `row` counts from 1 below the header; `row` or `column` is None where the fault has none.
+    `row` counts from 1 below the header; `row` or `column` is None where the fault has none. In the file of a foreign
+    format `place` says where in its stead (`line 12`, `$.entrants[3]`, `byte 88`), and `file` in which file.
     """
 
     row: int | None
     column: str | None
     value: object
     remedy: str
+    place: str = ""
+    file: str = ""
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it is about several rows, which its place lists in brackets."""
+        return self.place.endswith(")")
 
     def __str__(self) -> str:
-        where = ", ".join(
-            part
-            for part in (
-                f"row {self.row}" if self.row is not None else "",
-                f"column {self.column}" if self.column is not None else "",
-            )
-            if part
-        )
+        place = self.place or (f"row {self.row}" if self.row is not None else "")
+        column = f"column {self.column}" if self.column is not None else ""
+        parts = (column, place) if self.is_group else (place, column)
+        where = ", ".join(part for part in parts if part)
         sentence = f"{self.value!r} {self.remedy}" if self.value is not None else self.remedy
         return f"{where}: {sentence}" if where else sentence
 
@@ -100,11 +104,22 @@ class ResultsError(PodiumError, ValueError):
     Its text has a line for each of them, and ends with where the columns are described.
     """
 
+    more: ClassVar[str] = MORE_ON_COLUMNS
+
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         remaining = iter(faults)
         self.source = source
         self.faults = tuple(islice(remaining, SHOWN_FAULTS))
-        lines = [f"{source} {fault}" if fault.row else f"{source}: {fault}" for fault in self.faults]
+        lines = [
+            f"{fault.file or source}{'' if fault.row or (fault.place and not fault.is_group) else ':'} {fault}"
+            for fault in self.faults
+        ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
-        super().__init__("\n".join([*lines, MORE_ON_COLUMNS]))
+        super().__init__("\n".join([*lines, self.more]))
+
+
+class FormatError(ResultsError):
+    """A file of a foreign format is refused whole: it is no such file, or breaks the format's rules."""
+
+    more: ClassVar[str] = "the formats are described in docs/importers.md and by: podium import --help"

@@ -25,6 +25,7 @@ from podium.ledger import leaderboard as boards
 from podium.ledger.explaining import explain
 from podium.ledger.explanation import Explanation
 from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
+from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.ledger.what_if import WhatIf, what_if
 from podium.results.names import admit, normalise
@@ -206,7 +207,8 @@ class Rated:
         """
         sizes = dict(self._pools())
         if not sizes:
-            raise UnknownError("there is no rated event")
+            reason = why_nothing_counts(self.results.frame)
+            raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
             return max(sizes, key=lambda each: sizes[each])
         if name not in sizes:

@@ -94,6 +94,7 @@ BAD = [
     ('{"event_id":"e","player":"b","position":1}\n{"event_id":"e","player":"c","position":true}', "row 2, column pos"),
     ('{"event_id":"e","player":"b\\ud800"}', "row 1, column player: has half of a surrogate pair"),
     ('{"event_id":"e","player":"b","\\ud800":1}', "column \\ud800: is not a column"),
+    ("event_id,play\rer,position\na,ana,1\n", "has a header whose cells are not clear"),
     ("event_id,player,position\nPérez,ana,1\nPe\u0301rez,ben,2\n", "row 2, column event_id: 'Pe\u0301rez' looks like"),
 ]
 

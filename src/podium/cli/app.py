@@ -6,11 +6,13 @@ import typer
 
 from podium import __version__
 from podium.cli import (
+    checking,
     columns,
     databases,
     demo,
     drawing,
     forecasting,
+    importing,
     judging,
     keys,
     labs,
@@ -35,7 +37,7 @@ app = typer.Typer(
 app.command("rate")(rating.rate)
 app.command("leaderboard")(rating.leaderboard)
 app.command("explain")(rating.explain)
-app.command("check")(rating.check)
+app.command("check")(checking.check)
 app.command("evaluate")(judging.evaluate)
 app.command("tune")(judging.tune)
 app.command("audit")(judging.audit)
@@ -66,6 +68,7 @@ app.add_typer(databases.db, name="db")
 app.add_typer(pools.pool, name="pool")
 app.add_typer(pools.reason, name="reason")
 app.add_typer(databases.season, name="season")
+app.command("import")(importing.import_results)
 app.command("columns")(columns.columns)
 app.command("systems")(systems.systems)
 app.command("demo")(demo.demo)

@@ -7,25 +7,24 @@ import typer
 
 from podium.cli import show
 from podium.cli.files import write_text
-from podium.cli.options import File, Period, Settings, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.errors import ParameterError, UnknownError
 
 SHOWN_PLAYERS = 8
 FROM_RESULTS = ("histories", "distribution", "calibration", "circulation")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
 
-Results = Annotated[
-    str | None, typer.Argument(metavar="[FILE]", help="Results, for all but the curves; - reads stdin.")
-]
 Pool = Annotated[str | None, typer.Option(help="Draw this pool; the one with most events if not given.")]
 
 
+@reads_results
 def plot(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help=f"{', '.join(FROM_RESULTS)}; curves: {', '.join(CURVES)}.")
     ],
-    file: Results = None,
+    file: Input | None = None,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -37,10 +36,12 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
+    from podium.ledger.forecast import suggestion
     from podium.reporting import charts
 
     if kind not in FROM_RESULTS + CURVES:
-        raise ParameterError(f"there is no chart {kind!r} (there are {', '.join(FROM_RESULTS + CURVES)})")
+        hint = suggestion(kind, FROM_RESULTS + CURVES)
+        raise ParameterError(f"there is no chart {kind!r}{hint} (there are {', '.join(FROM_RESULTS + CURVES)})")
     path = charts.check_path(out or Path(f"{kind}.svg"))
     if kind in CURVES:
         is_named = system is not None or system_file is not None
@@ -55,16 +56,16 @@ def plot(
     typer.echo(f"{kind} is in {path}")
 
 
-def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
+def chart_of(kind: str, file: Input, system: Any, period: str, pool: str | None, players: list[str] | None) -> Any:
     """The chart of a results file."""
-    import podium
     from podium.analysis.audit import audit
     from podium.analysis.evaluation import evaluate
+    from podium.ledger.forecast import suggestion
     from podium.reporting import charts
 
     with show.progress("reading", "rating", "drawing") as steps:
         if kind == "calibration":
-            evaluation = evaluate(podium.read_results(file), [system], period=period)
+            evaluation = evaluate(file.read(), [system], period=period)
             return charts.calibration(evaluation.reliability, f"{file}, {system.name}")
         rated = rated_file(file, system, period, steps)
         if kind == "circulation":
@@ -76,13 +77,15 @@ def chart_of(kind: str, file: str, system: Any, period: str, pool: str | None, p
         history = rated.history.filter(rated.history["pool"] == shown)
         unknown = sorted(set(players or []) - set(history["player"]))
         if unknown:
-            raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}")
+            hint = suggestion(unknown[0], history["player"].unique().to_list())
+            raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}{hint}")
         leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
         return charts.rating_histories(history, players or leaders, title)
 
 
+@reads_results
 def report(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,

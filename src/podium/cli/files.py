@@ -77,7 +77,7 @@ def read_table(path: Path) -> "pl.DataFrame":
     import polars as pl
 
     readers = {
-        ".csv": lambda: pl.read_csv(path, schema_overrides={"event_id": pl.String, "player": pl.String}),
+        ".csv": lambda: pl.read_csv(path, schema_overrides=dict.fromkeys(("event_id", "player", "name"), pl.String)),
         ".parquet": lambda: pl.read_parquet(path),
         ".json": lambda: pl.DataFrame(json.loads(path.read_text(encoding="utf-8"))),
         ".jsonl": lambda: pl.read_ndjson(path),

@@ -7,14 +7,16 @@ from typing import Annotated
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import ParameterError
 
 
+@reads_results
 def predict(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -52,8 +54,9 @@ def predict(
     show.show(forecast.entrants, form)
 
 
+@reads_results
 def strength(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,

@@ -9,8 +9,9 @@ import typer
 
 from podium.cli import show
 from podium.cli.files import unused_path, write_text
-from podium.cli.options import File, Period, Settings, Shape, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import ParameterError, PodiumError
 from podium.reporting.cells import as_text
@@ -63,8 +64,9 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
     return rating_systems
 
 
+@reads_results
 def audit(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -95,8 +97,9 @@ def audit(
         raise NotConservedError(f"{rating_system.name} should conserve points; event {event} and {others} more do not")
 
 
+@reads_results
 def tune(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -121,16 +124,13 @@ def tune(
     form: Shape = Format.table,
 ) -> None:
     """Search a system's parameters on the past of FILE, and test them on what came after."""
-    import podium
     from podium.analysis.tuning import as_toml, tune
 
     rating_system = chosen_system(system, settings, system_file)
     if train_until is None:
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
-        tuned = tune(
-            podium.read_results(file), rating_system, train_until, trials=trials, study=study, progress=steps.reach
-        )
+        tuned = tune(file.read(), rating_system, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(tuned.system)
     out = out or unused_path(Path(f"{rating_system.name}-tuned.toml"))
     write_text(toml, out)
@@ -149,8 +149,9 @@ def tune(
         typer.echo(f"{out} is for --system-file")
 
 
+@reads_results
 def evaluate(
-    file: File,
+    file: Input,
     system: Systems = None,
     settings: Settings = None,
     since: Since = None,
@@ -163,12 +164,11 @@ def evaluate(
     form: Shape = Format.table,
 ) -> None:
     """Judge systems by predicting every event of FILE before learning it."""
-    import podium
     from podium.analysis.evaluation import Window, evaluate
 
     rating_systems = described_systems(system, settings)
     with show.progress("reading", "predicting") as steps:
-        results = podium.read_results(file)
+        results = file.read()
         steps.next()
         window = Window(since, until, min_events)
         evaluation = evaluate(results, rating_systems, labels=system, window=window, weight=weight, period=period)

@@ -8,6 +8,7 @@ import typer
 from podium.cli import show
 from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import ParameterError
 
@@ -33,10 +34,9 @@ def numbers(text: str, what: str) -> list[float]:
 
 
 @lab.command("matchmaking")
+@reads_results
 def matchmaking(
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Results whose own times are the arrivals; - reads stdin.")
-    ] = None,
+    file: Input | None = None,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,

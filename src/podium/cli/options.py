@@ -12,7 +12,6 @@ from podium.errors import ParameterError
 if TYPE_CHECKING:
     from podium.engine.system import System
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="Results as CSV, Parquet or JSON lines; - reads stdin.")]
 SystemName = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Commands that rate a results file: rate, leaderboard, explain, check."""
+"""Commands that rate a results file: rate, leaderboard, explain."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +7,8 @@ import typer
 
 from podium.cli import show
 from podium.cli.files import check_output, write_table
-from podium.cli.options import File, Period, Settings, Shape, Start, SystemFile, SystemName, chosen_system
+from podium.cli.options import Period, Settings, Shape, Start, SystemFile, SystemName, chosen_system
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 
 if TYPE_CHECKING:
@@ -17,19 +18,20 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 50
 
 
-def rated_file(file: str, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
+def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
     """Read and rate a file, a step each."""
     import podium
 
-    results = podium.read_results(file)
+    results = file.read()
     steps.next()
     rated = podium.rate(results, system, period=period, start=start)
     steps.next()
     return rated
 
 
+@reads_results
 def rate(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -68,8 +70,9 @@ def rate(
     show.show(rated.ratings, form, max_rows=SHOWN_ROWS)
 
 
+@reads_results
 def leaderboard(
-    file: File,
+    file: Input,
     system: SystemName = None,
     settings: Settings = None,
     system_file: SystemFile = None,
@@ -98,8 +101,9 @@ def leaderboard(
     show.show(board, form, max_rows=SHOWN_ROWS if top is None else None)
 
 
+@reads_results
 def explain(
-    file: File,
+    file: Input,
     event: Annotated[str, typer.Option("--event", "-e", help="The event's id.")],
     player: Annotated[str, typer.Option("--player", "-p", help="The player's name.")],
     system: SystemName = None,
@@ -129,24 +133,3 @@ def explain(
         typer.echo(explanation_text(explanation))
         if imagined is not None:
             typer.echo(f"\n{what_if_text(imagined)}")
-
-
-def check(file: File) -> None:
-    """Check FILE: say what is wrong with it, and change nothing."""
-    import podium
-    from podium.results.event_order import tie_notice
-    from podium.results.lookalikes import pairs_alike, warning
-
-    with show.progress("checking"):
-        results = podium.read_results(file)
-        frame = results.frame
-        alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
-    size = f"{frame.height} rows, {frame['event_id'].n_unique()} events, {frame['player'].n_unique()} players"
-    typer.echo(f"{results.source}: {size}: all good")
-    notice = tie_notice(frame)
-    if notice is not None:
-        typer.echo(f"{results.source}: {notice}")
-    for name, like in alike[:SHOWN_ROWS]:
-        typer.echo(f"{results.source}: {warning(name, like)}", err=True)
-    if len(alike) > SHOWN_ROWS:
-        typer.echo(f"{results.source}: {len(alike) - SHOWN_ROWS} more names look alike", err=True)

@@ -9,7 +9,8 @@ import typer
 from podium.cli import show
 from podium.cli.files import check_output, read_table, write_table
 from podium.cli.judging import Systems, described_systems
-from podium.cli.options import File, Settings, Shape
+from podium.cli.options import Settings, Shape
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
 from podium.errors import ParameterError
 
@@ -79,8 +80,9 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
     return Scenario(**properties)
 
 
+@reads_results
 def recover(
-    file: File,
+    file: Input,
     skills: Annotated[
         Path | None, typer.Option(help="The true skills, as `podium simulate --skills` writes them.")
     ] = None,
@@ -95,7 +97,7 @@ def recover(
     if skills is None:
         raise ParameterError("say where the true skills are with --skills FILE")
     with show.progress(*(f"rating with {each.name}" for each in rating_systems)):
-        recovery = recover(file, read_table(skills), rating_systems, system)
+        recovery = recover(file.read(), read_table(skills), rating_systems, system)
     if form is Format.json:
         show.show_json({"systems": recovery.summary.to_dicts(), "progress": recovery.progress.to_dicts()})
         return

@@ -2,14 +2,17 @@
 
 import atexit
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from podium.cli import show
-from podium.cli.options import File, Shape
+from podium.cli.files import read_table
+from podium.cli.options import Shape
+from podium.cli.reading import Input, reads_results
 from podium.cli.show import Format
-from podium.errors import PodiumError, needs_extra
+from podium.errors import ParameterError, PodiumError, needs_extra
 
 if TYPE_CHECKING:
     from podium.store import Store
@@ -94,22 +97,45 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     show.show(pl.DataFrame(rows), form, max_rows=50)
 
 
+@reads_results
 def ingest(
-    file: File,
+    file: Input,
     pool: PoolName,
     actor: Actor = "",
+    names: Annotated[
+        Path | None,
+        typer.Option(help="Call players by the names in this file, which podium import --names wrote for their ids."),
+    ] = None,
     dry_run: DryRun = False,
     url: Database = DEFAULT,
     form: Shape = Format.table,
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
+    called = {} if names is None else names_by_id(names)
+    store = open_store(url)
     with show.progress("rating"):
-        receipts = open_store(url).submit(pool, file, actor=actor, dry_run=dry_run)
+        receipts = store.submit(pool, file.events_of(pool), actor=actor, dry_run=dry_run)
+    for refusal in [] if dry_run else store.name_players(pool, called, actor=actor):
+        typer.echo(f"podium: {refusal}", err=True)
     show_receipts(receipts, form)
 
 
+def names_by_id(path: Path) -> dict[str, str]:
+    """The names in a file that `podium import --names` wrote.
+
+    Raises:
+        ParameterError: it cannot be read, or has no columns `player` and `name`.
+    """
+    table = read_table(path)
+    if not {"player", "name"} <= set(table.columns):
+        raise ParameterError(f"{path}: needs the columns player and name, as podium import --names writes them")
+    rows = table.select("player", "name").drop_nulls().iter_rows()
+    return {str(player): str(name) for player, name in rows}
+
+
+@reads_results
 def amend(
-    file: File,
+    file: Input,
     pool: PoolName,
     actor: Actor = "",
     reason: Reason = "",
@@ -118,7 +144,8 @@ def amend(
     form: Shape = Format.table,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    show_receipts([open_store(url).amend(pool, file, actor=actor, reason=reason, dry_run=dry_run)], form)
+    receipt = open_store(url).amend(pool, file.events_of(pool), actor=actor, reason=reason, dry_run=dry_run)
+    show_receipts([receipt], form)
 
 
 def void(

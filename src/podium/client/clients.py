@@ -10,7 +10,7 @@ from podium.client.calls import Call
 from podium.client.moments import encode
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
-from podium.errors import needs_extra
+from podium.errors import ParameterError, needs_extra
 
 Answer = TypeVar("Answer")
 
@@ -35,6 +35,7 @@ class Client(ReadRoutes, WriteRoutes):
 
         Raises:
             MissingExtraError: the extra `client` is not installed.
+            ParameterError: the address does not begin with http:// or https://.
         """
         with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
@@ -92,6 +93,7 @@ class AsyncClient(ReadRoutes, WriteRoutes):
 
         Raises:
             MissingExtraError: the extra `client` is not installed.
+            ParameterError: the address does not begin with http:// or https://.
         """
         with needs_extra("client", "the client"):
             import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
@@ -135,7 +137,13 @@ class AsyncClient(ReadRoutes, WriteRoutes):
 
 
 def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str, Any]:
-    """Return what a client of httpx2 takes."""
+    """Return what a client of httpx2 takes.
+
+    Raises:
+        ParameterError: the address does not begin with http:// or https://.
+    """
+    if not url.lower().startswith(("http://", "https://")):
+        raise ParameterError(f"{url} is no address of a service: begin with http:// or https://")
     headers = {"Authorization": f"Bearer {key}"}
     return {"base_url": f"{url.rstrip('/')}/api/v1", "headers": headers, "timeout": timeout_s, "transport": transport}
 

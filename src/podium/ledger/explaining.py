@@ -16,6 +16,7 @@ from podium.errors import UnknownError
 from podium.ledger import wording
 from podium.ledger.duels import Account, Duel
 from podium.ledger.explanation import SCHEMA, Duels, Explanation
+from podium.ledger.forecast import suggestion
 from podium.ledger.groups import BAND, CAUSE, HEAT, OPPONENT, Group, Heading, Partition, partition
 from podium.ledger.shares import affordable_parts
 from podium.ledger.standings import Standings, ranked_by, standings
@@ -62,12 +63,14 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int],
     frame = events.results.frame
     rows = (frame["event_id"] == event_id).arg_true()
     if not rows.len():
-        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}")
+        hint = suggestion(event_id, frame["event_id"].unique().to_list())
+        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
     players = frame["player"][rows]
     player = player if (players == player).any() else normalise(player)
     own = rows.filter(players == player)
     if not own.len():
-        raise UnknownError(f"{player!r} did not take part in event {event_id!r}")
+        hint = suggestion(player, players.to_list())
+        raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
     found = np.flatnonzero(np.isin(events.ledger.row, own.to_numpy()))
     if not found.size:
         raise UnknownError(

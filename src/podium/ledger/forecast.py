@@ -121,6 +121,13 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return by_case[near[0]] if near else None
 
 
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """What was probably meant by a name that there is not, to end a sentence: a near one, or the one that has it."""
+    holding = [each for each in known if name.casefold() in each.casefold()]
+    meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)
+    return f"; did you mean {meant!r}?" if meant else ""
+
+
 def events_of_settlements(events: Events) -> pl.DataFrame:
     """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
     rows = events.ledger

@@ -60,6 +60,7 @@ SPELLINGS = {
 }
 EXACT = 2.0**53  # from here on a double stands for several whole numbers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
+COSTS = "what each costs is in docs/results.md and in: podium columns status"
 GAP = "looks like a gap to the winner; give the whole time, without a sign"
 Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, those that were taken before the rule
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -258,7 +259,7 @@ def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         word = str(fault.value).strip().lower().replace(" ", "_")
         near = SYNONYMS.get(word) or next(iter(get_close_matches(word, STATUSES, 1, 0.5)), None)
         hint = f"; did you mean {near!r}?" if near else ""
-        faults.append(fault._replace(remedy=f"is not a status{hint} ({', '.join(STATUSES)})"))
+        faults.append(fault._replace(remedy=f"is not a status{hint} ({', '.join(STATUSES)}); {COSTS}"))
     return column, faults
 
 
@@ -275,7 +276,7 @@ def started(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         return series, [Fault(None, series.name, None, f"holds {series.dtype}; it must hold dates")]
     if column.null_count() > series.null_count():
         bad = column.is_null() & series.is_not_null()
-        return column, list(faults_at(series, bad, "is not a date; write it like 2025-01-31T18:00:00Z"))
+        return column, list(faults_at(series, bad, "is not a date; write it like 2025-01-31 or 2025-01-31T18:00:00Z"))
     if 0 < column.null_count() < column.len():
         return column, list(faults_at(series, column.is_null(), "is empty; give it on every row or on none"))
     return column, []

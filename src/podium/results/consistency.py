@@ -9,6 +9,9 @@ import polars as pl
 from podium.errors import Fault
 from podium.results.hashing import runs, surely_distinct
 
+NOTHING_COMPARES = "nothing compares the finishers"
+REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
+
 
 def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
     """The faults of rows against each other, rule by rule. `frame` is normalised but unchecked."""
@@ -138,23 +141,26 @@ def may_contradict(table: pl.DataFrame) -> bool:
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
     """The finishers of a heat have a position each, or a score each, or a time each; or their teams have."""
-    for column in ("position", "score", "time_s"):
-        if column in table.columns and table[column].null_count() == 0:
-            return
-    rows = finishers(table)
-    known = [
-        pl.col(column).is_not_null().all().alias(column)
-        for column in ("position", "score", "time_s", "team_score")
-        if column in table.columns
-    ]
-    heats = rows.group_by("unit").agg(pl.col("row").first(), pl.col("event_id").first(), pl.len(), *known)
+    for row, event in bare_heats(table).select("row", "event_id").head(21).iter_rows():
+        yield Fault(row, None, None, f"{NOTHING_COMPARES} of this heat of event {event}; {REMEDY}")
+
+
+def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
+    """The heats whose finishers nothing compares.
+
+    Args:
+        table: with the columns of `with_ids`.
+
+    Returns:
+        `unit`, `row` of the first finisher and `event_id`, in the order of the rows.
+    """
+    comparable = [column for column in ("position", "score", "time_s", "team_score") if column in table.columns]
+    for column in comparable[:3]:
+        if column != "team_score" and table[column].null_count() == 0:
+            return table.head(0).select("unit", "row", "event_id")
+    known = [pl.col(column).is_not_null().all().alias(column) for column in comparable]
+    heats = finishers(table).group_by("unit").agg(pl.col("row").first(), pl.col("event_id").first(), pl.len(), *known)
     bare = heats.filter(pl.col("len") > 1).filter(
         ~pl.any_horizontal([pl.lit(value=False), *(expression.meta.output_name() for expression in known)])
     )
-    for row, event in bare.sort("row").select("row", "event_id").head(21).iter_rows():
-        yield Fault(
-            row,
-            None,
-            None,
-            f"nothing compares the finishers of this heat of event {event}; give each a position, a score or a time_s",
-        )
+    return bare.sort("row").select("unit", "row", "event_id")

@@ -4,7 +4,6 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,12 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.results.columns import ALL, REQUIRED, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
-from podium.results.delimited import from_csv
+from podium.results.delimited import DELIMITERS, from_csv
+from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
 
 STDIN = "-"
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,14 @@ class Results:
     """A checked results table, rows in the order of the file.
 
     `frame` has the columns that the input had values in, and always `event_id, player, pool, status`. `sent` is the
-    same with names as they came, where any was not in its normal form; None where all were.
+    same with names as they came, where any was not in its normal form; None where all were. `notes` say what was
+    understood of a table in another shape, a line each.
     """
 
     frame: pl.DataFrame
     source: str
     sent: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_results(source: Any, *, name: str | None = None, known: Known = none_known) -> Results:
@@ -75,9 +78,13 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 
 def unknown_column(column: str) -> Fault:
-    """A column that no results table has, and the nearest that it might have been meant for."""
-    near = get_close_matches(column.strip().lower(), ALL, 1, 0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    """A column that no results table has, and what it might have been meant for."""
+    mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
+    if mark is not None:
+        remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
+        return Fault(None, column, None, remedy)
+    meaning = meanings().get(fold(column)) or near_miss(column, ALL)
+    hint = f"; did you mean {meaning}?" if meaning else ""
     return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")
 
 
@@ -146,6 +153,9 @@ def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
     """Read a table in any of the formats, recognised by how it begins and by the file's name."""
     if content.startswith(b"PAR1"):
         return try_read(lambda: pl.read_parquet(io.BytesIO(content)), table_name, "Parquet")
+    if content.startswith(WORKBOOKS):
+        remedy = "is a workbook or an archive, and no text; save the sheet as CSV UTF-8, or read it leniently"
+        raise ResultsError(table_name, [Fault(None, None, None, remedy)])
     text = content.removeprefix(b"\xef\xbb\xbf")
     try:
         decoded = text.decode()

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from fastapi import FastAPI
 
 from podium import __version__
-from podium.service.api import exports, reads, status, streams, writes
+from podium.service.api import exports, reads, status, streams, submit, writes
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
@@ -88,7 +88,7 @@ def create_app(
     app.state.board_cache = BoardCache(store)
     store.observe_write = metrics.observe_write
     metrics.add_gauge("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    for module in (writes, reads, streams, exports, status):  # flat: FastAPI searches an included router slower
+    for module in (writes, reads, streams, exports, status, submit):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)

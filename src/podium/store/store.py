@@ -6,7 +6,7 @@ from typing import Any
 
 from podium.store.derive import snapshots
 from podium.store.derive.events import get_event, version_of
-from podium.store.log import players, reasons
+from podium.store.log import naming, players, reasons
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.reasons import admit_reason
 from podium.store.pool_store import PoolStore
@@ -253,6 +253,18 @@ class Store(PoolStore):
         with self.writing(pool_name) as (connection, pool):
             number = players.rename(connection, pool, name, new)
             append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+    def name_players(self, pool_name: str, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+        """Call players by the names that an import has for their ids; results under the ids are still theirs.
+
+        Args:
+            names: by id; players who are not in the pool are left aside.
+
+        Returns:
+            Why a player is not called so, a sentence each.
+        """
+        with self.writing(pool_name) as (connection, pool):
+            return naming.name_players(connection, pool, names, actor)
 
     def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
         """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.

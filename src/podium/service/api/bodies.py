@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
+from podium.results.headings import fold, meanings
 from podium.service.http.problems import TooLargeError
 from podium.service.http.strict_json import RefusedError, loads, printable
 
@@ -27,16 +28,25 @@ async def read_body(request: Request, model: type[Body], **alternatives: type[Bo
         TooLargeError: it is too large.
         RefusedError: it is no JSON, not strict, or does not fit.
     """
+    body = await read_bytes(request)
+    if len(body) > OFFLOAD_BYTES:
+        return await run_in_threadpool(parse_body, body, model, alternatives)
+    return parse_body(body, model, alternatives)
+
+
+async def read_bytes(request: Request) -> bytes:
+    """Return the body of a request as it is.
+
+    Raises:
+        TooLargeError: it is too large.
+    """
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise TooLargeError(f"the body is larger than {MAX_BODY_BYTES:,} bytes; send less at once")
         chunks.append(chunk)
-    body = b"".join(chunks)
-    if size > OFFLOAD_BYTES:
-        return await run_in_threadpool(parse_body, body, model, alternatives)
-    return parse_body(body, model, alternatives)
+    return b"".join(chunks)
 
 
 def parse_body(body: bytes, model: type[Body], alternatives: dict[str, type[Body]]) -> Body:
@@ -62,10 +72,18 @@ def validate(value: Any, model: type[Body]) -> Body:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden" and first["loc"][-1] == "sequence":
-            reason = "is for files only; events of one start are rated in the order in which they are sent"
+        if first["type"] == "extra_forbidden":
+            reason = unknown_field(str(first["loc"][-1]))
         raise RefusedError(field.lstrip("."), reason) from None
     return valid
+
+
+def unknown_field(name: str) -> str:
+    """Return what is wrong with a field that a body has not."""
+    if name == "sequence":
+        return "is for files only; events of one start are rated in the order in which they are sent"
+    meaning = meanings().get(fold(name))
+    return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 
 
 @cache

@@ -133,10 +133,15 @@ async def submit(
         )
         return json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, rows, key, match_ids)
+    count_receipts(metrics, pool, receipts)
+    return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
+
+
+def count_receipts(metrics: Metrics, pool: str, receipts: Sequence[Receipt]) -> None:
+    """Count what became of events that were sent."""
     for each in receipts:
         metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
     metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
-    return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:

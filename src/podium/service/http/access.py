@@ -2,14 +2,13 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from fastapi import Request
 
 from podium.errors import PodiumError
-from podium.service.http.budgets import Budgets
 from podium.service.http.paths import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
@@ -20,6 +19,7 @@ BURST_S = 2.0  # seconds of a key's rate that may come at once
 KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
 MAX_CACHED_KEYS = 10_000
 REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows them, from an address
+MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
 IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
 
 
@@ -29,6 +29,32 @@ class AccessError(PodiumError):
     def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
         self.status, self.retry_after_s = status, retry_after_s
+
+
+class Budgets:
+    """Budgets of requests: so many a second on average, and some more at once; held in memory, by process."""
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # when, and how much there was left
+
+    def take(self, owner: Hashable, per_second: float, burst: float) -> int:
+        """Take a request from a budget.
+
+        Args:
+            per_second: how fast it grows.
+            burst: how large it gets.
+
+        Returns:
+            0, or the seconds until there is one to take.
+        """
+        now = time.monotonic()
+        counted_at, left = self._left.pop(owner, (now, burst))
+        left = min(burst, left + (now - counted_at) * per_second)
+        is_enough = left >= 1.0
+        self._left[owner] = now, left - 1.0 if is_enough else left
+        if len(self._left) > MAX_BUDGETS:
+            self._left.popitem(last=False)
+        return 0 if is_enough else int((1.0 - left) / per_second) + 1
 
 
 class KeyGuard:

@@ -15,6 +15,7 @@ class Threads:
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
         self.planning = CapacityLimiter(2)  # dry runs: long ones take a core
+        self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anyone may send
         self.keys = CapacityLimiter(4)
         self.watching = CapacityLimiter(2)  # the log, for streams
         self.keeping = CapacityLimiter(2)  # what is done once a minute, or as the service ends

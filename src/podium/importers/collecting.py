@@ -1,0 +1,255 @@
+"""Events as they come out of a source: whole ones become rows of a results table, others are counted."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault
+from podium.importers.importer import Imported
+from podium.importers.options import Options
+from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
+from podium.results.consistency import contradictions
+from podium.results.names import LONGEST, normalise, refusal
+
+# Beside the columns of a results table, until it is whole:
+FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
+CHUNK_ROWS = 100_000  # lists of so many rows become a frame, which is a tenth of their size
+SHOWN_CHARACTERS = 100  # of a bad value
+MAX_FAULTS = 10_000  # more are only counted
+
+
+@dataclass(slots=True)
+class Event:
+    """An event of a source, as far as it is read.
+
+    `started_at` is in microseconds since 1970 in UTC. `shared` holds the values of all rows by column.
+    """
+
+    file: str
+    place: str
+    event_id: str = ""
+    started_at: int | None = None
+    shared: dict[str, Any] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    players: set[str] = field(default_factory=set)  # of its rows
+
+    def refuse(self, value: object, remedy: str, column: str | None = None, place: str = "") -> None:
+        """Report what breaks the format's rules; the event is left out whole."""
+        self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
+
+    def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
+        """Add a player's row.
+
+        Args:
+            values: by column.
+            name: what the player is called, where `player` is an id.
+        """
+        self.players.add(player)
+        shown = None if name is None else encodable(normalise(name))
+        self.rows.append({**values, "player": player, NAME: shown, PLACE: place or self.place})
+
+
+class Collector:
+    """Collects the events of an import: each is taken whole, dropped for a reason, or bad."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.dropped: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self._bad: list[Fault] = []
+        self._bad_events = 0
+        self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
+        self._chunks: list[pl.DataFrame] = []
+        self._repeats: Counter[str] = Counter()  # of ids that other events have
+        self._contents: dict[str, int] = {}  # of each event, to tell one that is sent twice from two
+
+    def drop(self, reason: str, count: int = 1) -> None:
+        """Count records that are valid, and no result."""
+        if count:
+            self.dropped[reason] += count
+
+    def refuse(self, faults: list[Fault]) -> None:
+        """Leave out an event for what breaks the format's rules."""
+        self._bad += faults[: MAX_FAULTS - len(self._bad)]
+        self._bad_events += 1
+
+    def unused_id(self, name: str) -> str:
+        """The name, or where an event has it, the first of name #2, name #3, … that none has."""
+        unused = name
+        while unused in self._contents:
+            self._repeats[name] += 1
+            unused = f"{name} #{self._repeats[name] + 1}"
+        return unused
+
+    def take(self, event: Event) -> None:
+        """Take an event, or count why not."""
+        if self.options.forfeits == "drop":
+            finishing = [row for row in event.rows if row.get("status") != "quit"]
+            self.drop("forfeit", len(event.rows) - len(finishing))
+            event.rows = finishing
+        if self.options.player == "name" and not event.faults:
+            call_by_name(event)
+        check_texts(event)
+        check_players(event)
+        if event.faults:
+            self.refuse(event.faults)
+            return
+        content = hash(
+            (event.started_at, *event.shared.values(), *(tuple(row.get(name) for name in ALL) for row in event.rows))
+        )
+        if event.event_id in self._contents:
+            if self._contents[event.event_id] == content:
+                self.drop("repeated")
+                return
+            event.refuse(
+                event.event_id, "appears twice, with other content; an event needs an id of its own", "event_id"
+            )
+            self.refuse(event.faults)
+            return
+        if len(event.rows) < 2:  # noqa: PLR2004  (nobody to compare with)
+            self.drop("too few")
+            return
+        self._contents[event.event_id] = content
+        self._append(event)
+
+    def _append(self, event: Event) -> None:
+        whole = {
+            **event.shared,
+            "event_id": event.event_id,
+            "started_at": event.started_at,
+            FILE: encodable(event.file),
+            EVENT_PLACE: event.place,
+        }
+        for row in event.rows:
+            values = whole | row
+            for name, cells in self._columns.items():
+                cells.append(values.get(name))
+        if len(self._columns["event_id"]) >= CHUNK_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        frame = pl.DataFrame(self._columns, schema=SCHEMA)
+        self._chunks.append(frame.with_columns(pl.col("started_at").cast(UTC)))
+        self._columns = {name: [] for name in SCHEMA}
+
+    def imported(self) -> Imported:
+        """Return what was collected, as a results table that is accepted."""
+        self._flush()
+        table = pl.concat(self._chunks)
+        table = self._without_undated(table)
+        table = self._without_contradictions(table)
+        named = table.filter(pl.col(NAME).is_not_null()).sort("started_at", maintain_order=True, nulls_last=True)
+        last = named.group_by("player", maintain_order=True).agg(pl.col(NAME, "event_id").last())
+        filled = [name for name in ALL if name in ("event_id", "player") or table[name].null_count() < table.height]
+        return Imported(
+            table.select(filled),
+            dict(self.dropped),
+            tuple(self._bad),
+            self._bad_events if self.options.skip_bad else 0,
+            {player: (name, event_id) for player, name, event_id in last.iter_rows()},
+            tuple(self.notes),
+        )
+
+    def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The events with a moment, where any has one."""
+        undated = table["started_at"].is_null()
+        if undated.all() or not undated.any():
+            return table
+        first = table.filter(undated).unique("event_id", keep="first", maintain_order=True)
+        for event_id, file, place in first.select("event_id", FILE, EVENT_PLACE).iter_rows():
+            remedy = "has no moment, and other events have; give each one or none"
+            self.refuse([Fault(None, "started_at", event_id, remedy, place, file)])
+        return table.filter(~undated)
+
+    def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The events whose rows do not contradict each other, by the rules of every results table.
+
+        The rules name the first faults of a table only, so that a table with faults is checked by halves.
+        """
+        faults = faults_of(table)
+        if not faults:
+            return table
+        ids = table["event_id"]
+        starts = (ids != ids.shift()).fill_null(value=True).arg_true().to_list()
+        if len(starts) == 1:
+            rows = table.select(PLACE, FILE).rows()
+            self.refuse([at_its_place(fault, *rows[(fault.row or 1) - 1]) for fault in faults])
+            return table.clear()
+        middle = starts[len(starts) // 2]
+        halves = table.head(middle), table.tail(table.height - middle)
+        return pl.concat([self._without_contradictions(half) for half in halves])
+
+
+def faults_of(table: pl.DataFrame) -> list[Fault]:
+    """What is wrong with a table, the first of it."""
+    if table.is_empty():
+        return []
+    checked = normalise_table(pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height]))
+    return checked.faults or list(contradictions(checked.frame))
+
+
+def at_its_place(fault: Fault, place: str, file: str) -> Fault:
+    """A fault of a row, with where the row comes from."""
+    return fault._replace(row=None, place=place, file=file)
+
+
+def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
+    """The type of a column while it is collected."""
+    if name == "started_at":
+        return pl.Int64
+    if name in TRUTHS:
+        return pl.Boolean
+    return pl.String if name in (*TEXTS, "status", FILE, EVENT_PLACE, PLACE, NAME) else pl.Float64
+
+
+SCHEMA = {name: column_type(name) for name in (*ALL, FILE, EVENT_PLACE, PLACE, NAME)}
+
+
+def encodable(text: str) -> str:
+    """The text, with a question mark for half of a surrogate pair, which no encoding has."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def shortened(value: object) -> object:
+    """A value as a message can show it."""
+    text = value if isinstance(value, str) else repr(value)
+    return value if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+def call_by_name(event: Event) -> None:
+    """Call players by their display names; two of one event may not share one."""
+    ids: dict[str, str] = {}
+    for row in event.rows:
+        name = row[NAME] or row["player"]
+        if ids.setdefault(name, row["player"]) != row["player"]:
+            remedy = f"is the name of two players of event {event.event_id}; import them by their ids"
+            event.refuse(name, remedy, "player", row[PLACE])
+        row["player"], row[NAME] = name, None
+
+
+def check_texts(event: Event) -> None:
+    """Refuse texts that no results table takes, and normalise the names of players."""
+    texts = [("event_id", event.event_id, event.place)]
+    texts += [(name, value, event.place) for name, value in event.shared.items() if isinstance(value, str)]
+    for row in event.rows:
+        texts += [(name, row[name], row[PLACE]) for name in ("player", "team") if row.get(name) is not None]
+    for column, text, place in texts:
+        if text.isascii() and text.isprintable() and 0 < len(text) <= LONGEST and text[0] != " " != text[-1]:
+            continue
+        reason = refusal(normalise(text))
+        if reason:
+            event.refuse(text, reason, column, place)
+    for row in event.rows:
+        row["player"] = normalise(row["player"])
+
+
+def check_players(event: Event) -> None:
+    """Refuse a player who stands in an event twice."""
+    seen: set[str] = set()
+    for row in event.rows:
+        if row["player"] in seen:
+            event.refuse(row["player"], f"appears twice in event {event.event_id}", "player", row[PLACE])
+        seen.add(row["player"])

@@ -1,0 +1,160 @@
+"""Times as people and programs write them, in seconds: one parser for all sources.
+
+A time is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`, with a
+sign where it is a gap. Units below the highest go up to 59, hours below days up to 23; minutes alone may pass 59.
+"""
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+LONGEST = 64  # characters of a cell that may be a time
+SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
+CLOCK = rf"(?P<sign>[+-]?)(?:(?:(?P<hours>[0-9]{{1,9}}):)?(?P<minutes>[0-9]{{1,9}}):)?{SECONDS}"
+UNITS = (
+    r"(?P<sign>[+-]?)(?:(?P<hours>[0-9]{1,9})\s*h(?:ours?|rs?)?\.?\s*)?"
+    r"(?:(?P<minutes>[0-9]{1,9})\s*(?:m(?:in(?:utes?|s)?)?\.?|['\u2032\u2019])\s*)?"
+    rf"(?:{SECONDS}\s*(?:s(?:ec(?:onds?|s)?)?\.?|''|\"|[\u2033\u201D]|\u2019\u2019))?"
+)
+ISO = (
+    r"(?P<sign>[+-]?)P(?:(?P<days>[0-9]{1,9})D)?"
+    rf"(?:T(?:(?P<hours>[0-9]{{1,9}})H)?(?:(?P<minutes>[0-9]{{1,9}})M)?(?:{SECONDS}S)?)?"
+)
+PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (CLOCK, ISO, UNITS))
+SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # below a higher unit
+LAPPED = re.compile(
+    r"\+\s*[0-9]+\s*L|(?:\+\s*)?[0-9]+\s*(?:laps?|lap\(s\)|rd\.?|rnd\.?|runden?|tours?)(?:\s*(?:down|behind))?|lapped",
+    re.IGNORECASE,
+)
+STATUS_WORDS = {
+    "dnf": "dnf",
+    "ret": "dnf",
+    "nc": "dnf",
+    "np": "dnf",
+    "otl": "dnf",
+    "dns": "did_not_start",
+    "wd": "did_not_start",
+    "dsq": "disqualified",
+    "dq": "disqualified",
+    "ex": "disqualified",
+}
+NANOS = 1_000_000_000
+EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
+
+
+class Duration(NamedTuple):
+    """A time that was read: exact seconds, and the sign before it, which only a gap has."""
+
+    seconds: Decimal
+    sign: str = ""  # or + or -
+
+
+def parse(text: str, *, decimal: str = ".") -> Duration | None:
+    """Read a time.
+
+    Args:
+        decimal: the decimal mark of the source, a point or a comma; the other one is none.
+
+    Returns:
+        Its seconds and sign; None where the text is no time.
+    """
+    text = text.strip()
+    if len(text) > LONGEST or not text or (decimal == "," and "." in text):
+        return None
+    if decimal == ",":
+        text = text.replace(",", ".")
+    for pattern in PATTERNS:
+        match = pattern.fullmatch(text)
+        if match:
+            return from_parts(match.groupdict())
+    return None
+
+
+def from_parts(parts: dict[str, str | None]) -> Duration | None:
+    """The time of its units, None where one that is below another is too large, or where there is none."""
+    present = [name for name in SIZES if parts.get(name) is not None]
+    whole = {name: int(parts[name] or 0) for name in present}
+    if not present or any(name in LIMITS and whole[name] > LIMITS[name] for name in present[1:]):
+        return None
+    seconds = sum(SIZES[name] * count for name, count in whole.items())
+    return Duration(Decimal(f"{seconds}.{parts.get('fraction') or '0'}"), parts["sign"] or "")
+
+
+def is_lapped(text: str) -> bool:
+    """Whether a cell says that the racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
+    return LAPPED.fullmatch(text.strip()) is not None
+
+
+def status_word(text: str) -> str | None:
+    """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
+    return STATUS_WORDS.get(text.strip().lower().rstrip("."))
+
+
+def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
+    """Read a column of times, exactly as `parse` reads each.
+
+    Args:
+        texts: times as texts, any of them null.
+
+    Returns:
+        `seconds`, the nearest double, null where the text is no time, and `sign`, a text: empty, + or -.
+    """
+    plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
+    if decimal == "." and plain.all():
+        return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": constant_sign(texts.len())})
+    read = parse_clocks(texts, decimal)
+    other = texts.filter(read["seconds"].is_null() & texts.is_not_null()).unique()
+    slow = [(text, parse(text, decimal=decimal)) for text in other]
+    rows = [(text, float(each.seconds), each.sign) for text, each in slow if each is not None]
+    if not rows:
+        return read
+    schema = {"text": pl.String, "slow": pl.Float64, "other": pl.String}
+    joined = read.with_columns(text=texts).join(
+        pl.DataFrame(rows, schema, orient="row"), on="text", how="left", maintain_order="left"
+    )
+    sign = pl.when(pl.col("slow").is_null()).then("sign").otherwise("other")
+    return joined.select(pl.col("seconds").fill_null(pl.col("slow")), sign=sign)
+
+
+def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
+    """Read the commonest times, `H:MM:SS.f` with up to nine places, all at once.
+
+    Returns:
+        `seconds` and `sign`; seconds are null where `parse` has to look.
+    """
+    points = texts.str.replace(",", ".", literal=True) if decimal == "," else texts
+    pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
+    groups = points.str.extract_groups(pattern).struct
+    sign, *units, fraction = (groups[number] for number in range(5))
+    hours, minutes, seconds = (unit.cast(pl.Int64) for unit in units)
+    valid = minutes.is_null() | (seconds <= LIMITS["seconds"])
+    valid &= hours.is_null() | (minutes <= LIMITS["minutes"])
+    if decimal == ",":
+        valid &= ~texts.str.contains(".", literal=True)
+    whole = hours.fill_null(0) * SIZES["hours"] + minutes.fill_null(0) * SIZES["minutes"] + seconds
+    written = whole.cast(pl.String) + "." + fraction.fill_null("") + "0"
+    table = pl.DataFrame({"seconds": written.cast(pl.Float64), "sign": sign, "valid": valid})
+    return table.select(pl.when("valid").then("seconds").alias("seconds"), pl.col("sign").fill_null(""))
+
+
+def constant_sign(height: int) -> pl.Series:
+    """A column of times without a sign."""
+    return pl.Series("sign", [""], pl.String).new_from_index(0, height)
+
+
+def add(first: pl.Series, second: pl.Series) -> pl.Series:
+    """The sums of two columns of seconds as on paper: 5636.736 + 11.987 is 5648.723, and not the double beside it."""
+    one, other = (column.to_numpy() for column in (first, second))
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.round(one * NANOS), np.round(other * NANOS)
+        nanos = whole[0] + whole[1]
+        small = (np.abs(whole[0]) < EXACT_NANOS) & (np.abs(whole[1]) < EXACT_NANOS) & (np.abs(nanos) < EXACT_NANOS)
+        small &= (whole[0] / NANOS == one) & (whole[1] / NANOS == other)  # no digits beyond the ninth
+    sums = np.where(small, nanos / NANOS, np.nan)
+    for row in np.flatnonzero(~small & np.isfinite(one) & np.isfinite(other)):
+        sums[row] = float(Decimal(repr(float(one[row]))) + Decimal(repr(float(other[row]))))
+    return pl.Series(first.name, sums, pl.Float64, nan_to_null=True)

@@ -1,0 +1,246 @@
+"""Formula 1 in the tables of Ergast: its frozen dump as CSV, or the JSON of its interface, which Jolpica still serves.
+
+Source: ergast.com's database guide, and jolpica/jolpica-f1.
+"""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from podium.importers import durations, moments
+from podium.importers.collecting import Collector, Event
+from podium.importers.csv_records import csv_records
+from podium.importers.importer import Imported
+from podium.importers.json_documents import Node, documents
+from podium.importers.options import Options
+from podium.importers.sources import Source, refuse_file, sources
+
+NULL = "\\N"
+STATUSES = {
+    "R": "dnf",
+    "N": "dnf",
+    "D": "disqualified",
+    "E": "disqualified",
+    "F": "did_not_start",
+    "W": "did_not_start",
+}
+
+
+class Session(NamedTuple):
+    """A kind of event: its pool, its table, its list in JSON, and where a race has its day and time."""
+
+    pool: str
+    table: str
+    key: str
+    date: str
+    time: str
+    session: str = ""  # the object with date and time in JSON, where it is not the race
+
+
+SESSIONS = (
+    Session("f1-race", "results", "Results", "date", "time"),
+    Session("f1-sprint", "sprint_results", "SprintResults", "sprint_date", "sprint_time", "Sprint"),
+    Session("f1-qualifying", "qualifying", "QualifyingResults", "quali_date", "quali_time", "Qualifying"),
+)
+QUALIFYING = SESSIONS[2]
+
+
+class Result(NamedTuple):
+    """A row, whichever way it came."""
+
+    place: str
+    driver: str
+    constructor: str
+    position: str
+    millis: str
+    time: str
+
+
+class Heats:
+    """The events of an import, whose rows may stand in several files, and their times, of which some are gaps."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+        self.events: dict[str, Event] = {}
+        self._times: dict[str, list[tuple[int, durations.Duration]]] = {}
+
+    def event(self, session: Session, race: str, source: str, place: str) -> tuple[Event, bool]:
+        """The session of a race, and whether it is new."""
+        name = f"{race}-{session.pool}"
+        new = name not in self.events
+        if new:
+            self.events[name] = Event(source, place, name, shared={"pool": session.pool})
+        return self.events[name], new
+
+    def add(self, session: Session, result: Result, event: Event) -> None:
+        """Add a result to its session, or report what is wrong with it."""
+        if result.driver in event.players:
+            self.collector.drop("shared drive")
+            return
+        values: dict[str, Any] = {"team": result.constructor or None}
+        position = result.position
+        if position.isascii() and position.isdigit() and int(position[:10]) > 0:
+            values |= {"position": float(position), "status": "finished"}
+            if session is not QUALIFYING:
+                values["time_s"] = self._time_s(result, event)
+        elif position in STATUSES and session is not QUALIFYING:
+            values["status"] = STATUSES[position]
+        else:
+            known = "is no place" if session is QUALIFYING else f"is neither a place nor one of {', '.join(STATUSES)}"
+            event.refuse(position, known, "positionText", result.place)
+        event.add(result.driver, values, place=result.place)
+
+    def _time_s(self, result: Result, event: Event) -> float | None:
+        """The time of a finisher; a gap waits for the leader's."""
+        time = durations.parse(result.time)
+        if result.millis:
+            if not (result.millis.isascii() and result.millis.isdigit() and int(result.millis[:15]) > 0):
+                remedy = "must be a whole number of milliseconds above 0"
+                event.refuse(result.millis, remedy, "milliseconds", result.place)
+                return None
+            time = durations.Duration(Decimal(result.millis) / 1000)
+        elif time is None:
+            if result.time and not durations.is_lapped(result.time):
+                event.refuse(result.time, "is no time", "time", result.place)
+            return None
+        self._times.setdefault(event.event_id, []).append((len(event.rows), time))
+        return float(time.seconds) if not time.sign else None
+
+    def close(self) -> None:
+        """Add the leader's time to the gaps, and hand all events on."""
+        for name, event in self.events.items():
+            times = self._times.get(name, [])
+            leader = min((time.seconds for _, time in times if not time.sign), default=None)
+            for row, time in times:
+                if time.sign and leader is not None:
+                    event.rows[row]["time_s"] = float(leader + time.seconds)
+            self.collector.take(event)
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import races, sprints and qualifying sessions.
+
+    Returns:
+        A row for each driver of a session, with the constructor as team.
+
+    Raises:
+        FormatError: there are none of Ergast's tables among the files.
+    """
+    collector = Collector(options)
+    heats = Heats(collector)
+    found = [source for path in files for source in sources(path)]
+    tables = {stem(source): source for source in found if not is_json(source)}
+    if "races" in tables:
+        read_tables(tables, heats)
+    elif not any(is_json(source) for source in found):
+        refuse_file(files[0], "holds none of Ergast's tables: races.csv is missing")
+    for source in found:
+        if is_json(source):
+            read_json(source, heats)
+    heats.close()
+    return collector.imported()
+
+
+def is_json(source: Source) -> bool:
+    """Whether a file is JSON by its name."""
+    return any(suffix in source.name.lower() for suffix in (".json", ".ndjson"))
+
+
+def stem(source: Source) -> str:
+    """A file's name without its folder and suffixes."""
+    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]
+
+
+def read_tables(tables: dict[str, Source], heats: Heats) -> None:
+    """Read the CSV tables.
+
+    Raises:
+        FormatError: one is missing that another needs.
+    """
+    wanted = [session for session in SESSIONS if session.table in tables]
+    needed = ["drivers", "constructors"] if wanted else [SESSIONS[0].table]
+    missing = next((name for name in needed if name not in tables), None)
+    if missing is not None:
+        refuse_file(tables["races"].name, f"needs {missing}.csv beside it")
+    races = dict(keyed(tables["races"], "raceId", ("date",)))
+    drivers = {key: row["driverRef"] for key, row in keyed(tables["drivers"], "driverId", ("driverRef",))}
+    constructors = dict(keyed(tables["constructors"], "constructorId", ("constructorRef",)))
+    for session in wanted:
+        source = tables[session.table]
+        position = "position" if session is QUALIFYING else "positionText"
+        for record in csv_records(source, ("raceId", "driverId", "constructorId", position)):
+            cells = without_null(record.cells)
+            race_id, driver, constructor = (cells.get(name, "") for name in ("raceId", "driverId", "constructorId"))
+            event, new = heats.event(session, race_id, source.name, record.place)
+            if new and race_id in races:
+                date_of(event, session, races[race_id], "date")
+            if record.uneven:
+                event.refuse(None, record.uneven, place=record.place)
+                continue
+            for name, key, known in (("raceId", race_id, races), ("driverId", driver, drivers)):
+                if key not in known:
+                    event.refuse(key, f"is in no row of {name.removesuffix('Id')}s.csv", name, record.place)
+            if constructor and constructor not in constructors:
+                event.refuse(constructor, "is in no row of constructors.csv", "constructorId", record.place)
+            if driver in drivers:
+                team = constructors.get(constructor, {}).get("constructorRef", "")
+                millis, time = cells.get("milliseconds", ""), cells.get("time", "")
+                result = Result(record.place, drivers[driver], team, cells.get(position, ""), millis, time)
+                heats.add(session, result, event)
+
+
+def keyed(source: Source, key: str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a table by their key."""
+    for record in csv_records(source, (key, *columns)):
+        cells = without_null(record.cells)
+        yield cells.get(key, ""), {name: cells.get(name, "") for name in (*cells, *columns)}
+
+
+def without_null(cells: dict[str, str]) -> dict[str, str]:
+    """The cells, empty where they are null."""
+    return {name: "" if cell == NULL else cell.strip() for name, cell in cells.items()}
+
+
+def date_of(event: Event, session: Session, race: dict[str, str], fallback: str) -> None:
+    """Give an event its moment: the session's own, else the day of the race at 00:00 UTC."""
+    day, clock = race.get(session.date, ""), race.get(session.time, "")
+    if not day:
+        day, clock = race.get(fallback, ""), ""
+    event.started_at = moments.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00:00'}")
+    if event.started_at is None:
+        event.refuse(f"{day} {clock}".strip(), "is no day and time of its race", session.date)
+
+
+def read_json(source: Source, heats: Heats) -> None:
+    """Read answers of the interface, as one JSON or a line each.
+
+    Raises:
+        FormatError: one is no list of races.
+    """
+    for root in documents(source, heats.collector):
+        races = root.get("MRData").get("RaceTable").get("Races")
+        if not races.is_list():
+            refuse_file(source.name, f"is no answer of Ergast's interface: it has no list {races.place}")
+        for race in races:
+            name = "-".join(race.get(part).text() or "" for part in ("season", "round"))
+            for session in SESSIONS:
+                if race.get(session.key).is_list():
+                    read_session(session, name, race, source.name, heats)
+
+
+def read_session(session: Session, name: str, race: Node, source: str, heats: Heats) -> None:
+    """Read a session of a race in JSON."""
+    event, new = heats.event(session, name, source, race.get(session.key).place)
+    if new:
+        own = race.get(session.session) if session.session else race
+        days = {session.date: own.get("date").text() or "", session.time: own.get("time").text() or ""}
+        date_of(event, session, days | {"race": race.get("date").text() or ""}, "race")
+    for row in race.get(session.key):
+        driver = row.get("Driver").get("driverId")
+        if not driver.text():
+            event.refuse(driver.value, "must be the id of a driver", place=driver.place)
+            continue
+        position = row.get("positionText").text() or row.get("position").text() or ""
+        team, time = row.get("Constructor").get("constructorId").text() or "", row.get("Time")
+        millis, clock = time.get("millis").text() or "", time.get("time").text() or ""
+        heats.add(session, Result(row.place, driver.text() or "", team, position, millis, clock), event)

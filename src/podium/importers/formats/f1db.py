@@ -1,0 +1,221 @@
+"""Formula 1 since 1950, as a release of f1db has it: its CSV in a folder or a zip, or its single JSON.
+
+Source: f1db/f1db, releases `f1db-csv.zip` and `f1db-json-single.zip` (CC BY 4.0).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from podium.importers import durations, moments
+from podium.importers.collecting import Collector, Event
+from podium.importers.csv_records import csv_records
+from podium.importers.importer import Imported
+from podium.importers.options import Options
+from podium.importers.sources import Source, refuse_file, sources, strict_json, text
+
+STATUSES = {
+    "DNF": "dnf",
+    "NC": "dnf",
+    "DSQ": "disqualified",
+    "EX": "disqualified",
+    "DNS": "did_not_start",
+    "DNQ": "did_not_start",
+    "DNPQ": "did_not_start",
+    "DNP": "did_not_start",
+}
+NEEDED = ("raceId", "positionText", "driverId", "constructorId")
+
+
+class Session(NamedTuple):
+    """A kind of event: its pool, its CSV file, its list in JSON, and where a race has its day and time."""
+
+    pool: str
+    file: str
+    key: str
+    date: str
+    time: str
+    timed: bool = True  # whether its times order it; those of knock-out qualifying do not
+
+
+SESSIONS = (
+    Session("f1-race", "race-results", "raceResults", "date", "time"),
+    Session("f1-sprint", "sprint-race-results", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime"),
+    Session(
+        "f1-qualifying", "qualifying-results", "qualifyingResults", "qualifyingDate", "qualifyingTime", timed=False
+    ),
+)
+RACES = "f1db-races"
+DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import races, sprints and qualifying sessions.
+
+    Returns:
+        A row for each driver of a session, with the constructor as team.
+
+    Raises:
+        FormatError: there is no f1db among the files.
+    """
+    collector = Collector(options)
+    found = {stem(source): source for path in files for source in reversed(sources(path))}
+    if RACES in found:
+        read_tables(found, collector)
+    else:
+        single = next((source for source in found.values() if ".json" in source.name.lower()), None)
+        if single is None:
+            refuse_file(files[0], "holds no f1db: neither f1db-races.csv nor f1db.json is there")
+        read_single(single, collector)
+    return collector.imported()
+
+
+def stem(source: Source) -> str:
+    """A file's name without its folder and suffixes."""
+    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]
+
+
+def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
+    """The rows of a table of f1db, as CSV or as JSON: the place of each, its cells, and what is wrong with it.
+
+    Raises:
+        FormatError: it is no such table.
+    """
+    if ".json" not in source.name.lower():
+        for record in csv_records(source, needed):
+            yield record.place, record.cells, record.uneven
+        return
+    rows = strict_json(text(source), source.name)
+    if not isinstance(rows, list):
+        refuse_file(source.name, "is no table of f1db: it is no list")
+    for number, row in enumerate(rows):
+        cells = as_cells(row) if isinstance(row, dict) else {}
+        yield f"$[{number}]", cells, "" if isinstance(row, dict) else "is no object"
+
+
+def read_tables(tables: dict[str, Source], collector: Collector) -> None:
+    """Read a file for each kind of session, one after another.
+
+    Raises:
+        FormatError: there is none, or it is no such table.
+    """
+    races = {cells.get("id", ""): cells for _, cells, _ in records(tables[RACES], ("id", "date"))}
+    names = {f"{RACES}-{session.file}": session for session in SESSIONS if f"{RACES}-{session.file}" in tables}
+    if not names:
+        refuse_file(tables[RACES].name, f"stands alone; {RACES}-{SESSIONS[0].file} belongs beside it")
+    for name, session in names.items():
+        source = tables[name]
+        events: dict[str, Event] = {}
+        for place, cells, uneven in records(source, NEEDED):
+            race_id = cells.get("raceId", "")
+            if race_id not in events:
+                events[race_id] = begin(session, race_id, races.get(race_id), Event(source.name, place))
+            event = events[race_id]
+            if uneven:
+                event.refuse(None, uneven, place=place)
+            elif race_id not in races:
+                event.refuse(race_id, f"is no race of {RACES}", "raceId", place)
+            else:
+                add(session, cells, place, event, collector)
+        for event in events.values():
+            collector.take(event)
+
+
+def read_single(source: Source, collector: Collector) -> None:
+    """Read the single JSON, race after race.
+
+    Raises:
+        FormatError: it has no list of races.
+    """
+    document = strict_json(text(source), source.name)
+    races = document.get("races") if isinstance(document, dict) else None
+    if not isinstance(races, list):
+        refuse_file(source.name, "is no f1db: it has no list races")
+    for number, race in enumerate(races):
+        place = f"$.races[{number}]"
+        if not isinstance(race, dict) or not isinstance(race.get("id"), int | str):
+            event = Event(source.name, place)
+            event.refuse(race if not isinstance(race, dict) else race.get("id"), "is no race with an id")
+            collector.refuse(event.faults)
+            continue
+        for session in SESSIONS:
+            if race.get(session.key) is not None:
+                collector.take(session_of(session, race, Event(source.name, f"{place}.{session.key}"), collector))
+
+
+def session_of(session: Session, race: dict[str, Any], event: Event, collector: Collector) -> Event:
+    """A session of a race in the single JSON."""
+    begin(session, str(race["id"]), as_cells(race), event)
+    rows = race[session.key]
+    if not isinstance(rows, list):
+        event.refuse(rows, "must be a list of results")
+        return event
+    for number, row in enumerate(rows):
+        place = f"{event.place}[{number}]"
+        if isinstance(row, dict):
+            add(session, as_cells(row), place, event, collector)
+        else:
+            event.refuse(row, "is no result", place=place)
+    return event
+
+
+def as_cells(value: dict[str, Any]) -> dict[str, str]:
+    """The plain values of an object as texts, nothing for null."""
+    return {key: "" if each is None else str(each) for key, each in value.items() if not isinstance(each, dict | list)}
+
+
+def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Event) -> Event:
+    """Fill in what all rows of a session share."""
+    event.event_id, event.shared = f"{race_id}-{session.pool}", {"pool": session.pool}
+    if race is None:
+        return event
+    day, clock = race.get(session.date, ""), race.get(session.time, "")
+    if not day:
+        day, clock = race.get("date", ""), ""
+    if not DAY.match(day) or (clock and not CLOCK.match(clock)):
+        event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
+        return event
+    event.started_at = moments.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
+    if event.started_at is None:
+        event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
+    return event
+
+
+def add(session: Session, row: dict[str, str], place: str, event: Event, collector: Collector) -> None:
+    """Add a result to its session, or report what is wrong with it."""
+    driver, position = row.get("driverId", ""), row.get("positionText", "")
+    if not driver:
+        event.refuse("", "is empty; every result needs a driver", "driverId", place)
+        return
+    if driver in event.players:
+        collector.drop("shared drive")
+        return
+    values: dict[str, Any] = {"team": row.get("constructorId") or None}
+    if position.isascii() and position.isdigit() and int(position[:10]) > 0:
+        values |= {"position": float(position), "status": "finished"}
+        if session.timed:
+            values["time_s"] = time_s(row, place, event)
+    elif position in STATUSES:
+        values["status"] = STATUSES[position]
+    else:
+        event.refuse(position, f"is neither a place nor one of {', '.join(STATUSES)}", "positionText", place)
+    event.add(driver, values, place=place)
+
+
+def time_s(row: dict[str, str], place: str, event: Event) -> float | None:
+    """A finisher's time in seconds: of its milliseconds, which its clock time must not contradict."""
+    millis, clock = row.get("timeMillis", ""), row.get("time", "")
+    total = durations.parse(clock)
+    if total is not None and total.sign:
+        total = None  # a gap, where a time was to stand
+    if not millis:
+        return None if total is None else float(total.seconds)
+    if not (millis.isascii() and millis.isdigit() and int(millis[:15]) > 0):
+        event.refuse(millis, "must be a whole number of milliseconds above 0", "timeMillis", place)
+        return None
+    seconds = Decimal(millis) / 1000
+    if total is not None and total.seconds != seconds:
+        event.refuse(clock, f"is not {millis} milliseconds, which stand beside it", "time", place)
+    return float(seconds)

@@ -1,0 +1,358 @@
+"""Chess games as PGN: the tags and how each game ended; moves are skipped.
+
+Source: "Portable Game Notation Specification and Implementation Guide" (1994), and the words of the Lichess database.
+"""
+
+import codecs
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from podium.importers.collecting import Collector, Event
+from podium.importers.importer import Imported
+from podium.importers.moments import LocalTimes, of_utc
+from podium.importers.options import Options
+from podium.importers.sources import Source, refuse_file, sources
+from podium.results.names import normalise
+
+TAG = re.compile(r'^\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"([^\r]*)"\]\s*$')
+ESCAPED = re.compile(r'\\(["\\])')
+MARK = re.compile(r"[{();]|(?<![^\s{}()])(?:1-0|0-1|1/2-1/2|\*)(?![^\s{}();])")
+COMMENT = re.compile(r"\{[^}]*\}")
+POSITIONS = {"1-0": (1.0, 2.0), "0-1": (2.0, 1.0), "1/2-1/2": (1.0, 1.0)}
+RESULTS = (*POSITIONS, "*")
+LOSERS_STATUS = {"abandoned": "quit", "rules infraction": "disqualified"}
+REQUIRED = ("White", "Black", "Result")
+LICHESS_EVENT = re.compile(r"^(?:Rated|Casual) (.+?) (?:game|tournament|swiss)\b")
+URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
+COMPUTER = re.compile(r"^lichess AI level \d+$")
+DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
+CLOCK = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?$")
+MAX_TAGS = 60  # of one game, within a comment that another game never closed
+CHECKED_BYTES = 1 << 20  # read at once to learn the encoding
+
+
+@dataclass(slots=True)
+class Game:
+    """A game as it stands in a file: its tags, each with its line, and how its moves end."""
+
+    line: int
+    tags: dict[str, tuple[str, int]] = field(default_factory=dict)
+    faults: list[tuple[int, object, str]] = field(default_factory=list)  # line, value, what is wrong
+    end: str | None = None
+    moves: bool = False  # whether anything but tags was read
+    blank: bool = False  # whether a blank line follows the tags
+    comment: int = 0  # the line of the comment that is open
+    variations: list[int] = field(default_factory=list)  # the lines of those that are open
+
+    def tag(self, name: str) -> str:
+        """The value of a tag, empty where it is missing."""
+        return self.tags[name][0] if name in self.tags else ""
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import the games of PGN files.
+
+    Returns:
+        A row for each side of a game, and what is left out.
+
+    Raises:
+        FormatError: a file is no PGN.
+        ParameterError: there is no such time zone.
+    """
+    collector, times = Collector(options), LocalTimes(options.timezone)
+    for path in files:
+        for source in sources(path):
+            tagged = False
+            for game in games(source):
+                tagged = tagged or bool(game.tags)
+                take(game, source.name, collector, times)
+            if not tagged:
+                refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
+    collector.notes += times.notes()
+    return collector.imported()
+
+
+def games(source: Source) -> Iterator[Game]:
+    """Split a file into its games, a line at a time; it is read once more before, for its encoding.
+
+    Raises:
+        FormatError: it does not begin as PGN does.
+    """
+    with source.open() as file:
+        encoding = encoding_of(file)
+    game: Game | None = None
+    swallowed: list[tuple[int, str]] = []  # lines within an open comment that look like the tags of another game
+    for number, line in lines(source, encoding):
+        if game is not None and game.comment:
+            swallowed = tags_within(number, line, swallowed)
+            if begins_a_game(swallowed):
+                yield game
+                game = None
+                for at, tag_line in swallowed:
+                    game = next_line(game, at, tag_line)
+                swallowed = []
+                continue
+        elif game is not None and line.startswith("[") and starts_anew(game, line):
+            yield game
+            game = None
+        game = next_line(game, number, line)
+    if game is not None:
+        yield game
+
+
+def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers; only a line feed ends one.
+
+    Raises:
+        FormatError: it is not in the encoding.
+    """
+    with io.TextIOWrapper(source.open(), encoding, newline="\n") as text:
+        try:
+            yield from enumerate(text, start=1)
+        except UnicodeDecodeError as error:
+            refuse_file(source.name, f"is not {encoding.upper()} text ({error.reason})")
+
+
+def encoding_of(file: BinaryIO) -> str:
+    """UTF-16 by its mark; UTF-8 where the whole file is; else Latin-1, the standard's own."""
+    start = file.read(CHECKED_BYTES)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while start:
+            decoder.decode(start)
+            start = file.read(CHECKED_BYTES)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def starts_anew(game: Game, line: str) -> bool:
+    """Whether a line that begins with a bracket is the first tag of another game."""
+    if game.moves:
+        return True
+    tag = TAG.match(line)
+    return game.blank and tag is not None and tag[1] in game.tags
+
+
+def tags_within(number: int, line: str, before: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines within a comment that look like a section of tags, up to this line."""
+    if TAG.match(line.rstrip("\r\n")):
+        return [*before[-MAX_TAGS:], (number, line)]
+    return before if not line.strip() else []
+
+
+def begins_a_game(lines: list[tuple[int, str]]) -> bool:
+    """Whether lines within a comment are the tags of another game: the comment was never closed."""
+    names = {tag[1] for _, line in lines if (tag := TAG.match(line.rstrip("\r\n")))}
+    return names.issuperset(REQUIRED)
+
+
+def next_line(game: Game | None, number: int, line: str) -> Game | None:
+    """Read a line of a game, or the first one of a new game; None while there is nothing of one."""
+    if game is None:
+        if not line.strip() or line.startswith("%"):
+            return None
+        game = Game(number)
+    if "\0" in line:
+        game.faults.append((number, "\0", "is a NUL, which is no text"))
+    if game.comment:
+        read_moves(game, number, line)
+    elif line.startswith("["):
+        read_tag(game, number, line)
+    elif not line.strip():
+        game.blank = True
+    elif not line.startswith("%"):
+        game.moves = game.moves or bool(game.tags) or not is_comment(line)
+        read_moves(game, number, line)
+    return game
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line before the first tag is a comment."""
+    return line.lstrip().startswith((";", "{"))
+
+
+def read_tag(game: Game, number: int, line: str) -> None:
+    """Read a line that begins with a bracket."""
+    tag = TAG.match(line.rstrip("\r\n"))
+    if tag is None:
+        game.faults.append((number, line.strip(), 'is not a tag; write it like [White "ana"]'))
+    elif tag[1] in game.tags:
+        game.faults.append((number, line.strip(), f"is a second tag {tag[1]} of one game"))
+    else:
+        game.tags[tag[1]] = ESCAPED.sub(r"\1", tag[2]) if "\\" in tag[2] else tag[2], number
+
+
+def read_moves(game: Game, number: int, line: str) -> None:
+    """Read a line of moves for where comments and variations begin and end, and for the result."""
+    if not game.comment and ";" not in line:
+        line = COMMENT.sub(" ", line)
+    at = 0
+    while True:
+        if game.comment:
+            at = line.find("}", at) + 1
+            if not at:
+                return
+            game.comment = 0
+        mark = MARK.search(line, at)
+        if mark is None or mark[0] == ";":
+            return
+        at = mark.end()
+        if mark[0] == "{":
+            game.comment = number
+        elif mark[0] == "(":
+            game.variations.append(number)
+        elif mark[0] == ")":
+            del game.variations[-1:]
+        elif not game.variations:
+            game.end = mark[0]
+
+
+def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None:
+    """Make an event of a game, or count why it is none."""
+    if not game.tags and not game.moves and not game.faults and not game.comment:
+        return  # a comment
+    event = Event(file, f"line {game.line}")
+    for number, value, remedy in game.faults:
+        event.refuse(value, remedy, place=f"line {number}")
+    check(game, event)
+    if not event.faults:
+        event.started_at = started_at(game, event, times)
+    if event.faults:
+        collector.refuse(event.faults)
+        return
+    reason = no_result(game)
+    if reason:
+        collector.drop(reason)
+        return
+    event.event_id = event_id(game, collector)
+    event.shared = {"pool": pool(game), "mode": mode(game), "ranked": not game.tag("Event").startswith("Casual ")}
+    add_sides(game, event, collector)
+    collector.take(event)
+
+
+def check(game: Game, event: Event) -> None:
+    """Report what the tags and the end of the moves lack, or say against each other."""
+    for name in REQUIRED:
+        if name not in game.tags:
+            event.refuse(None, f"the game has no tag {name}")
+    if game.comment:
+        event.refuse(None, "a comment that begins on this line is never closed", place=f"line {game.comment}")
+    if game.variations:
+        event.refuse(None, "a variation that begins on this line is never closed", place=f"line {game.variations[0]}")
+    if "Result" not in game.tags or game.comment or game.variations:
+        return
+    result, line = game.tags["Result"]
+    if result not in RESULTS:
+        event.refuse(result, f"is no result ({', '.join(RESULTS)})", "Result", f"line {line}")
+    elif game.end is None:
+        event.refuse(result, "does not stand at the end of the moves, where nothing does", "Result", f"line {line}")
+    elif game.end != result:
+        event.refuse(result, f"differs from {game.end} at the end of the moves", "Result", f"line {line}")
+    white, black = (normalise(game.tag(side)) for side in ("White", "Black"))
+    if white == black and white not in ("", "?") and not COMPUTER.match(white):
+        event.refuse(white, "plays both sides", "Black", place_of(game, "Black"))
+
+
+def place_of(game: Game, name: str) -> str:
+    """The line of a tag; where it is missing, the game's first."""
+    return f"line {game.tags[name][1] if name in game.tags else game.line}"
+
+
+def no_result(game: Game) -> str:
+    """Why a game counts for nobody; empty where it has a result."""
+    if game.tag("Result") == "*":
+        return "no result"
+    return "unterminated" if game.tag("Termination").strip().lower() == "unterminated" else ""
+
+
+def event_id(game: Game, collector: Collector) -> str:
+    """The address of a game, or else what tells it from others; a repeat is numbered."""
+    addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
+    address = next((each[1] for each in addresses if each), None)
+    unknown = {"Event": "?", "Date": "????.??.??", "Round": "?"}
+    name = address or "/".join(
+        game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black")
+    )
+    return collector.unused_id(name)
+
+
+def started_at(game: Game, event: Event, times: LocalTimes) -> int | None:
+    """The moment of a game: in UTC where it has both tags for it, else its date and local time."""
+    utc = moment(game, "UTCDate", "UTCTime", event)
+    if utc is not None and utc[1]:
+        return of_utc(utc[0])
+    local = moment(game, "Date", "Time", event)
+    if local is not None:
+        return times.microseconds(local[0]) if local[1] else of_utc(local[0])
+    return None if utc is None else of_utc(utc[0])
+
+
+def moment(game: Game, date_tag: str, clock_tag: str, event: Event) -> tuple[datetime, bool] | None:
+    """The moment of two tags, and whether its time is known; None where the year is not."""
+    text, clock_text = game.tag(date_tag).strip(), game.tag(clock_tag).strip()
+    date = DATE.match(text or "????")
+    if date is None:
+        event.refuse(text, "is not a date; write it like 2026.02.03", date_tag, place_of(game, date_tag))
+        return None
+    if "?" in date[1]:
+        return None
+    month, day = (1 if part is None or "?" in part else int(part) for part in (date[2], date[3]))
+    clock = CLOCK.match(clock_text)
+    try:
+        midnight = datetime(int(date[1]), month, day)  # noqa: DTZ001  (which zone it is of, the caller knows)
+        if clock is None:
+            known = bool(clock_text.strip("?:-."))
+            if known:
+                event.refuse(clock_text, "is not a time; write it like 20:15:00", clock_tag, place_of(game, clock_tag))
+            return midnight, False
+        hour, minute, second = (int(part or 0) for part in clock.groups())
+    except ValueError:
+        event.refuse(text, "is no day of the calendar", date_tag, place_of(game, date_tag))
+        return None
+    try:
+        return midnight.replace(hour=hour, minute=minute, second=second), True
+    except ValueError:
+        event.refuse(clock_text, "is no time of a day", clock_tag, place_of(game, clock_tag))
+        return None
+
+
+def pool(game: Game) -> str:
+    """The ladder: the speed that Lichess names, or the variant, or chess."""
+    lichess = LICHESS_EVENT.match(game.tag("Event"))
+    if lichess:
+        return lichess[1].strip().lower()
+    variant = normalise(game.tag("Variant")).lower()
+    return variant if variant not in ("", "?", "standard") else "chess"
+
+
+def mode(game: Game) -> str | None:
+    """The time control, if there is one."""
+    control = normalise(game.tag("TimeControl"))
+    return control if control not in ("", "-", "?") else None
+
+
+def add_sides(game: Game, event: Event, collector: Collector) -> None:
+    """Add the two players, but for those who are nobody."""
+    positions = POSITIONS[game.tag("Result")]
+    losers_status = LOSERS_STATUS.get(game.tag("Termination").strip().lower(), "finished")
+    for side, position, other in zip(("White", "Black"), positions, reversed(positions), strict=True):
+        name = normalise(game.tag(side))
+        player = normalise(game.tag(f"{side}FideId")) if collector.options.player == "fide" else name
+        if COMPUTER.match(name):
+            collector.drop("computer")
+        elif name in ("", "?"):
+            collector.drop("unknown player")
+        elif player in ("", "?", "0", "-"):
+            collector.drop("no FIDE id")
+        else:
+            status = losers_status if position > other else "finished"
+            values = {"position": position if status == "finished" else None, "status": status}
+            event.add(player, values, name=name if player != name else None, place=place_of(game, side))

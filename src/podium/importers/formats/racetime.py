@@ -1,0 +1,165 @@
+"""Speedrun races of racetime.gg: one race, a page of a category's races, or one of either a line.
+
+Source: racetimeGG/racetime-app, whose own rating also goes by category and goal.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from podium.importers import durations, moments
+from podium.importers.collecting import Collector, Event
+from podium.importers.importer import Imported
+from podium.importers.json_documents import Node, documents
+from podium.importers.options import Options
+from podium.importers.sources import refuse_file, sources
+
+UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
+STATUSES = {"done": "finished", "dnf": "dnf", "dq": "disqualified"}
+ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready")
+
+
+class Entrant(NamedTuple):
+    """An entrant who started: where the record is, who, how it ended."""
+
+    node: Node
+    player: str | None  # None: the user is deleted
+    name: str | None
+    team: str | None
+    status: str  # a column's
+    time: Decimal | None
+    place: int | None
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import races.
+
+    Returns:
+        A row for each entrant of a finished race.
+
+    Raises:
+        FormatError: a file has no races.
+    """
+    collector = Collector(options)
+    for path in files:
+        for source in sources(path):
+            for root in documents(source, collector):
+                races = root.get("races")
+                for race in races if races.is_list() else root if root.is_list() else [root]:
+                    if not race.is_object() or not {"name", "status", "entrants"} & set(race.value):
+                        refuse_file(source.name, f"has no race of racetime.gg at {race.place}")
+                    take(race, source.name, collector)
+    return collector.imported()
+
+
+def take(race: Node, file: str, collector: Collector) -> None:
+    """Make an event of a race, or count why it is none."""
+    event = Event(file, race.place, race.get("name").text() or "")
+    status = race.get("status").get("value")
+    if status.value in UNFINISHED:
+        collector.drop("cancelled" if status.value == "cancelled" else "not finished")
+        return
+    if status.value != "finished":
+        event.refuse(status.value, "is no status of a race", place=status.place)
+    started = race.get("started_at")
+    if started.value is not None:
+        event.started_at = moments.of_iso(started.value) if isinstance(started.value, str) else None
+        if event.started_at is None:
+            event.refuse(started.value, "is no moment in ISO 8601", place=started.place)
+    category = race.get("category").get("slug").text() or event.event_id.rpartition("/")[0]
+    goal = race.get("goal").get("name").text()
+    if not goal or not category:
+        event.refuse(race.get("goal").value, "must have a name, and the race a category", place=race.get("goal").place)
+    is_ranked = race.get("ranked").value is not False and race.get("goal").get("custom").value is not True
+    event.shared = {"pool": f"{category}/{goal}", "ranked": is_ranked}
+    if not race.get("entrants").is_list():
+        remedy = "must be a list; fetch the races with show_entrants=true"
+        event.refuse(race.get("entrants").value, remedy, place=race.get("entrants").place)
+    entrants = [each for node in race.get("entrants") if (each := entrant(node, event, collector)) is not None]
+    if race.get("team_race").value is True or any(each.team is not None for each in entrants):
+        add_teams(entrants, event)
+    else:
+        check_places(entrants, event)
+        for each in entrants:
+            if each.player is not None:
+                event.add(each.player, solo_values(each), name=each.name, place=each.node.place)
+    collector.drop("deleted user", sum(each.player is None for each in entrants))
+    collector.take(event)
+
+
+def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
+    """An entrant, or None for one who did not start or is reported."""
+    status = node.get("status").get("value")
+    if status.value in ABSENT:
+        collector.drop(str(status.value))
+        return None
+    if status.value not in STATUSES:
+        remedy = "stands in a race that is finished" if status.value == "in_progress" else "is no status of an entrant"
+        event.refuse(status.value, remedy, place=status.place)
+        return None
+    user = node.get("user")
+    player = user.get("id").text()
+    if user.value is not None and not player:
+        event.refuse(user.get("id").value, "must be the id of a user", place=user.get("id").place)
+        return None
+    time = place = None
+    if status.value == "done":
+        time, place = finish_time(node.get("finish_time"), event), node.get("place").value
+        if place is not None and not (node.get("place").is_number() and isinstance(place, int) and place > 0):
+            event.refuse(place, "must be a whole number above 0", place=node.get("place").place)
+            place = None
+    team = node.get("team").get("slug").text()
+    return Entrant(node, player, user.get("full_name").text(), team, STATUSES[status.value], time, place)
+
+
+def finish_time(node: Node, event: Event) -> Decimal | None:
+    """The time of one who is done."""
+    iso = isinstance(node.value, str) and node.value.startswith("P")
+    time = durations.parse(node.value) if iso else None
+    if time is None or time.sign or not time.seconds:
+        remedy = "is missing; who is done has a time" if node.value is None else "must be like P0DT01H15M23.123456S"
+        event.refuse(node.value, remedy, place=node.place)
+        return None
+    return time.seconds
+
+
+def solo_values(each: Entrant) -> dict[str, Any]:
+    """The columns of an entrant who races alone."""
+    time = None if each.time is None else float(each.time)
+    return {"position": None if each.place is None else float(each.place), "time_s": time, "status": each.status}
+
+
+def check_places(entrants: list[Entrant], event: Event) -> None:
+    """Report a better place with a longer time."""
+    placed = [each for each in entrants if each.place is not None and each.time is not None]
+    placed.sort(key=lambda each: (each.place or 0, each.time or 0))
+    slowest, slowest_place = Decimal(0), 0
+    for each in placed:
+        time, place = each.time or Decimal(0), each.place or 0
+        if time < slowest and place > slowest_place:
+            remedy = f"is a worse place than {slowest_place}, and its time is shorter"
+            event.refuse(place, remedy, place=each.node.get("place").place)
+        if time > slowest:
+            slowest, slowest_place = time, place
+
+
+def add_teams(entrants: list[Entrant], event: Event) -> None:
+    """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last place."""
+    teams: dict[str, list[Entrant]] = {}
+    for each in entrants:
+        teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)
+    means = {
+        team: sum((each.time or Decimal(0) for each in members), Decimal(0)) / len(members)
+        for team, members in teams.items()
+        if all(each.status == "finished" for each in members)
+    }
+    ranks: dict[Decimal, int] = {}
+    for number, mean in enumerate(sorted(means.values()), start=1):
+        ranks.setdefault(mean, number)
+    for team, members in teams.items():
+        rank = ranks[means[team]] if team in means else len(means) + 1
+        for each in members:
+            position = float(rank) if each.status == "finished" else None
+            values = {"team": each.team, "position": position, "status": each.status}
+            if each.player is not None:
+                event.add(each.player, values, name=each.name, place=each.node.place)

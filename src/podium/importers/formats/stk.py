@@ -1,0 +1,340 @@
+"""Games of a SuperTuxKart server that stores its results: its SQLite database, or a dump of it as SQL.
+
+Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 3 of the table of results.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium.importers.collecting import Collector, Event
+from podium.importers.importer import Imported
+from podium.importers.moments import LocalTimes, of_utc
+from podium.importers.options import Options
+from podium.importers.sources import Source, decode, refuse_file, sources
+
+MAGIC = b"SQLite format 3\0"
+BUSY_S = 5.0
+TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
+GAME_KEY = ("time", "venue", "mode")  # a server ends one game a second at most, and gives it no number
+NEEDED = ("time", "venue", "mode", "username", "result")
+USED = (
+    *NEEDED,
+    "visible",
+    "is_quit",
+    "is_not_full",
+    "online_id",
+    "team",
+    "handicap",
+    "game_duration",
+    "when_joined",
+    "when_left",
+    "game_event",
+)
+RACES = ("normal", "time-trial", "follow-the-leader")  # rated together by SuperTuxKart itself
+CAPTURES = ("ctf", "capture-the-flag")
+SCORED_BY_EVENTS = ("soccer", *CAPTURES)
+TEAMS = {0: "red", 1: "blue"}
+TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$")
+MAX_STEPS = 100_000_000  # of SQLite's machine, while it reads a dump
+MAX_VALUE_BYTES = 1_000_000
+# What a dump of tables does; it may not reach other files, nor compute without an end.
+DUMP_ACTIONS = frozenset(
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in (
+        "CREATE_INDEX", "CREATE_TABLE", "CREATE_VIEW", "DELETE", "DROP_INDEX", "DROP_TABLE", "DROP_VIEW", "FUNCTION",
+        "INSERT", "READ", "REINDEX", "SELECT", "TRANSACTION", "UPDATE", "ANALYZE", "ALTER_TABLE",
+    )
+)  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A row of a table of results: where it is, and its cells by column."""
+
+    place: str
+    cells: dict[str, Any]
+
+    def number(self, name: str) -> float | None:
+        """A number; None where it is unknown, missing or none."""
+        value = self.cells.get(name)
+        try:
+            number = float(value) if isinstance(value, int | float | str) else None
+        except (ValueError, OverflowError):
+            return None
+        return number if number is not None and abs(number) < float("inf") else None
+
+    def known(self, name: str) -> float | None:
+        """A number of 0 or more; less stands for unknown."""
+        number = self.number(name)
+        return number if number is not None and number >= 0.0 else None
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the player left before the end of a race."""
+        return 1.0 in (self.number("is_not_full"), self.number("is_quit"))
+
+
+@dataclass(slots=True)
+class Game:
+    """The rows of one game."""
+
+    event: Event
+    mode: str
+    is_race: bool
+    rows: dict[str, list[Row]] = field(default_factory=dict)  # by player
+    goals: list[Row] = field(default_factory=list)
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import games.
+
+    Returns:
+        A row for each player of a game.
+
+    Raises:
+        FormatError: a file is no such database.
+        ParameterError: there is no such time zone.
+    """
+    collector, times = Collector(options), LocalTimes(options.timezone)
+    for path in files:
+        for source in sources(path):
+            try:
+                with closing(connect(source)) as connection:
+                    read_database(connection, source.name, collector, times)
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                refuse_file(source.name, f"is no SQLite database that can be read ({error})")
+    collector.notes += times.notes()
+    return collector.imported()
+
+
+def connect(source: Source) -> sqlite3.Connection:
+    """Open a database to read only, or one in memory that a dump fills.
+
+    Raises:
+        FormatError: the file is neither.
+        sqlite3.Error: it is damaged.
+    """
+    with source.open() as file:
+        start = file.read(len(MAGIC))
+    path = Path(source.name)
+    if start == MAGIC and path.is_file() and is_plain(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=0", uri=True, timeout=BUSY_S)
+    else:
+        connection = sqlite3.connect(":memory:")
+        if start == MAGIC:
+            connection.deserialize(source.content())
+        else:
+            run_dump(connection, source)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    return connection
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a file is the database itself, and no wrapper of one."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def run_dump(connection: sqlite3.Connection, source: Source) -> None:
+    """Fill a database in memory by a dump, which may not reach beyond it.
+
+    Raises:
+        FormatError: the file is no dump.
+        sqlite3.Error: a statement fails.
+    """
+    script = decode(source.content(), source.name)
+    if "create table" not in script.lower():
+        refuse_file(source.name, "is neither an SQLite database nor a dump of one")
+
+    def decide(action: int, *_: Any) -> int:
+        if action == sqlite3.SQLITE_PRAGMA:
+            return sqlite3.SQLITE_IGNORE
+        return sqlite3.SQLITE_OK if action in DUMP_ACTIONS else sqlite3.SQLITE_DENY
+
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.set_authorizer(decide)
+    connection.set_progress_handler(lambda: 1, MAX_STEPS)
+    connection.executescript(script)
+    connection.set_authorizer(None)
+    connection.set_progress_handler(None, 0)
+
+
+def read_database(connection: sqlite3.Connection, file: str, collector: Collector, times: LocalTimes) -> None:
+    """Read every table of results, by name.
+
+    Raises:
+        FormatError: there is none, or one lacks a column.
+    """
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    tables = sorted(name for name in names if TABLE.match(name))
+    if not tables:
+        refuse_file(
+            file, "has no table of results (v%_results); SuperTuxKart itself stores none, the fork of kimden does"
+        )
+    for table in tables:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
+        missing = next((name for name in NEEDED if name not in columns), None)
+        if missing is not None:
+            refuse_file(file, f"has a table {table} without the column {missing}")
+        server = (TABLE.match(table) or [""] * 2)[1]
+        # Version 3 stores local times; before, they are SQLite's own, which are in UTC.
+        zone = times if "game_duration" in columns else None
+        rows = rows_of(connection, table, [name for name in USED if name in columns])
+        for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
+            take(list(rows_of_game), server, file, zone, collector)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a table, game by game, as they were written; where no rowid says that, by time and player.
+
+    SQLite sorts them, on disk where they are many.
+    """
+    chosen = ", ".join(map(quoted, columns))
+    numbers = {"rowid": "rowid", "row": "row_number() OVER (ORDER BY time, username)"}
+    for word, number in numbers.items():
+        statement = (
+            f"WITH numbered AS (SELECT {number} AS number, {chosen} FROM {quoted(table)}) "  # noqa: S608  (quoted)
+            f"SELECT number, {chosen} FROM numbered "
+            f"ORDER BY min(number) OVER (PARTITION BY {', '.join(GAME_KEY)}), number"
+        )
+        try:
+            found = connection.execute(statement)
+        except sqlite3.OperationalError:
+            if word == "row":
+                raise
+            continue
+        for count, *cells in found:
+            yield Row(f"table {table}, {word} {count}", dict(zip(columns, cells, strict=True)))
+        return
+
+
+def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, collector: Collector) -> None:
+    """Make an event of the rows of a game."""
+    shown = [row for row in rows if row.number("visible") != 0.0]
+    collector.drop("hidden", len(rows) - len(shown))
+    if not shown:
+        return
+    game = begin(shown[0], server, file, zone)
+    for row in shown:
+        if row.number("game_event") == 1.0:
+            game.goals.append(row)
+        else:
+            add(row, game)
+    collector.drop("game event", len(game.goals))
+    if game.rows or game.event.faults:
+        finish(game)
+        collector.take(game.event)
+
+
+def add(row: Row, game: Game) -> None:
+    """Add a row to its player's."""
+    name = row.cells["username"]
+    if not isinstance(name, str) or not name.strip():
+        game.event.refuse(name, "must be the name of a player", "username", row.place)
+        return
+    guest = row.number("online_id") == 0.0 and not name.startswith("* ")
+    player = f"* {name}" if guest else name
+    if player in game.rows and game.is_race:
+        game.event.refuse(player, "appears twice in one race", "username", row.place)
+    game.rows.setdefault(player, []).append(row)
+
+
+def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
+    """The game that a row is the first of."""
+    time, venue, mode = (row.cells[name] for name in ("time", "venue", "mode"))
+    event = Event(file, row.place, f"{server}/{time}/{venue}")
+    # Version 1 stores only races, and a number for their mode.
+    is_race = mode in RACES or isinstance(mode, int)
+    event.shared = {"pool": "race" if is_race else str(mode), "mode": str(mode)}
+    if not isinstance(mode, str | int) or mode == "":
+        event.refuse(mode, "must be the mode of a game", "mode", row.place)
+    duration = row.known("game_duration")
+    event.shared["duration_s"] = duration
+    moment = None
+    if isinstance(time, str) and TIME.match(time):
+        try:
+            local = datetime.fromisoformat(time)
+            moment = of_utc(local) if zone is None else zone.microseconds(local)
+        except ValueError:
+            moment = None
+    if moment is None:
+        event.refuse(time, "must be a time like 2026-06-01 18:05:00", "time", row.place)
+    else:
+        event.started_at = moment - round((duration or 0.0) * 1_000_000)
+    return Game(event, str(mode), is_race)
+
+
+def finish(game: Game) -> None:
+    """Give the event of a game a row for each player."""
+    scores = team_scores(game)
+    for player, rows in game.rows.items():
+        last = rows[-1]
+        for row in rows:
+            if row.number("result") is None:
+                game.event.refuse(row.cells["result"], "must be a number", "result", row.place)
+        values = race_values(game, last) if game.is_race else points_values(game, rows)
+        if "handicap" in last.cells:
+            values["handicap"] = any((row.number("handicap") or 0.0) > 0.0 for row in rows)
+        team = last.number("team")
+        values["team"] = TEAMS.get(int(team)) if team is not None else None
+        values["team_score"] = scores.get(values["team"] or "")
+        game.event.add(player, values, place=rows[0].place)
+
+
+def race_values(game: Game, row: Row) -> dict[str, Any]:
+    """The columns of a racer."""
+    result = row.number("result") or 0.0
+    if row.has_left:
+        played = played_s([row])
+        return {"status": "quit", "played_s": (result if result > 0.0 else None) if played is None else played}
+    if result <= 0.0:
+        game.event.refuse(row.cells["result"], "must be above 0 for who finished a race", "result", row.place)
+    return {"status": "finished", "time_s": result, "played_s": played_s([row])}
+
+
+def points_values(game: Game, rows: list[Row]) -> dict[str, Any]:
+    """The columns of a player of a game for points, of all the times that the player was in it."""
+    left = max((each for row in rows if (each := row.known("when_left")) is not None), default=None)
+    duration = game.event.shared["duration_s"]
+    has_quit = left is not None and duration is not None and left < duration
+    score = sum(row.number("result") or 0.0 for row in rows)
+    return {"status": "quit" if has_quit else "finished", "score": score, "played_s": played_s(rows)}
+
+
+def played_s(rows: list[Row]) -> float | None:
+    """How long a player was in a game, where that is known."""
+    spans = [(row.known("when_joined"), row.known("when_left")) for row in rows]
+    known = [left - joined for joined, left in spans if joined is not None and left is not None]
+    return sum(known) if len(known) == len(rows) else None
+
+
+def team_scores(game: Game) -> dict[str, float]:
+    """Goals or captures of each team; nothing where they are not stored.
+
+    In a row of soccer 1 is a goal of the player's team and -1 an own goal; of captures 1 is red's and -1 blue's.
+    """
+    if game.mode not in SCORED_BY_EVENTS:
+        return {}
+    players = [row for rows in game.rows.values() for row in rows]
+    if not any("game_event" in row.cells for row in players):
+        return {}
+    if not game.goals and any(row.number("result") for row in players):
+        return {}
+    scores = dict.fromkeys(TEAMS.values(), 0.0)
+    for row in game.goals:
+        team, result = row.number("team"), row.number("result") or 0.0
+        side = 0 if game.mode in CAPTURES else team
+        if side in TEAMS and result:
+            scores[TEAMS[int(side) if result > 0.0 else 1 - int(side)]] += 1.0
+    return scores

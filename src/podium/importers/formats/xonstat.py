@@ -1,0 +1,350 @@
+"""Match reports of Xonotic servers, as they post them to XonStat: one a file, or XonStat's log of requests.
+
+Source: `qcsrc/common/playerstats.qc` of Xonotic, which writes them, and XonStat and xonstat-go, which read them.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from podium.importers import moments
+from podium.importers.collecting import Collector, Event
+from podium.importers.importer import Imported
+from podium.importers.options import Options
+from podium.importers.sources import Source, refuse_file, sources
+
+BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
+GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # names of before
+TEAM_NAMES = {"5": "red", "14": "blue", "13": "yellow", "10": "pink"}
+TEAM_SCORES = {  # the columns that decide a game between teams; the first that a report has
+    "ctf": ("caps",),
+    "ca": ("rounds",),
+    "ft": ("rounds",),
+    "nb": ("goals",),
+    "as": ("objectives",),
+    "ons": ("generators",),
+    "dom": ("caps", "ticks", "score"),
+}
+OWNED_KEYS = ("i", "n", "t", "r", "e")  # of a player or team
+STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines that a report has, one at least
+REQUIRED = ("V", "G", "M", "I", "S")
+NUMBER = re.compile(r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$")
+MATCH_ID = re.compile(r"^[!-~]{1,64}$")
+NOT_IN_IDS = set(":;'\"\\$")
+EPOCH_ID = re.compile(r"^[0-9]+\.([0-9]{1,12})\.[0-9]{1,6}$")
+TEAM_KEY = re.compile(r"^team#([0-9]+)$")
+COLOUR = re.compile(r"\^(\^|[0-9]|x[0-9a-fA-F]{3})")
+FIRED = re.compile(r"^acc-.*-cnt-fired$")
+# The game's font has its 256 signs from U+E000 on. The first 32 are these in ASCII, those from 128 on the same but for
+# some; from 32 to 126 and from 160 to 254 they are ASCII itself.
+FONT_LOW, FONT_HIGH = " ####.###  #  ..[]0123456789.<=>", "<=>##.#### # >..[]0123456789.<=>"
+ASCII = "".join(map(chr, range(32, 127))) + "<"
+FONT = {0xE000 + number: sign for number, sign in enumerate(FONT_LOW + ASCII + FONT_HIGH + ASCII)}
+
+
+@dataclass(slots=True)
+class Player:
+    """A player of a report, or a team: its id, what it has besides, and its numbers."""
+
+    id: str
+    line: int
+    name: str | None = None
+    team: str | None = None
+    ranked: bool = True
+    numbers: dict[str, Decimal] = field(default_factory=dict)
+
+    def number(self, name: str) -> float:
+        """A number; what is 0 is never sent."""
+        return float(self.numbers.get(name, 0))
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether a program plays."""
+        return self.id.startswith("bot#")
+
+    @property
+    def plays(self) -> bool:
+        """Whether the player is more than a watcher."""
+        return bool(self.number("joins") or self.number("alivetime"))
+
+
+@dataclass(slots=True)
+class Report:
+    """A report as it stands, line by line."""
+
+    event: Event
+    line: int
+    top: dict[str, tuple[str, int]] = field(default_factory=dict)
+    teams: dict[str, Player] = field(default_factory=dict)
+    players: dict[str, Player] = field(default_factory=dict)
+
+    def value(self, key: str) -> str:
+        """The value of a key of the match, empty where it is missing."""
+        return self.top[key][0] if key in self.top else ""
+
+    @property
+    def game_type(self) -> str:
+        """The game type by today's name."""
+        game_type = self.value("G").lower()
+        return GAME_TYPES.get(game_type, game_type)
+
+
+def read(files: Sequence[str], options: Options) -> Imported:
+    """Import match reports.
+
+    Returns:
+        A row for each player whom the game can tell from others.
+
+    Raises:
+        FormatError: a file is no report and no log of them.
+    """
+    collector = Collector(options)
+    for path in files:
+        for source in sources(path):
+            found = False
+            for report in reports(source):
+                found = True
+                take(report, collector)
+            if not found:
+                refuse_file(source.name, "is neither a report, which begins with its version (V 9), nor a log of them")
+    return collector.imported()
+
+
+def reports(source: Source) -> Iterator[Report]:
+    """The reports of a file: those of a log, one after the other, or the one that the file is."""
+    body: list[tuple[int, bytes]] | None = None
+    before: list[tuple[int, bytes]] = []  # what comes before the first report of a log
+    begun = 0
+    with source.open() as file:
+        for number, raw in enumerate(file, start=1):
+            line = raw.rstrip(b"\r\n")
+            if line == BEGIN:
+                if body is not None:
+                    yield cut_off(source, begun)
+                body, begun, before = [], number, []
+            elif line == END and body is not None:
+                yield parse(body, source.name, begun + 1)
+                body = None
+            elif body is not None:
+                body.append((number, line))
+            elif not begun:
+                before.append((number, line))
+    if body is not None:
+        yield cut_off(source, begun)
+    elif any(line[:2] in STARTS for _, line in before):
+        yield parse(before, source.name)
+
+
+def cut_off(source: Source, begun: int) -> Report:
+    """A report of a log that has no end."""
+    event = Event(source.name, f"line {begun}")
+    event.refuse(None, "begins a report whose end is missing: the log is cut off")
+    return Report(event, begun)
+
+
+def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Report:
+    """Read the lines of a report.
+
+    Args:
+        lines: with their numbers in the file.
+        first: the number of the first, where there are none.
+    """
+    at = lines[0][0] if lines else first
+    report = Report(Event(file, f"line {at}"), at)
+    owner: Player | None = None
+    begun = False
+    for number, raw in lines:
+        line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+        line = line.rstrip(b"\r")
+        if b"\0" in line:
+            report.event.refuse("\0", "is a NUL, which is no text", place=f"line {number}")
+        key_bytes, space, value_bytes = line.partition(b" ")
+        if not space or line.startswith(b"#"):
+            continue
+        key, value = key_bytes.decode("utf-8", "replace"), value_bytes.decode("utf-8", "replace")
+        if key not in ("S", "n") and "\ufffd" in value and not is_utf8(value_bytes):
+            report.event.refuse(value, "is not UTF-8 text", key, f"line {number}")
+        if key == "IDFP":
+            report.top[key] = value.strip(), number
+            continue
+        if not begun and key != "V":
+            report.event.refuse(None, "the first line must be the version (V 9)", place=f"line {number}")
+        begun = True
+        owner = read_line(report, owner, key, value, number)
+    check(report)
+    return report
+
+
+def is_utf8(raw: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_line(report: Report, owner: Player | None, key: str, value: str, number: int) -> Player | None:
+    """Read a line; the player or team to whom the next ones belong."""
+    place, event = f"line {number}", report.event
+    if key == "P":
+        if value in report.players:
+            event.refuse(value, "appears twice in one report", "P", place)
+        if not value:
+            event.refuse(value, "must be the id of a player", "P", place)
+        report.players[value] = Player(value, number)
+        return report.players[value]
+    if key == "Q":
+        team = TEAM_KEY.match(value)
+        if team is None:
+            event.refuse(value, "must be like team#5", "Q", place)
+        name = team[1] if team else value
+        report.teams[name] = Player(name, number)
+        return report.teams[name]
+    if key not in OWNED_KEYS:
+        report.top[key] = value, number
+    elif owner is None:
+        event.refuse(value, f"stands before any player or team (key {key})", place=place)
+    else:
+        read_owned(event, owner, key, value, place)
+    return owner
+
+
+def read_owned(event: Event, owner: Player, key: str, value: str, place: str) -> None:
+    """Read what a player or team has: a name, a number of its own, or one of many."""
+    if key == "n":
+        owner.name = value
+        return
+    name, _, written = value.partition(" ") if key == "e" else (key, "", value)
+    if not is_finite(written):
+        event.refuse(written, "must be a finite number", name, place)
+    elif key == "e":
+        owner.numbers[name] = Decimal(written)
+    elif key == "t":
+        owner.team = f"{float(value):g}"
+    elif key == "r":
+        owner.ranked = float(value) != 0.0
+
+
+def is_finite(written: str) -> bool:
+    """Whether a text is a number that a double holds."""
+    return NUMBER.match(written) is not None and math.isfinite(float(written))
+
+
+def check(report: Report) -> None:
+    """Report what a match lacks, or says wrongly."""
+    event = report.event
+    for key in REQUIRED:
+        if not report.value(key).strip() and not (key == "S" and report.value("IDFP")):
+            event.refuse(None, f"the report has no {key}")
+    version = report.value("V").strip()
+    if version and not (version.isascii() and version.isdigit()):
+        event.refuse(version, "must be a whole number", "V", f"line {report.top['V'][1]}")
+    match_id = report.value("I")
+    if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
+        event.refuse(
+            match_id, "must be up to 64 signs of ASCII, none of : ; ' \" \\ $", "I", f"line {report.top['I'][1]}"
+        )
+    duration = report.value("D")
+    if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
+        event.refuse(duration, "must be a number of seconds, 0 or more", "D", f"line {report.top['D'][1]}")
+
+
+def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
+    """Make an event of a report, or count why it is none.
+
+    Args:
+        server: what names the server in the event's id; its fingerprint or its host name where None.
+        received_us: when it came, in microseconds since 1970; the start of a match whose id does not say it.
+    """
+    event = report.event
+    if event.faults:
+        collector.refuse(event.faults)
+        return
+    people = [player for player in report.players.values() if not player.is_bot]
+    playing = [player for player in people if player.plays]
+    reason = no_match(report, playing)
+    if reason:
+        collector.drop(reason)
+        return
+    server = server or report.value("IDFP") or without_colours(report.value("S"))
+    if not server:
+        event.refuse(report.value("S"), "is no name of a server", "S", f"line {report.top['S'][1]}")
+    event.event_id = f"{server}/{report.value('I')}"
+    duration = float(report.value("D")) if "D" in report.top else None
+    lasted = max((player.number("alivetime") for player in playing), default=0.0) if duration is None else duration
+    epoch = EPOCH_ID.match(report.value("I"))
+    if epoch:
+        event.started_at = moments.of_seconds(int(epoch[1]))
+    elif received_us is not None:
+        event.started_at = received_us - round(lasted * 1_000_000)
+    event.shared = {"pool": report.game_type, "mode": report.value("O").strip() or None}
+    event.shared["duration_s"] = lasted if duration is not None or lasted else None
+    collector.drop("bot", sum(player.is_bot for player in report.players.values()))
+    collector.drop("watcher", len(people) - len(playing))
+    known = [player for player in playing if not player.id.startswith("player#")]
+    collector.drop("anonymous", len(playing) - len(known))
+    in_teams = any(player.team is not None for player in playing)
+    scores = team_scores(report) if in_teams else {}
+    for player in known:
+        values = row(report, player, in_teams=in_teams)
+        if scores and player.team is not None:
+            values["team_score"] = scores.get(player.team, 0.0)
+        values["played_s"] = min(player.number("alivetime"), math.inf if duration is None else duration)
+        name = without_colours(player.name or "")
+        event.add(player.id, values, name=name or None, place=f"line {player.line}")
+    collector.take(event)
+
+
+def tells_start(report: Report) -> bool:
+    """Whether the id of a match tells when it began."""
+    return EPOCH_ID.match(report.value("I")) is not None
+
+
+def no_match(report: Report, playing: list[Player]) -> str:
+    """Why a report is of no match that counts, by XonStat's rules; empty where it is of one."""
+    if report.game_type == "cts":
+        return "" if any(fastest(player) for player in playing) else "blank"
+    if not any(player.number("matches") for player in report.players.values()):
+        return "not finished"
+    scored = any(player.number("scoreboard-score") for player in playing)
+    fired = any(FIRED.match(name) for player in playing for name in player.numbers)
+    return "" if scored and (fired or report.game_type == "nb") else "blank"
+
+
+def fastest(player: Player) -> Decimal | None:
+    """The fastest lap or run in hundredths of a second, on the board at the end or in all."""
+    return player.numbers.get("scoreboard-fastest") or player.numbers.get("total-fastest") or None
+
+
+def team_scores(report: Report) -> dict[str, float]:
+    """What each team scored, in what decides a game of the type."""
+    names = [f"scoreboard-{name}" for name in TEAM_SCORES.get(report.game_type, ("score",))]
+    name = next((each for each in names if any(each in team.numbers for team in report.teams.values())), names[-1])
+    return {number: team.number(name) for number, team in report.teams.items()}
+
+
+def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
+    """The columns of a player."""
+    values: dict[str, Any] = {"ranked": player.ranked}
+    if in_teams and player.team is not None:
+        values["team"] = TEAM_NAMES.get(player.team, player.team)
+    if report.game_type == "cts":
+        best = fastest(player)
+        ran = best is not None and bool(player.number("joins"))
+        return values | {"status": "finished" if ran else "dnf", "time_s": float(best / 100) if best and ran else None}
+    if not (player.number("matches") and player.number("scoreboardvalid")):
+        return values | {"status": "quit"}
+    values |= {"status": "finished", "score": player.number("scoreboard-score")}
+    if not in_teams and "scoreboardpos" in player.numbers:
+        values["position"] = player.number("scoreboardpos")
+    return values
+
+
+def without_colours(name: str) -> str:
+    """A name as people read it: without codes of colours, the font's signs as ASCII."""
+    plain = COLOUR.sub(lambda code: "^" if code[1] == "^" else "", name)
+    return plain.translate(FONT).strip()

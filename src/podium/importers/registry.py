@@ -1,0 +1,24 @@
+"""The formats that Podium imports, by name; none is loaded before it is used."""
+
+from typing import NamedTuple
+
+
+class Format(NamedTuple):
+    """A format: what it is, and the module that reads it."""
+
+    title: str
+    module: str
+
+
+FORMATS = {
+    "xonstat": Format("match reports of Xonotic servers", "formats.xonstat"),
+    "stk": Format("the database of a SuperTuxKart server that stores results", "formats.stk"),
+    "zakstunts": Format("race positions of ZakStunts, as elo-zs has them", "formats.zakstunts"),
+    "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", "formats.f1db"),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast"),
+    "pgn": Format("chess games", "formats.pgn"),
+    "racetime": Format("races of racetime.gg as JSON", "formats.racetime"),
+    "startgg": Format("sets of a start.gg event as JSON", "formats.startgg"),
+    "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
+    "csv": Format("any table, by a map of its columns", "tables.csv"),
+}

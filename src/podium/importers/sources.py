@@ -1,0 +1,306 @@
+"""The files of an import: one, a folder's, an archive's or standard input; unwrapped and decoded, within limits."""
+
+import gzip
+import io
+import json
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
+
+from podium.errors import Fault, FormatError
+from podium.results.objects import refused_constant, repeated_key
+
+MAX_EXPANSION = 100  # times its size that a compressed file may become
+MAX_DEPTH = 64  # of JSON within JSON
+STDIN = "-"
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+CHUNK_BYTES = 1 << 16
+FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
+
+
+def refuse_file(name: str, remedy: str) -> NoReturn:
+    """Refuse a file as a whole.
+
+    Raises:
+        FormatError: always.
+    """
+    raise FormatError(name, [Fault(None, None, None, remedy)])
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read, wherever it is."""
+
+    name: str  # what faults call it
+    raw: Callable[[], BinaryIO]  # opens it as it is stored
+
+    def open(self) -> BinaryIO:
+        """Open it; a gzip or Zstandard wrapper is read through, all its frames.
+
+        Returns:
+            A buffered stream, whose reads raise FormatError where the file is damaged, or more than 100 times its size.
+        """
+        try:
+            stored = self.raw()
+            start = stored.read(len(ZSTD))
+            size = stored.seek(0, io.SEEK_END)
+            stored.seek(0)
+        except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+            refuse_file(self.name, f"cannot be read ({getattr(error, 'strerror', None) or error})")
+        if start.startswith(GZIP):
+            unwrapped = cast("BinaryIO", gzip.GzipFile(fileobj=stored))
+        elif start == ZSTD:
+            unwrapped = cast("BinaryIO", io.BufferedReader(ZstdFrames(stored)))
+        else:
+            return stored
+        limited = Limited(unwrapped, stored, self.name, size * MAX_EXPANSION)
+        return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
+
+    def content(self) -> bytes:
+        """Everything in it.
+
+        Raises:
+            FormatError: it is damaged or expands too much.
+        """
+        with self.open() as stream:
+            return stream.read()
+
+
+class Limited(io.RawIOBase):
+    """What a wrapper holds, up to so many bytes."""
+
+    def __init__(self, stream: BinaryIO, stored: BinaryIO, name: str, limit: int) -> None:
+        self.stream, self.stored, self.name, self.limit, self.count = stream, stored, name, limit, 0
+
+    def readable(self) -> bool:
+        """Whether it can be read: it can."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer.
+
+        Returns:
+            How many bytes; 0 at the end.
+
+        Raises:
+            FormatError: the file is damaged or expands too much.
+        """
+        try:
+            part = self.stream.read(len(buffer))
+        except (OSError, EOFError, zlib.error) as error:
+            refuse_file(self.name, f"is compressed and damaged ({error})")
+        self.count += len(part)
+        if self.count > self.limit:
+            refuse_file(self.name, f"expands to more than {MAX_EXPANSION} times its size; unpack it first")
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        """Close it and the file below it."""
+        self.stream.close()
+        self.stored.close()  # which neither wrapper closes
+        super().close()
+
+
+class ZstdFrames(io.RawIOBase):
+    """What all the frames of a Zstandard file hold; zstandard's own reader ends without a word where one is cut."""
+
+    def __init__(self, stored: BinaryIO) -> None:
+        import zstandard  # noqa: PLC0415  (only where a file is so compressed)
+
+        self.stored, self.rest, self.ready = stored, b"", b""
+        self.new_frame = zstandard.ZstdDecompressor().decompressobj
+        self.frame: Any = None
+        self.error = zstandard.ZstdError
+
+    def readable(self) -> bool:
+        """Whether it can be read: it can."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer.
+
+        Returns:
+            How many bytes; 0 at the end of the last frame.
+
+        Raises:
+            EOFError: the file ends within a frame.
+            OSError: it is damaged.
+        """
+        while not self.ready:
+            part = self.rest or self.stored.read(FRAME_PART_BYTES)
+            if not part:
+                if self.frame is not None:
+                    raise EOFError("the file ends within a frame")
+                return 0
+            self.frame = self.frame or self.new_frame()
+            try:
+                self.ready, self.rest = self.frame.decompress(part), b""
+            except self.error as error:
+                raise OSError(str(error)) from None
+            if self.frame.eof:
+                self.frame, self.rest = None, self.frame.unused_data
+        count = min(len(buffer), len(self.ready))
+        buffer[:count], self.ready = self.ready[:count], self.ready[count:]
+        return count
+
+
+def sources(path: str) -> list[Source]:
+    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input.
+
+    Raises:
+        FormatError: there is nothing, or the zip is none.
+    """
+    if path == STDIN:
+        return [of_bytes(sys.stdin.buffer.read(), "standard input")]
+    place = Path(path)
+    if place.is_dir():
+        inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
+        return [Source(str(each), each.open_binary) for each in map(FilePath, inside)]
+    if place.suffix.lower() == ".zip":
+        return list(members(place))
+    if not place.exists():
+        refuse_file(path, "cannot be read (No such file or directory)")
+    return [Source(path, FilePath(place).open_binary)]
+
+
+@dataclass(frozen=True)
+class FilePath:
+    """A path that can be opened."""
+
+    path: Path
+
+    def open_binary(self) -> BinaryIO:
+        """Open the file."""
+        return self.path.open("rb")
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def of_bytes(content: bytes, name: str) -> Source:
+    """What is in memory, as a source."""
+    return Source(name, lambda: io.BytesIO(content))
+
+
+def members(path: Path) -> Iterator[Source]:
+    """The files of a zip.
+
+    Raises:
+        FormatError: it is no zip.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
+    except (OSError, zipfile.BadZipFile) as error:
+        refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
+    for info in infos:
+        yield Source(f"{path}/{info.filename}", Member(path, info).open_binary)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a zip."""
+
+    archive: Path
+    info: zipfile.ZipInfo
+
+    def open_binary(self) -> BinaryIO:
+        """Read it into memory, no further than its size and the limit allow.
+
+        Raises:
+            FormatError: it expands too much.
+        """
+        limit = self.info.compress_size * MAX_EXPANSION
+        with zipfile.ZipFile(self.archive) as archive, archive.open(self.info) as stream:
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            refuse_file(f"{self.archive}/{self.info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
+        return io.BytesIO(content)
+
+
+def text(source: Source, encoding: str | None = None) -> str:
+    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named.
+
+    Raises:
+        FormatError: it is no such text, or has a NUL.
+    """
+    return decode(source.content(), source.name, encoding)
+
+
+def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "name its encoding") -> str:
+    """Bytes as text; see `text`.
+
+    Args:
+        advice: what to do where it is not UTF-8, to end a sentence.
+
+    Raises:
+        FormatError: they are no such text, or have a NUL.
+    """
+    marked = content[:2] in UTF16_MARKS and encoding is None
+    codec = "utf-16" if marked else encoding or "utf-8"
+    try:
+        decoded = content.removeprefix(UTF8_MARK).decode(codec)
+    except LookupError:
+        refuse_file(name, f"there is no encoding {encoding!r}; name one like cp1252, cp1250 or cp1251")
+    except UnicodeDecodeError as error:
+        kind = "UTF-8" if codec == "utf-8" else codec.upper()
+        place = error.start + len(UTF8_MARK) * content.startswith(UTF8_MARK)
+        refuse_file(name, f"is not {kind} text (byte {place}){f'; {advice}' if codec == 'utf-8' else ''}")
+    nul = decoded.find("\0")
+    if nul >= 0:
+        place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked
+        refuse_file(name, f"has a NUL character (byte {place}): it is no text, or is damaged")
+    return decoded
+
+
+def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:
+    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64.
+
+    Args:
+        name: what faults call it.
+        literal_numbers: whether numbers stay the texts that they are written as.
+
+    Raises:
+        FormatError: it is no such JSON; the line is named.
+    """
+
+    def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        whole = dict(pairs)
+        if len(whole) < len(pairs):
+            message = f"{repeated_key(pairs)!r} appears twice in one object"
+            raise ValueError(message)
+        return whole
+
+    number = str if literal_numbers else None
+    decoder = json.JSONDecoder(
+        parse_constant=refused_constant, object_pairs_hook=make_object, parse_float=number, parse_int=number
+    )
+    try:
+        value = decoder.decode(content)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}"
+        raise FormatError(name, [Fault(None, None, None, f"is not JSON ({error.msg})", place)]) from None
+    except RecursionError:
+        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}")
+    except ValueError as error:
+        refuse_file(name, f"is not JSON ({error})")
+    if depth_exceeds(value, MAX_DEPTH):
+        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}")
+    return value
+
+
+def depth_exceeds(value: Any, limit: int) -> bool:
+    """Whether lists and objects stand within each other more often than so."""
+    level = [value]
+    for _ in range(limit + 1):
+        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [each for part in inside for each in part if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True

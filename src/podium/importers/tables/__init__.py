@@ -1,0 +1,1 @@
+"""Tables of any shape as results tables, by a map of their columns: one that is given, or one that is guessed."""

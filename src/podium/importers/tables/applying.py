@@ -1,0 +1,211 @@
+"""A map applied to a table: rows of entrants in the columns of results, and which cells did not fit."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import PurePath
+
+import numpy as np
+import polars as pl
+
+from podium.importers import durations
+from podium.importers.moments import LocalTimes
+from podium.importers.sources import sources
+from podium.importers.tables.cells import Cells, Table, build
+from podium.importers.tables.files.grid import Grid, load
+from podium.importers.tables.layouts import NUMBER, check_names, default_player, filter_rows, join_tables, unfold
+from podium.importers.tables.model import Map, Rule, SourceRule
+from podium.results.columns import ALL
+from podium.results.hashing import runs
+
+NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
+BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: which cells are bad, and as they were
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Rows of entrants, and where each comes from."""
+
+    grid: Grid
+    table: pl.DataFrame  # in the columns of results; bad cells are null
+    rows: pl.Series  # of the grid, from 0
+    bad: Mapping[str, tuple[pl.Series, pl.Series]]  # which cells of a column are bad, and all as they were written
+    remedies: Mapping[str, str]
+    headings: Mapping[str, str]  # the grid's column that a results column is made of, where it is one
+    dropped: Counter[str] = field(default_factory=Counter)
+    notes: tuple[str, ...] = ()
+
+    def of_rows(self, rows: pl.Series) -> "Mapped":
+        """The rows of a mask, or of numbers."""
+        numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
+        bad = {name: (which.gather(numbers), written.gather(numbers)) for name, (which, written) in self.bad.items()}
+        return replace(self, table=self.table[numbers], rows=self.rows.gather(numbers), bad=bad)
+
+    @property
+    def any_bad(self) -> pl.Series:
+        """Which rows have a bad cell; some column has one."""
+        masks = [which for which, _ in self.bad.values()]
+        return (
+            pl.DataFrame([mask.alias(str(number)) for number, mask in enumerate(masks)])
+            .select(pl.any_horizontal(pl.all()))
+            .to_series()
+        )
+
+
+def apply_map(grid: Grid, mapping: Map) -> Mapped:
+    """The rows of entrants that a map makes of a table.
+
+    Raises:
+        ParameterError: the map names a column that is not there.
+        ResultsError: a row has no partner in a side table, or a crosstable does not close.
+    """
+    local = LocalTimes(mapping.source.timezone)
+    dropped: Counter[str] = Counter()
+    frame = join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
+    check_names(mapping, [name for name in frame.columns if name != NUMBER], grid.name)
+    frame = filter_rows(frame, mapping, dropped)
+    parts: list[pl.DataFrame] = []
+    remedies: dict[str, str] = {}
+    headings: dict[str, str] = {}
+    for side, (rows, rules) in enumerate(zip(unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)):
+        shown = grid.first_row + rows[NUMBER].cast(pl.Int64) if grid.labels is None else rows[NUMBER] + 1
+        table = Table(rows, mapping.source, stem(grid.name), shown, local)
+        columns = build_columns(table, with_player(rules, mapping))
+        for name, cells in columns.items():
+            remedies[name] = remedies.get(name) or cells.remedy
+            if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
+                headings.setdefault(name, cells.sources[0])
+        parts.append(laid_out(columns, rows[NUMBER], side))
+    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(NUMBER, "\0side")
+    names = [name for name in ALL if name in laid.columns]
+    bad = {
+        name: (laid[BAD + name].fill_null(value=False), laid[WRITTEN + name])
+        for name in names
+        if BAD + name in laid.columns
+    }
+    mapped = Mapped(grid, laid.select(names), laid[NUMBER], bad, remedies, headings, dropped, local.notes())
+    return by_event(mapped)
+
+
+def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
+    """A side table, which is beside the table."""
+    rule = mapping.source
+    plain = type(rule)(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
+    side = load(sources(str(grid.folder / file))[0], plain)
+    nulls = dict.fromkeys(rule.null)
+    frame = side.frame.with_columns(pl.col(pl.String).replace(nulls))
+    return replace(side, frame=frame)
+
+
+def stem(name: str) -> str:
+    """A file's name without its folder and suffix."""
+    return PurePath(name).name.partition(".")[0]
+
+
+def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
+    """The rules, with the lines' names as players where a grid's map names none."""
+    player = default_player(mapping.layout)
+    return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
+
+
+def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
+    """Every results column; statuses come from places and times where the map has no rule for them."""
+    columns = {name: build(table, name, rule) for name, rule in rules.items()}
+    for name in ("position", "time_s"):
+        statuses = columns[name].statuses if name in columns else None
+        if statuses is not None and "status" not in rules:
+            before = columns["status"].column if "status" in columns else None
+            merged = (
+                statuses
+                if before is None
+                else pl.DataFrame([before.alias("a"), statuses.alias("b")]).select(pl.coalesce("a", "b")).to_series()
+            )
+            columns["status"] = Cells(merged.alias("status"), sources=columns[name].sources)
+    time_s = columns.get("time_s")
+    if time_s is not None and time_s.gaps is not None and "event_id" in columns:
+        columns["time_s"] = whole_times(columns, time_s, rules["time_s"].gap == "leader")
+    return columns
+
+
+def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
+    """Times of gaps: each added to the best whole time of its event, or to the time before it."""
+    heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
+    order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
+    table = pl.DataFrame(
+        {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
+    ).with_columns(heat.alias("heat"), order.alias("order"))
+    gap = (table["sign"] == "+") & table["time"].is_not_null()
+    if from_leader:
+        plain = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat")
+        base = table.select(plain.alias("base")).to_series()
+        sums = durations.add(base, table["time"])
+    else:
+        sums = after_each_other(table)
+    whole = pl.DataFrame({"t": table["time"], "s": sums, "g": gap})
+    times = whole.select(pl.when("g").then("s").otherwise("t").alias("time_s")).to_series()
+    alone = gap & sums.is_null()
+    bad = alone if time_s.bad is None else time_s.bad | alone
+    remedy = NO_LEADER if alone.any() else time_s.remedy
+    return Cells(times, bad if bad.any() else None, time_s.written, remedy, time_s.sources, time_s.statuses)
+
+
+def after_each_other(table: pl.DataFrame) -> pl.Series:
+    """The times of gaps to whom is ahead, by place where there is one, else as they stand."""
+    ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
+    sums: list[float | None] = [None] * table.height
+    key, before = None, None
+    for row, event, heat, time, sign in ordered.select("row", "event", "heat", "time", "sign").iter_rows():
+        if (event, heat) != key:
+            key, before = (event, heat), None
+        if time is None:
+            continue
+        own = Decimal(repr(time))
+        before = own if sign == "" else None if before is None else before + own
+        sums[row] = None if before is None else float(before)
+    return pl.Series(sums, dtype=pl.Float64)
+
+
+def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:
+    """A side's columns, with which cells are bad beside them."""
+    parts = [numbers, pl.Series("\0side", [side], pl.UInt32).new_from_index(0, numbers.len())]
+    for name, cells in columns.items():
+        column = cells.column.alias(name)
+        if cells.bad is not None and cells.bad.any():
+            clean = pl.DataFrame({name: column, "b": cells.bad}).select(
+                pl.when("b").then(None).otherwise(name).alias(name)
+            )
+            written = cells.column if cells.written is None else cells.written
+            parts += [clean.to_series(), cells.bad.alias(BAD + name), written.alias(WRITTEN + name)]
+        else:
+            parts.append(column)
+    return pl.DataFrame(parts)
+
+
+def by_event(mapped: Mapped) -> Mapped:
+    """The rows event by event, in the order in which the table has them first."""
+    if "event_id" not in mapped.table.columns or not mapped.table.height:
+        return mapped
+    ids = mapped.table["event_id"].fill_null("")
+    _, starts = runs(ids)
+    if starts.size == ids.n_unique():
+        return mapped
+    first = pl.DataFrame({"id": ids}).with_row_index("row").select(pl.col("row").min().over("id")).to_series()
+    return mapped.of_rows(pl.Series(np.argsort(first.to_numpy(), kind="stable")))
+
+
+def drop_small(mapped: Mapped) -> Mapped:
+    """The rows of events of two entrants and more; others are counted."""
+    if "event_id" not in mapped.table.columns:
+        return mapped
+    sizes = mapped.table.select(pl.len().over("event_id")).to_series()
+    small = sizes < 2  # noqa: PLR2004
+    if not small.any():
+        return mapped
+    mapped.dropped["too few"] += mapped.table["event_id"].filter(small).n_unique()
+    return mapped.of_rows(~small)
+
+
+def grids(paths: Iterable[str], rule: SourceRule) -> list[Grid]:
+    """The tables of files."""
+    return [load(source, rule) for path in paths for source in sources(path)]

@@ -1,0 +1,306 @@
+"""The cells of a results column, made of a table's by a rule; what does not fit is named, never guessed at."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from podium.importers import durations
+from podium.importers.moments import LocalTimes
+from podium.importers.tables.model import FILE, ROW, Part, Rule, SourceRule
+from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
+
+NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
+PLACE = r"(?i)^(?:t|=|#|nr\.?|no\.?)?\s*([0-9]{1,9})(?:\.0*)?\s*(?:st|nd|rd|th|er|e|\.|º|ª|=|t)?$"
+EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
+DAY_MS = 86_400_000
+DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
+NO_GAP = 'is a gap; give the whole time, or say what it is a gap to: gap = "leader" or "previous"'
+SIGNED_BACK = "is a gap of less than nothing"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column, and the cells that do not fit: which, as they were written, and what would be right."""
+
+    column: pl.Series
+    bad: pl.Series | None = None
+    written: pl.Series | None = None
+    remedy: str = ""
+    sources: tuple[str, ...] = ()  # the table's columns it is made of
+    statuses: pl.Series | None = None  # what words in places and times say of the entry
+    gaps: pl.Series | None = None  # the sign of each time, where some are gaps
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose cells are read: one row an entrant."""
+
+    frame: pl.DataFrame
+    rule: SourceRule
+    file: str = ""
+    rows: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.UInt32))  # of the source, as it numbers them
+    local: LocalTimes = field(default_factory=lambda: LocalTimes("UTC"))
+
+    def cells(self, name: str) -> pl.Series:
+        """A column in its own type, null where it has no value."""
+        column = self.frame[name]
+        if column.dtype == pl.String and column.is_in(list(self.rule.null)).any():
+            column = column.replace(dict.fromkeys(self.rule.null))
+        return column
+
+    def texts(self, name: str) -> pl.Series:
+        """A column as text."""
+        column = self.cells(name)
+        if column.dtype == pl.String:
+            return column
+        if column.dtype == pl.Boolean:
+            return column.cast(pl.String)
+        written, faults = text(column)
+        return column.cast(pl.String) if faults else written
+
+
+def build(table: Table, name: str, rule: Rule) -> Cells:
+    """The cells of a results column."""
+    if rule.is_plain:
+        column = table.cells(rule.columns[0])
+        as_it_is = name in TEXTS or name == "status" if column.dtype == pl.String else not is_count(name, column.dtype)
+        if as_it_is:
+            return Cells(column.alias(name), sources=rule.columns)
+    texts = origin(table, rule)
+    if rule.regex is not None:
+        texts = texts.str.replace_all(*rule.regex)
+    if rule.equals is not None:
+        texts = chosen(texts == table.texts(rule.equals), rule.then, rule.other)
+    texts = worded(texts, rule)
+    cells = as_kind(table, name, rule, texts)
+    return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, rule.names, cells.statuses, cells.gaps)
+
+
+def is_count(name: str, kind: pl.DataType) -> bool:
+    """Whether a column of moments holds numbers, as 20250131 is one."""
+    return name == "started_at" and kind.is_numeric()
+
+
+def origin(table: Table, rule: Rule) -> pl.Series:
+    """What a rule begins with, as text."""
+    height = table.frame.height
+    if rule.value is not None:
+        return constant(rule.value, height)
+    if rule.template:
+        return filled(table, rule.template)
+    names = rule.columns or rule.first
+    columns = pl.DataFrame([table.texts(name).alias(str(number)) for number, name in enumerate(names)])
+    if rule.first:
+        return columns.select(pl.coalesce(pl.all())).to_series()
+    if len(names) == 1:
+        return columns.to_series()
+    joined = columns.select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series()
+    return joined.replace("", None)
+
+
+def constant(value: Any, height: int) -> pl.Series:
+    """A column of one value, as text."""
+    word = str(value).lower() if isinstance(value, bool) else str(value)
+    return pl.Series([word], dtype=pl.String).new_from_index(0, height)
+
+
+def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
+    """A template with the values of each row; null where one is."""
+    pieces: list[pl.Series] = []
+    for part in parts:
+        if not part.is_column:
+            pieces.append(constant(part.text, table.frame.height))
+        elif part.text in table.frame.columns:
+            pieces.append(table.texts(part.text))
+        else:
+            pieces.append({ROW: table.rows.cast(pl.String), FILE: constant(table.file, table.frame.height)}[part.text])
+    columns = pl.DataFrame([piece.alias(str(number)) for number, piece in enumerate(pieces)])
+    return columns.select(pl.concat_str(pl.all())).to_series()
+
+
+def chosen(condition: pl.Series, then: Any, other: Any) -> pl.Series:
+    """One text where a condition is met, another where it is not; null where either is unknown."""
+    words = {True: None if then is None else str(then), False: None if other is None else str(other)}
+    return condition.replace_strict(words, return_dtype=pl.String)
+
+
+def worded(texts: pl.Series, rule: Rule) -> pl.Series:
+    """The texts with words replaced by what they stand for."""
+    if rule.words is not None:
+        words = {word: as_text(value) for word, value in rule.words.items()}
+        if rule.default is None:
+            texts = texts.replace(words)
+        else:
+            given = texts.is_not_null()
+            texts = texts.replace_strict(words, default=as_text(rule.default), return_dtype=pl.String)
+            texts = pl.DataFrame({"text": texts, "given": given}).select(pl.when("given").then("text")).to_series()
+    return texts if rule.null is None else texts.fill_null(as_text(rule.null))
+
+
+def as_text(value: Any) -> str:
+    """A constant as a cell has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
+    """Texts as what the column holds."""
+    kind = rule.kind or ("duration" if name in TIMES else "number" if name in NUMBERS else "text")
+    if name == "started_at":
+        return as_moments(table, rule, texts)
+    if name not in NUMBERS or kind == "text":
+        return Cells(texts)
+    readers = {"number": as_numbers, "place": as_places, "duration": as_times}
+    cells = readers[kind](table, rule, texts)
+    if rule.scale != 1.0:
+        divisor, numbers = DIVISORS.get(rule.scale), cells.column.to_numpy()
+        scaled = pl.Series(numbers / divisor if divisor else numbers * rule.scale, nan_to_null=True)
+        cells = Cells(scaled, cells.bad, texts, cells.remedy, statuses=cells.statuses, gaps=cells.gaps)
+    return cells
+
+
+def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
+    """Numbers as the table writes them."""
+    plain = texts
+    if table.rule.thousands:
+        mark = "[ \u00a0\u202f]" if table.rule.thousands in " \u00a0\u202f" else f"[{table.rule.thousands}]"
+        grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
+        bare = texts.str.replace_all(mark, "")
+        plain = (
+            pl.DataFrame({"a": texts, "b": bare, "g": grouped})
+            .select(pl.when("g").then("b").otherwise("a"))
+            .to_series()
+        )
+    if table.rule.decimal == ",":
+        swapped = plain.str.contains(r"^[+-]?[0-9]*,[0-9]+$") | ~plain.str.contains("[.,]")
+        decimal = plain.str.replace(",", ".", literal=True)
+        plain = pl.DataFrame({"a": decimal, "g": swapped}).select(pl.when("g").then("a")).to_series()
+    numbers = plain.cast(pl.Float64, strict=False)
+    unread = numbers.is_null() & texts.is_not_null()
+    if not unread.any():
+        return Cells(numbers)
+    return without_words(rule, texts, numbers, unread, "must be a number")
+
+
+def without_words(rule: Rule, texts: pl.Series, values: pl.Series, unread: pl.Series, remedy: str) -> Cells:
+    """Cells that are no values: words for a status and lapped racers have none, others are bad or null."""
+    distinct = texts.filter(unread).unique().to_list()
+    statuses = {word: durations.status_word(word) for word in distinct}
+    words = {word: status for word, status in statuses.items() if status is not None}
+    lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
+    found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
+    bad = unread & ~texts.is_in([*words, *lapped]) if rule.otherwise == "bad" else None
+    return Cells(values, bad if bad is not None and bad.any() else None, texts, remedy, statuses=found)
+
+
+def is_lapped(word: str, unit: str | None) -> bool:
+    """Whether a cell is of a lapped racer, in the table's own unit or in one that all know."""
+    if unit is not None and word.strip().endswith(unit):
+        return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
+    return durations.is_lapped(word)
+
+
+def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
+    """Places: 1, 1st, T2, =2, 3."""
+    distinct = texts.drop_nulls().unique()  # few, of many rows
+    places = distinct.str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+    numbers = texts.replace_strict(distinct, places, default=None, return_dtype=pl.Float64)
+    unread = numbers.is_null() & texts.is_not_null()
+    return (
+        without_words(rule, texts, numbers, unread, "must be a place, as 1, 1st or T2")
+        if unread.any()
+        else Cells(numbers)
+    )
+
+
+def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
+    """Times in seconds; gaps have their sign beside."""
+    read = durations.parse_column(texts, decimal=table.rule.decimal)
+    seconds, signs = read["seconds"], read["sign"]
+    if seconds.null_count() > texts.null_count() and table.rule.decimal == ".":  # 1e3, which is a number and no clock's
+        other = texts.str.contains(NUMBER).fill_null(value=False) & ~texts.str.contains(r"^[+-]")
+        numbers = texts.cast(pl.Float64, strict=False)
+        seconds = (
+            pl.DataFrame({"s": seconds, "n": numbers, "o": other})
+            .select(pl.col("s").fill_null(pl.when("o").then("n")))
+            .to_series()
+        )
+    unread = seconds.is_null() & texts.is_not_null()
+    remedy = "must be a time, as 61.2, 1:01.2 or 1:33:56.736"
+    cells = without_words(rule, texts, seconds, unread, remedy) if unread.any() else Cells(seconds)
+    signed = signs != ""
+    if not signed.any():
+        return cells
+    if rule.gap is not None:
+        back = signs == "-"
+        bad = back if cells.bad is None else cells.bad | back
+        remedy = SIGNED_BACK if back.any() else remedy
+        return Cells(seconds, bad if bad.any() else None, texts, remedy, statuses=cells.statuses, gaps=signs)
+    bad = signed if cells.bad is None else cells.bad | signed
+    return Cells(seconds, bad, texts, NO_GAP, statuses=cells.statuses)
+
+
+def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
+    """Instants in UTC; each different text is read once."""
+    if rule.epoch is not None:
+        return from_epoch(rule.epoch, texts)
+    distinct = texts.drop_nulls().unique()
+    if rule.format is not None:
+        local, remedy = by_format(distinct, rule.format), f"does not fit the format {rule.format}"
+    else:
+        local, remedy = by_shape(distinct), "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
+    if local.dtype == UTC:
+        instants = local
+    elif table.local.name == "UTC":
+        instants = local.dt.replace_time_zone("UTC")
+    else:
+        instants = pl.Series([in_utc(each, table.local) for each in local], dtype=pl.Int64).cast(UTC)
+    if rule.format is None:
+        zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
+        absolute = from_texts(distinct)
+        both = pl.DataFrame({"l": instants, "a": absolute, "z": zoned & absolute.is_not_null()})
+        instants = both.select(pl.when("z").then("a").otherwise("l")).to_series()
+    matched = pl.DataFrame({"text": distinct, "moment": instants})
+    column = pl.DataFrame({"text": texts}).join(matched, on="text", how="left", maintain_order="left")["moment"]
+    bad = column.is_null() & texts.is_not_null()
+    return Cells(column, bad if bad.any() else None, texts, remedy)
+
+
+def by_format(texts: pl.Series, form: str) -> pl.Series:
+    """Times in a format of strftime; what it lacks is the first day, or the first month."""
+    if not any(code in form for code in ("%d", "%e", "%j", "%D", "%F", "%x", "%c", "%s")):
+        month = not any(code in form for code in ("%m", "%b", "%B", "%h"))
+        texts, form = texts + (" 01 01" if month else " 01"), form + (" %m %d" if month else " %d")
+    if "%z" in form or "%:z" in form:
+        return texts.str.to_datetime(form, time_unit="us", time_zone="UTC", strict=False)
+    if any(code in form for code in ("%H", "%I", "%T", "%R", "%X", "%c", "%s", "%k", "%l", "%r")):
+        return texts.str.to_datetime(form, time_unit="us", strict=False)
+    return texts.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+
+
+def by_shape(texts: pl.Series) -> pl.Series:
+    """Local times of ISO 8601, and 20250131; null where a text is neither, or names its offset."""
+    naive = from_texts(texts).dt.replace_time_zone(None)
+    compact = texts.str.contains(r"^[12]\d{7}$")
+    if not compact.any():
+        return naive
+    days = texts.str.to_date("%Y%m%d", strict=False).cast(pl.Datetime("us"))
+    both = pl.DataFrame({"n": naive, "d": days, "c": compact})
+    return both.select(pl.when("c").then("d").otherwise("n")).to_series()
+
+
+def in_utc(local: datetime | None, zone: LocalTimes) -> int | None:
+    """The moment of a local time."""
+    return None if local is None else zone.microseconds(local)
+
+
+def from_epoch(unit: str, texts: pl.Series) -> Cells:
+    """Instants by a count of seconds or milliseconds since 1970, or of Excel's days."""
+    numbers = texts.cast(pl.Float64, strict=False)
+    millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
+    plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)
+    checked = pl.DataFrame({"m": millis, "p": plausible}).select(pl.when("p").then("m")).to_series()
+    column = (checked * 1000.0).round().cast(pl.Int64).cast(UTC)
+    bad = column.is_null() & texts.is_not_null()
+    return Cells(column, bad if bad.any() else None, texts, f"is no count of {unit} since 1970")

@@ -1,0 +1,1 @@
+"""Tables as they are written: delimited text, JSON, workbooks, databases and Parquet."""

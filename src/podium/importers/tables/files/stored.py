@@ -1,0 +1,176 @@
+"""Tables of spreadsheets and databases, every cell as text; dates and times in the forms of ISO 8601."""
+
+import io
+import re
+import sqlite3
+import zipfile
+import zlib
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, FormatError
+from podium.importers.sources import MAX_EXPANSION, refuse_file
+from podium.importers.tables.model import SourceRule
+
+LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
+OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
+BUSY_S = 5
+ARCHIVE = b"PK\x03\x04"
+
+
+def from_spreadsheet(
+    content: bytes, name: str, rule: SourceRule, *, is_ods: bool
+) -> tuple[pl.DataFrame, list[int], str]:
+    """A sheet of a workbook, without its empty rows.
+
+    Returns:
+        The table, the number of each row as the workbook has it, and the sheet's name.
+
+    Raises:
+        FormatError: it is no workbook, or has several sheets and none is named.
+    """
+    import fastexcel  # noqa: PLC0415  (only where a workbook comes)
+
+    check_archive(content, name, is_ods=is_ods)
+    try:
+        book = fastexcel.read_excel(content)
+        sheet = choose_sheet(book, name, rule.sheet)
+        texts, times = (
+            book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes=kind).to_polars()
+            for kind in ("string", "duration")
+        )
+    except fastexcel.FastExcelError as error:
+        refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
+    texts = texts.with_columns(with_times(texts[each], times[each]) for each in texts.columns)
+    filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series() if texts.width else pl.Series([])
+    rows: list[int] = filled.arg_true().to_list()
+    if not rows:
+        refuse_file(name, f"sheet {sheet} is empty; it needs a header with event_id and player")
+    header = rows[0] if rule.header is None else rule.header - 1
+    names = [f"c{number}" for number in range(1, texts.width + 1)]
+    if header >= 0:
+        cells = texts.row(header) if header < texts.height else ()
+        named = [(column, (cell or "").strip()) for column, cell in zip(texts.columns, cells, strict=False)]
+        texts = texts.select(column for column, cell in named if cell)
+        names = [cell for _, cell in named if cell]
+    refuse_repeated(names, name)
+    numbers = [row for row in rows if row > header]
+    texts = texts[numbers]
+    texts.columns = names
+    return texts.with_columns(pl.all().str.strip_chars()), [row + 1 for row in numbers], sheet
+
+
+def choose_sheet(book: Any, name: str, sheet: str | None) -> str:
+    """The sheet of that name, or the only one with cells.
+
+    Raises:
+        FormatError: there is none of that name, or several have cells.
+    """
+    names: list[str] = book.sheet_names
+    if sheet is not None:
+        if sheet not in names:
+            refuse_file(name, f"has no sheet {sheet!r} ({', '.join(names)})")
+        return sheet
+    filled = [each for each in names if book.load_sheet(each, header_row=None, skip_rows=0, dtypes="string").height]
+    if len(filled) > 1:
+        refuse_file(name, f"has {len(filled)} sheets ({', '.join(filled)}); name one: in a map as [source] sheet = …")
+    if not names:
+        refuse_file(name, "has no sheet")
+    return (filled or names)[0]
+
+
+def check_archive(content: bytes, name: str, *, is_ods: bool) -> None:
+    """Refuse a workbook that would become too large, or lose something without a word.
+
+    Raises:
+        FormatError: it is damaged, expands to more than 100 times its size, or has times of a day and longer as .ods.
+    """
+    if not content.startswith(ARCHIVE):
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+            document = archive.read("content.xml") if is_ods and size <= MAX_EXPANSION * len(content) else b""
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, RuntimeError) as error:
+        refuse_file(name, f"is not a workbook that can be read ({error})")
+    if size > MAX_EXPANSION * len(content):
+        refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size; save it as CSV")
+    if LONG_TIME.search(document):
+        refuse_file(name, "has times of 24 hours and more, which cannot be read from .ods; save it as .xlsx or CSV")
+
+
+def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
+    """A column of texts with its times of day and durations as H:MM:SS.f."""
+    alone = times.is_not_null() & (texts.is_null() | texts.str.contains(OLD_DATE))
+    if not alone.any():
+        return texts
+    millis = times.dt.total_milliseconds()
+    hours, minutes, seconds = millis // 3_600_000, millis // 60_000 % 60, millis % 60_000
+    clock = pl.DataFrame(
+        {"text": texts, "alone": alone, "h": hours, "m": minutes, "s": seconds // 1000, "f": seconds % 1000}
+    )
+    written = pl.concat_str(
+        pl.col("h").cast(pl.String), pl.lit(":"), pl.col("m").cast(pl.String).str.zfill(2), pl.lit(":"),
+        pl.col("s").cast(pl.String).str.zfill(2), pl.lit("."), pl.col("f").cast(pl.String).str.zfill(3),
+    )  # fmt: skip
+    return clock.select(pl.when("alone").then(written).otherwise("text").alias(texts.name)).to_series()
+
+
+def refuse_repeated(names: list[str], name: str) -> None:
+    """Refuse a header with a name twice.
+
+    Raises:
+        FormatError: it has.
+    """
+    twice = [each for each in dict.fromkeys(names) if names.count(each) > 1]
+    if twice:
+        raise FormatError(name, [Fault(None, each, None, "appears twice in the header") for each in twice])
+
+
+def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
+    """The rows of the tables of an SQLite database whose names fit a pattern, table by table.
+
+    Args:
+        table: the pattern, % for any text; where None there must be one table.
+
+    Raises:
+        FormatError: it is no database, or no table fits.
+    """
+    try:
+        with closing(connect(content, name)) as connection:
+            select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"
+            tables = [each for (each,) in connection.execute(f"{select} ORDER BY name", [table or "%"])]
+            if not tables:
+                refuse_file(name, f"has no table {table or 'at all'}")
+            if table is None and len(tables) > 1:
+                refuse_file(name, f"has {len(tables)} tables ({', '.join(tables)}); name one: [source] table = …")
+            return pl.concat([rows_of(connection, each) for each in tables], how="diagonal")
+    except sqlite3.Error as error:
+        refuse_file(name, f"cannot be read as an SQLite database ({error})")
+
+
+def connect(content: bytes, name: str) -> sqlite3.Connection:
+    """The database, for reading alone: the file itself, so that what a server has just written counts, or its bytes."""
+    path = Path(name)
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(6) == b"SQLite":
+                return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=BUSY_S)
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(content)
+    return connection
+
+
+def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
+    """The rows of a table as they were written, as text."""
+    quoted = '"' + table.replace('"', '""') + '"'
+    try:
+        cursor = connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid")  # noqa: S608  (a name that is in the database)
+    except sqlite3.OperationalError:  # a table without row ids
+        cursor = connection.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+    names = [each[0] for each in cursor.description]
+    rows = [[None if each is None else str(each) for each in row] for row in cursor]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -1,0 +1,151 @@
+"""Results from Python: any table with its columns named, and matches with winners and losers in one row."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ParameterError, ResultsError
+from podium.importers.tables.applying import apply_map
+from podium.importers.tables.door import checked, load_one, read_leniently
+from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.maps import build_map, load_map
+from podium.importers.tables.model import Map, SourceRule
+from podium.results.columns import ALL
+from podium.results.reading import STDIN, Results, loaded, unknown_column
+from podium.results.reading import read_results as read_strictly
+
+REST = "rest"
+Names = str | Sequence[str]
+
+
+def read_results(
+    source: Any,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    ignore: Names = (),
+    map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as the command line has it)
+    lenient: bool = False,
+) -> Results:
+    """Read and check results.
+
+    Args:
+        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
+            Polars or Arrow frame, rows as dicts, or Results.
+        name: what faults call the table; the file's name where None.
+        columns: what the table's columns mean: its column, or a rule of a map, by the name of the results column;
+            columns that have such a name already keep their meaning.
+        ignore: columns to leave aside, or `rest` for all that have no meaning.
+        map: a whole map, as TOML has it, or the path of its file; then `columns` must be left out.
+        lenient: whether a file in another shape is read as its headings and cells surely mean; `notes` say how.
+
+    Returns:
+        The checked table, rows in the order of the source.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: the map cannot be, or names columns that are not there.
+    """
+    if map is not None:
+        if columns is not None or ignore:
+            raise ParameterError("give a map or columns, not both: a map says all of a table")
+        mapping = build_map(map) if isinstance(map, Mapping) else load_map(Path(map))
+        return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
+    if columns is None and not ignore:
+        if lenient and isinstance(source, str | Path):
+            return read_leniently(str(source))
+        return read_strictly(source, name=name)
+    grid = grid_of(source, name, SourceRule())
+    document = {"columns": {**kept_columns(grid, dict(columns or {}), ignore), **(columns or {})}}
+    return checked(apply_map(grid, build_map(document, "columns")), grid.name)
+
+
+def from_matches(
+    matches: Any,
+    *,
+    winner: Names,
+    loser: Names,
+    event: Names | None = None,
+    date: str | Mapping[str, Any] | None = None,
+    name: str | None = None,
+    **columns: Any,
+) -> Results:
+    """Read matches that have the winner and the loser in one row.
+
+    Args:
+        matches: a table, as `read_results` takes it.
+        winner: the column with who won; several where a team did, a column for each of its members.
+        loser: as `winner`.
+        event: the columns that together name the match; the number of its row where None.
+        date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
+        name: what faults call the table.
+        columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
+
+    Returns:
+        The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: a column is not there.
+    """
+    document = matches_map(winner, loser, event, date, columns)
+    grid = grid_of(matches, name, SourceRule())
+    return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
+
+
+def matches_map(
+    winner: Names, loser: Names, event: Names | None, date: str | Mapping[str, Any] | None, columns: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The map of matches with winners and losers in one row, as TOML has it."""
+    sides = []
+    for position, (side, members) in enumerate((("winners", winner), ("losers", loser)), start=1):
+        players = as_list(members)
+        team = {"team": {"value": side}} if len(players) > 1 else {}
+        sides += [{"player": {"from": [player]}, "position": {"value": position}, **team} for player in players]
+    names = as_list(event) if event is not None else []
+    written = "-".join(f"{{{each}}}" for each in names) or "{row}"
+    rules = {"event_id": written if len(names) != 1 else {"from": names}, **columns}
+    if date is not None:
+        rules["started_at"] = {"from": [date]} if isinstance(date, str) else date
+    return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
+
+
+def as_list(names: Names) -> list[str]:
+    """A name or several as a list."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
+    """The columns that have a results column's name already, each as itself.
+
+    Raises:
+        ResultsError: a column has no meaning and is not to be ignored.
+    """
+    mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
+    used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
+    aside = set() if ignore == REST else set(as_list(ignore))
+    own = [name for name in grid.frame.columns if name in ALL and name not in columns and name not in used | aside]
+    unknown = [name for name in grid.frame.columns if name not in used | aside and name not in ALL]
+    if unknown and ignore != REST:
+        faults = [unknown_column(each) for each in unknown]
+        advice = 'columns without a meaning are left aside with ignore=[…], all of them with ignore="rest"'
+        raise ResultsError(grid.name, [*faults, Fault(None, None, None, advice)])
+    return {name: {"from": [name]} for name in own}
+
+
+def grid_of(source: Any, name: str | None, rule: SourceRule) -> Grid:
+    """The table as it is, in its own types where it has any."""
+    if isinstance(source, str | Path):
+        content = sys.stdin.buffer.read() if str(source) == STDIN else None
+        return load_one(str(source), content, rule=rule, name=name)
+    frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
+    categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
+    return Grid(called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=rule)
+
+
+def table_name(source: Any) -> str:
+    """What faults call a table that has no other name."""
+    return Path(source).name if isinstance(source, str | Path) else "results"

@@ -1,0 +1,254 @@
+"""The map that a table's headings and cells say, or why there is none: nothing is guessed in silence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers import durations
+from podium.importers.tables.cells import PLACE
+from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.maps import build_map
+from podium.importers.tables.values import date_rule, decimal_marks, status_words
+from podium.results.columns import ALL, GAP, NUMBERS, REQUIRED, TIMES
+from podium.results.delimited import DELIMITERS
+from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
+
+SHAPE = (
+    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
+    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
+)
+COMPARED = ("position", "score", "time_s", "team_score")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A map that was understood, as TOML has it, and the line that says so."""
+
+    document: dict[str, Any]
+    note: str
+
+
+def guess(grid: Grid, written: Mapping[str, Any] | None = None, given: Mapping[str, Any] | None = None) -> Guess:
+    """The map that a table says.
+
+    Args:
+        written: how it is written, as a map's [source] says, where that is known.
+        given: the rules of results columns that are known, as a map's [columns].
+
+    Raises:
+        ResultsError: a heading is nearly a known one, several may be one column, a required one is missing, or the
+            cells leave a choice.
+    """
+    return Guesser(grid, dict(written or {}), dict(given or {})).guess()
+
+
+class Guesser:
+    """Looks at a table, and collects what it says."""
+
+    def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
+        self.grid, self.written, self.given = grid, written, given
+        rules = build_map({"columns": given}, grid.name).columns if given else {}
+        self.taken = {name for rule in rules.values() for name in rule.names}
+        self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
+        self.faults: list[Fault] = []
+        self.words: list[str] = []  # how the table is written
+        self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
+        self.chosen: dict[str, str] = {}
+
+    def guess(self) -> Guess:
+        """Choose columns, then read their cells."""
+        self.chosen = self.choose()
+        self.check_missing()
+        self.refuse()
+        source = self.source()
+        self.refuse()
+        columns = {name: self.rule(name, heading) for name, heading in self.chosen.items()}
+        self.add_statuses(columns)
+        columns = {name: rule for name, rule in columns.items() if rule is not None} | self.given
+        self.refuse()
+        self.check_compared(columns)
+        self.refuse()
+        document = ({"source": source} if source else {}) | {"columns": columns}
+        return Guess(document, self.note(columns))
+
+    def refuse(self) -> None:
+        """Refuse the table for what was found.
+
+        Raises:
+            ResultsError: something was.
+        """
+        if self.faults:
+            raise ResultsError(self.grid.name, self.faults)
+
+    def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
+        """Add what is to be mended or decided."""
+        self.faults.append(Fault(None, column, value, remedy, place))
+
+    def texts(self, heading: str) -> pl.Series:
+        """The cells of a column, those without a value left out, as text."""
+        column = self.grid.frame[heading]
+        texts = column if column.dtype == pl.String else column.cast(pl.String)
+        return texts.filter((texts != "") & texts.is_not_null())
+
+    def choose(self) -> dict[str, str]:
+        """The heading of each results column."""
+        columns = meanings()
+        candidates: dict[str, list[str]] = {}
+        unknown = []
+        for heading in self.grid.frame.columns:
+            if heading in self.taken:
+                continue
+            column = columns.get(fold(heading))
+            if column in self.given:
+                continue
+            if column is None:
+                unknown.append(heading)
+            elif self.fits(column, heading):
+                candidates.setdefault(column, []).append(heading)
+        chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()}
+        for heading in unknown:
+            near = near_miss(heading, [*ALL, *(word for word, column in columns.items() if column not in chosen)])
+            if near is not None:
+                self.fault(heading, f"is nearly {near}: write it so, or give it another name")
+        return {column: chosen[column] for column in ALL if column in chosen}
+
+    def one_of(self, column: str, headings: list[str]) -> str:
+        """The one heading of a column: its own name, or the only one that means it."""
+        own = [each for each in headings if each in ALL] or [each for each in headings if fold(each) in ALL]
+        if len(own) == 1:
+            return own[0]
+        first = self.grid.frame[headings[0]]
+        different = [each for each in headings[1:] if not self.grid.frame[each].equals(first, null_equal=True)]
+        if different:
+            names = " and ".join(repr(each) for each in (headings[0], *different))
+            self.fault(None, f"{names} may each be {column}: rename the one that is, or choose it in a map")
+        return headings[0]
+
+    def fits(self, column: str, heading: str) -> bool:
+        """Whether a column has anything of what its heading says, where that has other meanings too."""
+        if column not in ("position", "time_s") or fold(heading) == column:
+            return True
+        texts = self.texts(heading)
+        words = texts.unique().to_list()
+        plain = [each for each in words if durations.status_word(each) is None and not durations.is_lapped(each)]
+        if column == "position":
+            return not plain or bool(pl.Series(plain).str.strip_chars().str.contains(PLACE).any())
+        if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
+            self.asides[heading] = "whole numbers, which may be seconds, places or points"
+            return False
+        return not plain or any(durations.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
+
+    def check_missing(self) -> None:
+        """Say what a required column may be called, and what a row is."""
+        known = {*self.chosen, *self.given}
+        if not known.issuperset(REQUIRED):
+            shown = ", ".join(self.grid.frame.columns)
+            lists = [name for name in self.grid.frame.columns if self.texts(name).str.starts_with("[{").any()]
+            if lists:
+                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{lists[0]}[]"')
+                return
+            for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
+                if name not in known:
+                    remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
+                    self.fault(name, remedy)
+            self.fault(None, SHAPE)
+
+    def source(self) -> dict[str, Any]:
+        """How the table is written, where that is not the default."""
+        rule, source = self.grid.rule, dict(self.written)
+        if rule.format == "csv" and rule.delimiter not in (None, ","):
+            source["delimiter"] = rule.delimiter
+            self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
+        if rule.sheet is not None:
+            source["sheet"] = rule.sheet
+        self.words += self.grid.notes
+        headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
+        numbers = [self.texts(heading) for heading in headings if heading in self.grid.frame.columns]
+        found = decimal_marks(numbers) if "decimal" not in source and rule.format == "csv" else ""
+        if found == "both":
+            self.fault(None, 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","')
+        if found == ",":
+            source["decimal"] = ","
+            self.words.append("decimal commas")
+        return source
+
+    def rule(self, name: str, heading: str) -> Any:
+        """How a results column is made of the table's; None where it is left aside."""
+        texts = self.texts(heading)
+        if name == "position":
+            plain = texts.str.contains(r"^[0-9]+([.,]0*)?$").all()
+            return heading if plain else {"from": heading, "as": "place"}
+        if name in TIMES:
+            return self.time_rule(name, heading, texts)
+        if name == "started_at":
+            rule, note, fault = date_rule(heading, texts)
+            self.words += [note] if note else []
+            if fault:
+                self.fault(heading, fault)
+            return rule
+        if name == "status":
+            words = status_words(texts.unique(maintain_order=True).to_list())
+            changed = {word: status for word, status in words.items() if word != status}
+            others = {word: status for word, status in changed.items() if word.lower() != status}
+            self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
+            return {"from": heading, "map": changed} if changed else heading
+        return heading
+
+    def time_rule(self, name: str, heading: str, texts: pl.Series) -> Any:
+        """How times are read; gaps are left aside where places decide, and refused where they do not."""
+        signed = texts.filter(texts.str.contains(r"^[+-]") & ~texts.str.contains(r"(?i)lap|rd|^\+\s*\d+\s*l$"))
+        if signed.len() and name == "time_s":
+            if "position" in self.chosen and heading != "time_s":
+                self.asides[heading] = f'{signed[0]!r} is a gap, which gap = "leader" in a map makes a time'
+                return None
+            row = self.grid.frame[heading].cast(pl.String).index_of(signed[0])
+            place = "" if row is None else self.grid.place(row)
+            remedy = f'{GAP}, or say in a map what it is a gap to: time_s = {{ from = "{heading}", gap = "leader" }}'
+            self.fault(heading, remedy, signed[0], place)
+        numbers = texts.str.contains(r"^[0-9.]*$").all()
+        if not numbers and name == "time_s":
+            self.words.append("clock times")
+        return heading if numbers else {"from": heading, "as": "duration"}
+
+    def add_statuses(self, columns: dict[str, Any]) -> None:
+        """Take statuses from places, then times, where no column of their own has them."""
+        if "status" in self.chosen or "status" in self.given:
+            return
+        for name in ("position", "time_s"):
+            heading = self.chosen.get(name)
+            if heading is None:
+                continue
+            distinct = self.texts(heading).unique(maintain_order=True).to_list()
+            words = {word: status for word in distinct if (status := durations.status_word(word)) is not None}
+            if words:
+                columns["status"] = {"from": heading, "map": words, "default": "finished"}
+                self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
+                return
+
+    def check_compared(self, columns: Mapping[str, Any]) -> None:
+        """Check that something says who beat whom."""
+        if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
+            return
+        doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
+        hint = f"; is it {' or '.join(doubtful)}? Say so in a map" if doubtful else ""
+        self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}")
+
+    def note(self, columns: Mapping[str, Any]) -> str:
+        """All that was understood and left aside, in a line."""
+        read = [
+            f"{heading} as {name}" for name, heading in self.chosen.items() if columns.get(name) and heading != name
+        ]
+        same = [name for name, heading in self.chosen.items() if heading == name and columns.get(name)]
+        used = {heading for name, heading in self.chosen.items() if columns.get(name)} | self.taken
+        aside = [
+            heading + (f" ({self.asides[heading]})" if heading in self.asides else "")
+            for heading in self.grid.frame.columns
+            if heading not in used
+        ]
+        parts = [f"read {', '.join([*read, *same])}"]
+        parts += [f"understood {', '.join(self.words)}"] if self.words else []
+        parts += [f"left aside {', '.join(aside)}"] if aside else []
+        return "; ".join(parts)

@@ -1,0 +1,193 @@
+"""From the rows of a table to the rows of entrants: side tables joined, rows dropped, sides and grids unfolded."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+
+import polars as pl
+
+from podium.errors import Fault, ParameterError, ResultsError
+from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.model import CELL, COLUMN, FILE, ROW, ROW_NAME, Condition, Layout, Map
+from podium.results.columns import text
+
+NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
+SHOWN_NAMES = 20
+
+
+def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
+    """Check that a table has every column that a map names.
+
+    Raises:
+        ParameterError: it has not.
+    """
+    known = list(columns)
+    parts = (ROW_NAME, COLUMN, CELL) if mapping.layout.kind in ("matrix", "crosstable") else ()
+    for rules in mapping.rules():
+        for key, rule in rules.items():
+            for name in rule.names:
+                of_template = any(part.is_column and part.text == name for part in rule.template)
+                if name not in known and name not in parts and not (of_template and name in (ROW, FILE)):
+                    refuse_name(mapping.name, f"columns.{key}", name, known, table_name)
+    conditions = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
+    layout = [("layout.rows", mapping.layout.rows)] if mapping.layout.rows else []
+    layout += [("layout.except", name) for name in mapping.layout.excluded]
+    for place, name in [*conditions, *layout]:
+        if name not in known:
+            refuse_name(mapping.name, place, name, known, table_name)
+
+
+def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
+    """Refuse a map that names what is not there.
+
+    Raises:
+        ParameterError: always.
+    """
+    near = get_close_matches(name, known, 1, 0.6)
+    folded = [each for each in known if each.strip().lower() == name.strip().lower()]
+    hint = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
+    shown = ", ".join(known[:SHOWN_NAMES]) + (", …" if len(known) > SHOWN_NAMES else "")
+    raise ParameterError(f"{map_name}: {place}: {table_name} has no column {name!r}{hint} ({shown})")
+
+
+def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> pl.DataFrame:
+    """The table with the columns of its side tables.
+
+    Raises:
+        ParameterError: a column is not there.
+        ResultsError: a row has no partner, or two.
+    """
+    frame = grid.frame.with_columns(pl.Series(NUMBER, range(grid.frame.height), pl.UInt32))
+    for name, join in mapping.joins.items():
+        side = load_side(join.file)
+        for place, key, known in (("here", join.here, frame.columns), ("there", join.there, side.frame.columns)):
+            if key not in known:
+                where = grid.name if place == "here" else side.name
+                refuse_name(mapping.name, f"join.{name}.on.{place}", key, list(known), where)
+        keys = as_texts(side.frame[join.there])
+        twice = (keys.is_duplicated() & keys.is_not_null()).arg_true()
+        if twice.len():
+            row = int(twice[1])
+            fault = Fault(None, join.there, keys[row], "stands twice; each row has one partner", side.place(row))
+            raise ResultsError(side.name, [fault])
+        columns = side.frame.rename({column: f"{name}.{column}" for column in side.frame.columns})
+        own = as_texts(frame[join.here])
+        frame = frame.with_columns(own.alias("\0key")).join(
+            columns.with_columns(keys.alias("\0key"), pl.lit(value=True).alias("\0found")),
+            on="\0key", how="left", maintain_order="left",
+        )  # fmt: skip
+        alone = frame["\0found"].is_null().arg_true()
+        if alone.len():
+            rows = frame[NUMBER].gather(alone)
+            raise ResultsError(grid.name, [
+                Fault(None, join.here, own[int(row)], f"has no row in {side.name}", grid.place(int(number)))
+                for row, number in zip(alone, rows, strict=True)
+            ])  # fmt: skip
+        frame = frame.drop("\0key", "\0found")
+    return frame
+
+
+def as_texts(column: pl.Series) -> pl.Series:
+    """A column as text."""
+    return column if column.dtype == pl.String else text(column)[0].cast(pl.String)
+
+
+def filter_rows(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.DataFrame:
+    """The rows that count; others are counted by their reason."""
+    for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
+        met = meets(as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null)), condition)
+        stays = met if keeps else ~met
+        count = int((~stays).sum())
+        if count:
+            dropped[condition.reason] += count
+            frame = frame.filter(stays)
+    return frame
+
+
+def meets(texts: pl.Series, condition: Condition) -> pl.Series:
+    """Which cells meet a condition; one without a value meets only `null`."""
+    if condition.null is not None:
+        return texts.is_null() if condition.null else texts.is_not_null()
+    if condition.matches is not None:
+        found = texts.str.contains(condition.matches)
+    else:
+        words = [condition.equals] if condition.equals is not None else list(condition.among or ())
+        found = texts.is_in(words)
+    return found.fill_null(value=False)
+
+
+def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str]) -> list[pl.DataFrame]:
+    """The rows of entrants, one table a side; event by event, once the sides are laid together.
+
+    Raises:
+        ResultsError: a crosstable has not the same names both ways, or one half of a pair.
+    """
+    layout = mapping.layout
+    if layout.kind == "wide":
+        return [frame] * len(layout.sides)
+    if layout.kind == "long":
+        return [frame]
+    null = mapping.source.null
+    names = [each for each in frame.columns if each not in (layout.rows, NUMBER, *layout.excluded)]
+    frame = frame.with_columns(
+        as_texts(frame[name]).replace(dict.fromkeys(null)) for name in (*names, layout.rows or "")
+    )
+    cells = frame.with_columns(frame[layout.rows or ""].alias(ROW_NAME))
+    if layout.kind == "matrix":
+        parts = [cells.with_columns(pl.lit(name).alias(COLUMN), cells[name].alias(CELL)) for name in names]
+        table = pl.concat(parts) if parts else cells.clear()
+    else:
+        table = pairs(cells, names, grid)
+    if layout.empty == "drop":
+        empty = int(table[CELL].null_count())
+        if empty and layout.kind == "matrix":
+            dropped["empty cell"] += empty
+        table = table.filter(pl.col(CELL).is_not_null())
+    return [table]
+
+
+def pairs(cells: pl.DataFrame, names: list[str], grid: Grid) -> pl.DataFrame:
+    """Each pair of a crosstable once: the row above the diagonal, then its mirror.
+
+    Raises:
+        ResultsError: a name is in the rows and not in the columns or the other way, or half a pair is empty.
+    """
+    players = cells[ROW_NAME].to_list()
+    faults = [
+        Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))
+        for row, name in enumerate(players)
+        if name not in names or players.count(name) > 1
+    ]
+    faults += [
+        Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in players
+    ]
+    if faults:
+        raise ResultsError(grid.name, faults)
+    rows: list[int] = []
+    values: list[str | None] = []
+    events: list[tuple[str, str]] = []
+    for one, player in enumerate(players):
+        for other in range(one + 1, len(players)):
+            opponent = players[other]
+            both = cells[opponent][one], cells[player][other]
+            if (both[0] is None) != (both[1] is None):
+                lacking = one if both[0] is None else other
+                column = opponent if lacking == one else player
+                faults.append(Fault(None, column, None, "is empty, and its mirror is not", grid.place(lacking)))
+            rows += [one, other]
+            values += both
+            events += [(player, opponent)] * 2
+    if faults:
+        raise ResultsError(grid.name, faults)
+    table = cells[rows] if rows else cells.clear()
+    return table.with_columns(
+        pl.Series(ROW_NAME, [event[0] for event in events], pl.String),
+        pl.Series(COLUMN, [event[1] for event in events], pl.String),
+        pl.Series(CELL, values, pl.String),
+        pl.Series("\0player", [players[row] for row in rows], pl.String),
+    )
+
+
+def default_player(layout: Layout) -> str | None:
+    """The column with the players of a grid whose map names none."""
+    return {"matrix": ROW_NAME, "crosstable": "\0player"}.get(layout.kind)

@@ -1,0 +1,350 @@
+"""Maps from TOML: every key checked, unknown ones refused with the nearest name; and maps to TOML."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.importers.moments import LocalTimes
+from podium.importers.tables.model import Condition, Join, Layout, Map, Part, Rule, Scalar, SourceRule
+from podium.results.columns import ALL, STATUSES
+
+FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "sqlite", "parquet")
+LAYOUTS = ("long", "wide", "matrix", "crosstable")
+KINDS = ("number", "place", "duration", "text")
+MAX_COLUMNS, MAX_WORDS = 64, 100
+RULE_KEYS = (
+    "value", "from", "first", "regex", "map", "null", "default", "equals", "then", "other", "as", "else", "gap",
+    "lapped", "scale", "format", "epoch",
+)  # fmt: skip
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def load_map(path: Path) -> Map:
+    """Read a map from a TOML file.
+
+    Raises:
+        ParameterError: it cannot be read, or says what a map cannot say.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ParameterError(f"{path}: is not TOML ({error})") from None
+    return build_map(document, str(path))
+
+
+def build_map(document: Mapping[str, Any], name: str = "map") -> Map:
+    """A map of a document in the shape of its TOML.
+
+    Args:
+        name: what errors call it.
+
+    Raises:
+        ParameterError: a key is unknown, or a value cannot stand there.
+    """
+    reader = Reader(name)
+    known = ("source", "join", "layout", "where", "columns")
+    top = reader.table(document, "", known)
+    joins = reader.table(top.get("join", {}), "join")
+    where = reader.table(top.get("where", {}), "where", ("drop", "keep"))
+    columns = reader.rules(top.get("columns", {}), "columns")
+    layout = reader.layout(top.get("layout", {}))
+    every = {**columns, **{key: rule for side in layout.sides for key, rule in side.items()}}
+    if not every:
+        reader.refuse("columns", "is missing or empty: write [columns] with event_id, player and what else there is")
+    return Map(
+        name,
+        reader.source(top.get("source", {})),
+        {str(key): reader.join(value, f"join.{key}") for key, value in joins.items()},
+        layout,
+        tuple(reader.condition(each, "where.drop") for each in reader.items(where.get("drop", []), "where.drop")),
+        tuple(reader.condition(each, "where.keep") for each in reader.items(where.get("keep", []), "where.keep")),
+        columns,
+        document,
+    )
+
+
+class Reader:
+    """Reads the values of a map, each as what it must be."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def refuse(self, place: str, remedy: str) -> None:
+        """Refuse the map.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(f"{self.name}: {place}: {remedy}" if place else f"{self.name}: {remedy}")
+
+    def choose(self, value: Any, place: str, allowed: Iterable[str]) -> str:
+        """One of several words."""
+        words = list(allowed)
+        if value not in words or not isinstance(value, str):
+            near = get_close_matches(str(value), words, 1, 0.5)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            self.refuse(place, f"{value!r} is not known{hint} ({', '.join(words)})")
+        return str(value)
+
+    def table(self, value: Any, place: str, known: Iterable[str] | None = None) -> dict[str, Any]:
+        """A table, with no other keys than the known ones."""
+        if not isinstance(value, Mapping):
+            self.refuse(place, f"{value!r} must be a table of keys and values")
+        for key in value:
+            if known is not None:
+                self.choose(key, place, known)
+        return dict(value)
+
+    def items(self, value: Any, place: str) -> list[Any]:
+        """A list."""
+        if not isinstance(value, list | tuple):
+            self.refuse(place, f"{value!r} must be a list, in square brackets")
+        return list(value)
+
+    def text(self, value: Any, place: str, *, may_be_empty: bool = False) -> str:
+        """A text."""
+        if not isinstance(value, str) or not (value or may_be_empty):
+            self.refuse(place, f"{value!r} must be a text")
+        return str(value)
+
+    def texts(self, value: Any, place: str) -> tuple[str, ...]:
+        """A text or a list of them."""
+        values = self.items(value, place) if isinstance(value, list | tuple) else [value]
+        return tuple(self.text(each, place, may_be_empty=True) for each in values)
+
+    def names(self, value: Any, place: str) -> tuple[str, ...]:
+        """The name of a column or a list of them."""
+        found = self.texts(value, place)
+        if not all(found) or not found:
+            self.refuse(place, f"{value!r} must be the name of a column, or a list of names")
+        return found
+
+    def scalar(self, value: Any, place: str) -> Scalar:
+        """A text, a number or a truth."""
+        if not isinstance(value, str | int | float | bool):
+            self.refuse(place, f"{value!r} must be a text, a number or a truth")
+        return value  # type: ignore[no-any-return]
+
+    def pattern(self, value: Any, place: str) -> str:
+        """A regular expression, of those that take time in proportion to the text: no backreferences, no lookaround."""
+        text = self.text(value, place)
+        try:
+            pl.Series([""]).str.contains(text)
+        except pl.exceptions.PolarsError as error:
+            reason = next((line for line in reversed(str(error).splitlines()) if line.startswith("error")), "")
+            self.refuse(place, f"{text!r} is not a pattern ({reason.removeprefix('error: ') or 'see RE2'})")
+        return text
+
+    def source(self, value: Any) -> SourceRule:
+        """How the table is written."""
+        table = self.table(value, "source", SourceRule.__dataclass_fields__)
+        rule = SourceRule(**{key: self.source_value(key, each) for key, each in table.items()})
+        if rule.thousands == rule.decimal:
+            self.refuse("source.thousands", f"{rule.thousands!r} is the decimal mark; the two must differ")
+        return rule
+
+    def source_value(self, key: str, value: Any) -> Any:
+        """A value of how the table is written."""
+        place = f"source.{key}"
+        match key:
+            case "format":
+                return self.choose(value, place, FORMATS)
+            case "decimal":
+                return self.choose(value, place, (".", ","))
+            case "thousands":
+                return self.choose(value, place, (".", ",", " ", "'", "_", "\u00a0", "\u202f"))
+            case "header":
+                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                    self.refuse(place, f"{value!r} must be the number of the header's line; 0 where there is none")
+                return value
+            case "null":
+                return self.texts(value, place)
+            case "timezone":
+                return LocalTimes(self.text(value, place)).name
+            case "delimiter":
+                mark = self.text(value, place)
+                if len(mark.encode()) != 1 or mark in '"\r\n':
+                    self.refuse(place, f"{value!r} must be one character of ASCII, as , or ;")
+                return mark
+        return self.text(value, place)
+
+    def join(self, value: Any, place: str) -> Join:
+        """A side table."""
+        table = self.table(value, place, ("file", "on"))
+        on = table.get("on")
+        if isinstance(on, str):
+            on = {"here": on, "there": on}
+        ends = self.table(on, f"{place}.on", ("here", "there"))
+        here, there = (self.text(ends.get(key), f"{place}.on.{key}") for key in ("here", "there"))
+        return Join(self.text(table.get("file"), f"{place}.file"), here, there)
+
+    def layout(self, value: Any) -> Layout:
+        """What a row of the table is."""
+        table = self.table(value, "layout", ("kind", "sides", "rows", "except", "empty"))
+        kind = self.choose(table.get("kind", "long"), "layout.kind", LAYOUTS)
+        wanted = {"wide": {"sides"}, "matrix": {"rows", "except", "empty"}, "crosstable": {"rows", "except", "empty"}}
+        for key in table:
+            if key not in {"kind"} | wanted.get(kind, set()):
+                self.refuse(f"layout.{key}", f"does not belong to a layout of kind {kind}")
+        places = enumerate(self.items(table.get("sides", []), "layout.sides"), start=1)
+        sides = tuple(self.rules(side, f"layout.sides[{number}]") for number, side in places)
+        if kind == "wide" and len(sides) <= 1:
+            self.refuse("layout.sides", 'write two sides or more, as [{ player = "winner", position = 1 }, …]')
+        if kind in ("matrix", "crosstable") and "rows" not in table:
+            self.refuse("layout.rows", "is missing: the column with the name of each line")
+        rows = self.text(table["rows"], "layout.rows") if "rows" in table else None
+        empty = self.choose(table.get("empty", "drop"), "layout.empty", ("drop", "keep"))
+        return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty)
+
+    def condition(self, value: Any, place: str) -> Condition:
+        """Rows to keep or to drop."""
+        table = self.table(value, place, ("column", "equals", "in", "matches", "null", "reason"))
+        column, reason = (self.text(table.get(key), f"{place}.{key}") for key in ("column", "reason"))
+        tests = [key for key in ("equals", "in", "matches", "null") if key in table]
+        if len(tests) != 1:
+            self.refuse(place, "give one of equals, in, matches and null")
+        return Condition(
+            column,
+            reason,
+            as_cell(self.scalar(table["equals"], f"{place}.equals")) if "equals" in table else None,
+            self.texts([as_cell(each) for each in self.items(table["in"], place)], place) if "in" in table else None,
+            f"^(?:{self.pattern(table['matches'], place)})$" if "matches" in table else None,
+            bool(table["null"]) if "null" in table else None,
+        )
+
+    def rules(self, value: Any, place: str) -> dict[str, Rule]:
+        """The rules of a table of results columns."""
+        table = self.table(value, place, ALL)
+        if len(table) > MAX_COLUMNS:
+            self.refuse(place, f"has {len(table)} columns; a map has up to {MAX_COLUMNS}")
+        return {key: self.rule(each, f"{place}.{key}", key) for key, each in table.items()}
+
+    def rule(self, value: Any, place: str, column: str) -> Rule:
+        """How a results column is made."""
+        if isinstance(value, str):
+            return Rule(template=template(value)) if "{" in value else Rule(columns=(self.text(value, place),))
+        if isinstance(value, int | float):
+            return Rule(value=value)
+        if isinstance(value, list | tuple):
+            return Rule(columns=self.names(value, place))
+        table = self.table(value, place, RULE_KEYS)
+        origins = [key for key in ("value", "from", "first") if key in table]
+        if len(origins) != 1:
+            self.refuse(place, "give one of value, from and first")
+        source = table.get("from")
+        is_template = isinstance(source, str) and "{" in source
+        words = self.words(table["map"], f"{place}.map") if "map" in table else None
+        rule = Rule(
+            value=self.scalar(table["value"], place) if "value" in table else None,
+            template=template(str(source)) if is_template else (),
+            columns=self.names(source, f"{place}.from") if "from" in table and not is_template else (),
+            first=self.names(table["first"], f"{place}.first") if "first" in table else (),
+            regex=self.rewriting(table["regex"], f"{place}.regex") if "regex" in table else None,
+            words=words,
+            **{key: self.scalar(table[key], place) for key in ("null", "default", "then", "other") if key in table},
+            equals=self.text(table["equals"], f"{place}.equals") if "equals" in table else None,
+            kind=self.choose(table["as"], f"{place}.as", KINDS) if "as" in table else None,
+            otherwise=self.choose(table.get("else", "bad"), f"{place}.else", ("bad", "null")),
+            gap=self.choose(table["gap"], f"{place}.gap", ("leader", "previous")) if "gap" in table else None,  # type: ignore[arg-type]
+            lapped=self.text(table["lapped"], f"{place}.lapped") if "lapped" in table else None,
+            scale=self.number(table.get("scale", 1.0), f"{place}.scale"),
+            format=self.text(table["format"], f"{place}.format") if "format" in table else None,
+            epoch=self.choose(table["epoch"], f"{place}.epoch", ("s", "ms", "excel")) if "epoch" in table else None,
+        )
+        self.check_rule(rule, table, place, column)
+        return rule
+
+    def check_rule(self, rule: Rule, table: Mapping[str, Any], place: str, column: str) -> None:
+        """Refuse keys that mean nothing together."""
+        if "default" in table and rule.words is None:
+            self.refuse(f"{place}.default", "is for words that are not in map: write map, too")
+        if rule.equals is None and ("then" in table or "other" in table):
+            self.refuse(place, "then and other belong to equals: write the column to compare with")
+        if rule.equals is not None and rule.then is None and rule.other is None:
+            self.refuse(place, "equals needs then or other: what stands where the two are equal, and where not")
+        if rule.gap is not None and column != "time_s":
+            self.refuse(f"{place}.gap", "is for time_s: the time of the leader and a gap make a time")
+        if (rule.format or rule.epoch) and column != "started_at":
+            self.refuse(place, "format and epoch are for started_at")
+        if column == "status":
+            words = [*(rule.words or {}).values(), rule.null, rule.default, rule.value, rule.then, rule.other]
+            for word in words:
+                if word is not None:
+                    self.choose(word, place, STATUSES)
+
+    def words(self, value: Any, place: str) -> dict[str, Scalar]:
+        """What words become."""
+        table = self.table(value, place)
+        if len(table) > MAX_WORDS:
+            self.refuse(place, f"has {len(table)} entries; a map has up to {MAX_WORDS}")
+        return {key: self.scalar(each, f"{place}.{key}") for key, each in table.items()}
+
+    def rewriting(self, value: Any, place: str) -> tuple[str, str]:
+        """A pattern and its replacement, in which $1 is the first group."""
+        both = self.items(value, place)
+        if [type(each) for each in both] != [str, str]:
+            self.refuse(place, 'must be a pattern and what it becomes, as ["^C?(.*)$", "ZCT$1"]')
+        return self.pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
+
+    def number(self, value: Any, place: str) -> float:
+        """A finite number above 0."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            self.refuse(place, f"{value!r} must be a number above 0")
+        return float(value)
+
+
+def template(text: str) -> tuple[Part, ...]:
+    """The parts of a template: texts, and columns in braces."""
+    pieces = PLACEHOLDER.split(text)
+    return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
+
+
+def as_cell(value: Scalar) -> str:
+    """A value as a cell has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def write_map(document: Mapping[str, Any]) -> str:
+    """The document of a map as TOML: tables of their own, whatever is within them in a line."""
+    lines: list[str] = []
+
+    def add(table: Mapping[str, Any], name: str) -> None:
+        if name:
+            lines.extend(["", f"[{name}]"] if lines else [f"[{name}]"])
+        lines.extend(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items())
+
+    for name, table in document.items():
+        if name == "join":
+            for key, each in table.items():
+                add(each, f"join.{toml_key(key)}")
+        elif table:
+            add(table, name)
+    return "\n".join(lines) + "\n"
+
+
+def toml_key(key: str) -> str:
+    """A key, in quotes where it needs them."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_value(key)
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        shown = re.sub(r"[\x00-\x1f\x7f]", lambda each: f"\\u{ord(each[0]):04X}", escaped)
+        return f'"{shown}"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(toml_value(each) for each in value) + "]"
+    return repr(value)

@@ -1,0 +1,122 @@
+"""A map: what the columns of a table mean. Written in TOML, checked key by key before any table is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+Scalar = str | int | float | bool
+Gap = Literal["leader", "previous"]
+ROW, FILE = "row", "file"  # in templates: the row's number and the file's name, where no column is called so
+ROW_NAME, COLUMN, CELL = "row_name", "column", "cell"  # what a matrix or crosstable calls its parts
+
+
+@dataclass(frozen=True)
+class SourceRule:
+    """How the table is written."""
+
+    format: str | None = None  # by the name and content where None
+    encoding: str | None = None  # UTF-8, or UTF-16 by its mark, where None
+    delimiter: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    header: int | None = None  # its line, the first that is not empty where None; 0: none, the columns are c1, c2, …
+    sheet: str | None = None
+    table: str | None = None  # of a database; % is any text
+    records: str | None = None  # where the rows of JSON are, as `races[].results[]`
+    null: tuple[str, ...] = ("",)
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class Join:
+    """A side table, whose columns are called `NAME.column`."""
+
+    file: str
+    here: str
+    there: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a template: a text, or the name of a column."""
+
+    text: str
+    is_column: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one results column is made of the table's. The steps come in the order of the fields."""
+
+    value: Scalar | None = None  # a constant
+    template: tuple[Part, ...] = ()
+    columns: tuple[str, ...] = ()  # joined by a blank
+    first: tuple[str, ...] = ()  # the first that is not null
+    regex: tuple[str, str] | None = None  # a pattern, and what a cell that has it becomes
+    words: Mapping[str, Scalar] | None = None
+    null: Scalar | None = None  # what stands for no value
+    default: Scalar | None = None  # for words that are not among `words`
+    equals: str | None = None  # the column to compare with
+    then: Scalar | None = None
+    other: Scalar | None = None
+    kind: str | None = None  # number, place, duration or text
+    otherwise: str = "bad"  # or null: what a cell is that does not fit the kind
+    gap: Gap | None = None
+    lapped: str | None = None
+    scale: float = 1.0
+    format: str | None = None  # of a date
+    epoch: str | None = None  # s, ms or excel
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The table's columns that it reads."""
+        in_template = tuple(part.text for part in self.template if part.is_column)
+        return (*in_template, *self.columns, *self.first, *([self.equals] if self.equals else []))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it takes a column as it is."""
+        return len(self.columns) == 1 and all(
+            getattr(self, each.name) == each.default for each in fields(self) if each.name != "columns"
+        )
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows that are kept or dropped, and why."""
+
+    column: str
+    reason: str
+    equals: str | None = None
+    among: tuple[str, ...] | None = None
+    matches: str | None = None  # a pattern of the whole cell
+    null: bool | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a row of the table is: an entrant, a match of several sides, or a line of a grid."""
+
+    kind: str = "long"  # wide, matrix, crosstable
+    sides: tuple[Mapping[str, Rule], ...] = ()
+    rows: str | None = None  # the column with the names of the lines
+    excluded: tuple[str, ...] = ()  # columns that are no cells
+    empty: str = "drop"  # or keep: cells without a value
+
+
+@dataclass(frozen=True)
+class Map:
+    """What a table's columns mean."""
+
+    name: str = "map"  # what errors call it
+    source: SourceRule = field(default_factory=SourceRule)
+    joins: Mapping[str, Join] = field(default_factory=dict)
+    layout: Layout = field(default_factory=Layout)
+    drop: tuple[Condition, ...] = ()
+    keep: tuple[Condition, ...] = ()
+    columns: Mapping[str, Rule] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
+
+    def rules(self) -> list[Mapping[str, Rule]]:
+        """The rules of each side: one mapping for tables that are not wide."""
+        return [{**self.columns, **side} for side in self.layout.sides] or [self.columns]

@@ -1,0 +1,170 @@
+"""Results as game servers post them: the match report of a Xonotic server, as it is.
+
+Source: XonStat's submission. Answers are plain text; the game only logs them.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, NamedTuple
+
+import polars as pl
+from fastapi import APIRouter, Header, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
+from podium.importers.collecting import Collector
+from podium.importers.formats import xonstat
+from podium.importers.options import Options
+from podium.results.columns import UTC
+from podium.service.api.bodies import read_bytes
+from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads
+from podium.service.api.writes import count_receipts
+from podium.service.http.access import AccessError, KeyGuard
+from podium.service.http.problems import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, podium_error, refused_key
+from podium.service.http.signatures import verify_signature
+from podium.service.http.threads import run_in
+from podium.store import Store
+from podium.store.derive.events import get_event
+from podium.store.keys import ApiKey
+
+router = APIRouter(prefix="/submit/xonstat", tags=["events"])
+BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS
+}
+Secret = Annotated[str, Path(min_length=1, description="A key with the role write for the pool of the game type.")]
+Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="The server's, in base64.")]
+
+
+class Sender(NamedTuple):
+    """Who sent a report: a name, which also begins the ids of its events, and the key, if it came with one."""
+
+    name: str
+    key: ApiKey | None = None
+
+
+class Match(NamedTuple):
+    """What a report is worth: its pool, its rows, and where it has none why."""
+
+    pool: str
+    rows: list[dict[str, Any]]
+    reason: str
+
+
+@router.post("", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+async def submit_signed(
+    request: Request,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    intake: CurrentIntake,
+    metrics: CurrentMetrics,
+    signature: Signature = "",
+) -> PlainTextResponse:
+    """Submit the report of a Xonotic server that signs it; its game type is the pool."""
+
+    async def take() -> str:
+        body = await read_bytes(request)
+        fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
+        if fingerprint is None:
+            guard: KeyGuard = request.app.state.key_guard
+            message = "the signature is missing or not verified; put a key at the end of the address"
+            raise guard.refusal(request, 401, message)
+        return await store_report(store, intake, metrics, body, Sender(fingerprint))
+
+    return await answer_in_text(request, take)
+
+
+@router.post("/{secret}", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+async def submit_with_key(
+    request: Request, secret: Secret, store: CurrentStore, intake: CurrentIntake, metrics: CurrentMetrics
+) -> PlainTextResponse:
+    """Submit the report of a Xonotic server whose address for it ends with a key; its game type is the pool."""
+
+    async def take() -> str:
+        guard: KeyGuard = request.app.state.key_guard
+        key = await guard.key(secret)
+        if key is None:
+            raise guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
+        guard.count(key)
+        return await store_report(store, intake, metrics, await read_bytes(request), Sender(key.name, key))
+
+    return await answer_in_text(request, take)
+
+
+async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -> PlainTextResponse:
+    """Answer with what came of a report, or with what refused it, as text."""
+    try:
+        return PlainTextResponse(await take())
+    except AccessError as error:
+        return as_text(await refused_key(request, error), error)
+    except PodiumError as error:
+        return as_text(await podium_error(request, error), error)
+
+
+def as_text(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
+    """The text of a refusal, with its status and headers."""
+    headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
+    return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
+
+
+async def store_report(
+    store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: Sender
+) -> str:
+    """Store the match of a report, once.
+
+    Returns:
+        What came of it.
+
+    Raises:
+        PodiumError: it is refused.
+    """
+    match = await run_in_threadpool(match_of, store, body, sender, time.time_ns() // 1000)
+    if not match.rows:
+        return f"dropped: {match.reason}\n"
+    receipts = await intake.submit(match.pool, match.rows, sender.name, {})
+    count_receipts(metrics, match.pool, receipts)
+    return "".join(f"{'duplicate' if each.duplicate else each.status}: {each.event_id}\n" for each in receipts)
+
+
+def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Match:
+    """Read a report.
+
+    Args:
+        received_us: when it came, in microseconds since 1970; a match whose id does not tell when it began has
+            just ended.
+
+    Raises:
+        FormatError: it is no report.
+        ParameterError: there is no pool of its game type.
+        AccessError: the key may not write to that pool.
+    """
+    report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
+    if report.event.faults:
+        raise FormatError("report", report.event.faults)
+    pool = report.game_type
+    if pool not in {each.name for each in store.pools()}:
+        raise ParameterError(f"there is no pool {pool!r} for games of that type")
+    if sender.key is not None and not sender.key.may("write", pool):
+        raise AccessError(403, f"this needs a key with the role write for pool {pool}")
+    collector = Collector(Options())
+    xonstat.take(report, collector, sender.name, received_us)
+    imported = collector.imported()
+    if imported.bad:
+        raise FormatError("report", imported.bad)
+    table = imported.table
+    if table.height and not xonstat.tells_start(report):
+        started = stored_start(store, pool, table["event_id"][0])
+        if started is not None:  # the same report again
+            table = table.with_columns(started_at=pl.lit(started).cast(UTC))
+    return Match(pool, table.to_dicts(), ", ".join(f"{count} {reason}" for reason, count in imported.dropped.items()))
+
+
+def stored_start(store: Store, pool: str, event_id: str) -> int | None:
+    """When a stored event began, in microseconds since 1970; None where there is none."""
+    try:
+        with store.reading(pool) as (connection, found):
+            started: int = get_event(connection, found, event_id).started_at
+    except UnknownError:
+        return None
+    return started

@@ -1,0 +1,155 @@
+"""`podium import`, and `--format` on the commands that take results."""
+
+import sqlite3
+
+import polars as pl
+import pytest
+import typer
+from commands import run
+from importing import REPORT, WHOLE, ZAKSTUNTS, games, match, tournament, write_input
+
+import podium
+from podium.cli.app import app
+from podium.cli.files import SUFFIXES
+
+
+def test_an_import_says_what_it_took_and_writes_results_and_names(podium_command, tmp_path):
+    report = write_input(tmp_path, "xonstat", REPORT.replace("P Ben=", "P bot#1\nP Ben="))
+    out, names = tmp_path / "results.csv", tmp_path / "names.csv"
+    status, output, errors = podium_command("import", "xonstat", report, "-o", out, "--names", names)
+    assert (status, errors) == (0, "")
+    assert output.splitlines() == ["imported: 2 rows, 1 event, 2 players", "dropped: 1 bot"]
+    assert out.read_text().splitlines()[1].endswith(",dm,Xonotic,Ana=,1,20,finished,590.5,600,true")
+    assert names.read_text().splitlines() == ["player,name,last_event_id", "Ana=,Ana^,My server/7.1767225600.000042"]
+
+
+def test_a_dry_run_shows_the_first_rows_and_writes_nothing(podium_command, tmp_path):
+    path = write_input(tmp_path, "pgn", games(*((number, "1-0") for number in range(9))))
+    out = tmp_path / "results.csv"
+    status, output, _ = podium_command("import", "pgn", path, "-o", out, "--dry-run")
+    assert (status, out.exists()) == (0, False)
+    assert "imported: 18 rows, 9 events, 2 players" in output
+    assert output.count("lichess.org/") == 10
+
+
+def test_bad_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_path):
+    path = write_input(tmp_path, "zakstunts", ZAKSTUNTS + "C9,Cy,0,0,\n")
+    out = tmp_path / "results.csv"
+    status, output, errors = podium_command("import", "zakstunts", path, "-o", out)
+    assert (status, output, out.exists()) == (2, "", False)
+    assert errors.startswith(f"podium: {path} line 6, column Rank: '0' must be a whole number above 0\n")
+    status, output, errors = podium_command("import", "zakstunts", path, "-o", out, "--skip-bad")
+    assert (status, output.splitlines()[1]) == (0, "skipped: 1 bad event")
+    assert errors == f"podium: skipped: {path} line 6, column Rank: '0' must be a whole number above 0\n"
+    assert out.read_text().splitlines()[1:] == ["ZCTP1,zakstunts,Ana,1,finished", "ZCTP1,zakstunts,Ben,1,disqualified"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_written_reads_back_as_the_table(suffix, podium_command, tmp_path):
+    path = write_input(tmp_path, "challonge", tournament(match()))
+    out = tmp_path / f"results{suffix}"
+    assert podium_command("import", "challonge", path, "-o", out)[0] == 0
+    imported = podium.importers.read_format("challonge", [path]).table
+    assert podium.read_results(out).frame.equals(podium.read_results(imported).frame)
+
+
+def test_standard_input_and_output(tmp_path):
+    piped = run("import", "pgn", "-", "-o", "-", stdin=games(("a", "1-0")))
+    assert piped.splitlines()[0] == "event_id,started_at,pool,mode,player,position,status,ranked"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("import", "pgnn", "FILE", "-o", "out.csv"), "'pgnn' is not a format; did you mean 'pgn'?"),
+        (("import", "pgn", "FILE"), "say where the results go with --out FILE, or see them with --dry-run"),
+        (("import", "pgn", "FILE", "-o", "out.xyz"), "the suffix must be one of .csv"),
+        (
+            ("import", "zakstunts", "FILE", "-o", "FILE"),
+            "is a file to import or to write already",
+        ),
+        (
+            ("import", "zakstunts", "FILE", "-o", "out.csv", "--names", "out.csv"),
+            "out.csv: is a file to import or to",
+        ),
+        (("import", "stk", "FILE", "-o", "out.csv", "--timezone", "Mars/Base"), "there is no time zone 'Mars/Base'"),
+        (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE ids"),
+        (("import", "stk", "FILE", "-o", "out.csv", "--map", "x.toml"), "a map is for tables (csv); stk needs none"),
+        (("import", "pgn", "nowhere.pgn", "-o", "out.csv"), "nowhere.pgn: cannot be read"),
+        (("rate", "FILE", "--format", "pgm", "-s", "elo"), "did you mean 'pgn'?"),
+        (("rate", "FILE", "--format", "pgn", "--format", "stk", "-s", "elo"), "FILE is of one format"),
+        (("rate", "FILE", "--format", "zakstunts", "--map", "x.toml", "-s", "elo"), "a map is for tables (csv)"),
+        (("plot", "expected", "--format", "pgn"), "--format and --map say how FILE is read; name it"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(words, message, podium_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_input(tmp_path, "zakstunts", ZAKSTUNTS)
+    status, output, errors = podium_command(*(str(path) if word == "FILE" else word for word in words))
+    assert (status, output) == (2, "")
+    assert message in errors
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_every_command_that_takes_results_reads_foreign_formats():
+    """By their options: a command with FILE has `--format` and `--map`."""
+    commands = typer.main.get_command(app)
+    taking = set()
+    for name, command in getattr(commands, "commands", {}).items():
+        parameters = {each.name for each in command.params}
+        if "file" in parameters:
+            taking.add(name)
+            assert {"formats", "map_file"} <= parameters, name
+    assert taking == {
+        "rate", "leaderboard", "explain", "check", "evaluate", "tune", "audit", "predict", "strength", "recover",
+        "plot", "report", "ingest", "amend",
+    }  # fmt: skip
+
+
+def test_rating_a_foreign_file_is_rating_its_results(podium_command, tmp_path):
+    path, out = write_input(tmp_path, "racetime", WHOLE["racetime"]), tmp_path / "results.csv"
+    assert podium_command("import", "racetime", path, "-o", out)[0] == 0
+    words = ("-s", "elo", "-f", "csv")
+    foreign = podium_command("leaderboard", path, "--format", "racetime", *words)
+    assert foreign == podium_command("leaderboard", out, *words)
+    assert foreign[1].startswith("pool,rank,player,rating")
+    assert "2 players: all good" in podium_command("check", path, "--format", "racetime")[1]
+
+
+def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
+    """Results under an id are still that player's; a name that another has is refused, and said."""
+    url = f"sqlite:///{tmp_path}/podium.db"
+    assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
+    results, names = tmp_path / "results.csv", tmp_path / "names.csv"
+    named = REPORT.replace("i 2\n", "i 2\nn 007\n").replace("n ^x0FFAna^^", "n 007").replace("000042", "{}")
+    for number in ("000042", "000043"):
+        path = write_input(tmp_path, "xonstat", named.replace("{}", number))
+        assert podium_command("import", "xonstat", path, "-o", results, "--names", names)[0] == 0
+        words = ("ingest", results, "--pool", "dm", "--names", names, "--db", url, "-f", "json")
+        status, output, errors = podium_command(*words)
+        assert (status, pl.read_json(output.encode())["players"].to_list()) == (0, [2])
+        assert errors.startswith("podium: Ben= is not called '007': there is a player '007' already")
+    with sqlite3.connect(tmp_path / "podium.db") as connection:
+        assert {name for (name,) in connection.execute("SELECT name FROM player")} == {"007", "Ben="}
+    connection.close()
+    wrong = podium_command("ingest", results, "--pool", "dm", "--names", results, "--db", url)
+    assert (wrong[0], "needs the columns player and name" in wrong[2]) == (2, True)
+
+
+def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
+    url = f"sqlite:///{tmp_path}/podium.db"
+    assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
+    path = write_input(tmp_path, "xonstat", REPORT)
+    words = ("ingest", path, "--format", "xonstat", "--pool", "dm", "--db", url, "--format", "json")
+    status, output, errors = podium_command(*words)
+    assert (status, errors) == (0, "")
+    assert pl.read_json(output.encode())["status"].to_list() == ["rated"]
+    capture = REPORT.replace("G dm", "G ctf").replace("000042", "000043")
+    log = "".join(f"----- BEGIN REQUEST BODY -----\n{each}----- END REQUEST BODY -----\n" for each in (REPORT, capture))
+    write_input(tmp_path, "xonstat", log)
+    status, output, errors = podium_command(*words)
+    assert (status, pl.read_json(output.encode())["duplicate"].to_list()) == (0, [True])
+    assert errors == f"podium: {path}: left aside are the events of other pools: 1 of ctf\n"
+    write_input(tmp_path, "xonstat", capture)
+    status, output, errors = podium_command(*words)
+    assert (status, errors) == (2, f"podium: {path}: has no event of pool dm, but 1 of ctf\n")

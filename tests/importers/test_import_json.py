@@ -1,0 +1,184 @@
+"""Formats that are JSON: racetime.gg, start.gg and Challonge."""
+
+import json
+
+import pytest
+from importing import import_text, match, race, refusal, slot, startgg, startgg_set, table, tournament
+
+TEAMS = [
+    ("a1", "done", "P0DT00H10M00S", 3, "a"),
+    ("a2", "done", "P0DT00H30M00S", 4, "a"),
+    ("b1", "done", "P0DT00H05M00S", 1, "b"),
+    ("b2", "dnf", None, None, "b"),
+    ("c1", "done", "P0DT00H19M00S", 2, "c"),
+    (None, "done", "P0DT00H19M30S", 5, "c"),
+    ("d1", "dq", "P0DT00H01M00S", None, "d"),
+    ("e1", "declined", None, None, "e"),
+]
+
+
+def test_a_race_starts_at_its_own_offset_and_is_of_its_goal(tmp_path):
+    start = "oot/calm-link-1,2026-01-10T19:00:00.250Z,oot/Any%"
+    assert table(tmp_path, "racetime", race()) == [
+        f"{start},u1,1,3600.5,finished,true",
+        f"{start},u2,,,dnf,true",
+    ]
+    summary = race()
+    del summary["category"], summary["ranked"]
+    page = {"count": 1, "num_pages": 1, "races": [summary]}
+    assert table(tmp_path, "racetime", page) == table(tmp_path, "racetime", race())
+    lines = "".join(f"{json.dumps(each)}\n" for each in (race(), page, race(name="oot/2")))
+    imported = import_text(tmp_path, "racetime", lines)
+    assert imported.table["event_id"].unique(maintain_order=True).to_list() == ["oot/calm-link-1", "oot/2"]
+    assert imported.dropped == {"repeated": 1}
+    custom = import_text(tmp_path, "racetime", race(goal={"name": "x", "custom": True}))
+    assert custom.table["ranked"].to_list() == [False, False]
+
+
+def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dnf(tmp_path):
+    imported = import_text(tmp_path, "racetime", race(entrants=TEAMS, team_race=True))
+    assert imported.table.select("player", "team", "position", "status").rows() == [
+        ("a1", "a", 2.0, "finished"),
+        ("a2", "a", 2.0, "finished"),
+        ("b1", "b", 3.0, "finished"),
+        ("b2", "b", None, "dnf"),
+        ("c1", "c", 1.0, "finished"),
+        ("d1", "d", None, "disqualified"),
+    ]
+    assert "time_s" not in imported.table.columns
+    assert imported.dropped == {"declined": 1, "deleted user": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"entrants": [("u", "done", None, 1, None)]}, "$.entrants[0].finish_time: is missing; who is done has a time"),
+        ({"entrants": [("u", "done", "1:00:00", 1, None)]}, "$.entrants[0].finish_time: '1:00:00' must be like P0DT"),
+        ({"entrants": [("u", "in_progress", None, 1, None)]}, "$.entrants[0].status.value: 'in_progress' stands in a"),
+        ({"entrants": [("u", "gone", None, 1, None)]}, "$.entrants[0].status.value: 'gone' is no status of an entrant"),
+        (
+            {"entrants": [("u", "done", "PT2S", 1, None), ("v", "done", "PT1S", 2, None)], "ranked": False},
+            "$.entrants[1].place: 2 is a worse place than 1, and its time is shorter",
+        ),
+        ({"entrants": None}, "$.entrants: must be a list; fetch the races with show_entrants=true"),
+        ({"status": {"value": "over"}}, "$.status.value: 'over' is no status of a race"),
+        ({"started_at": "noon"}, "$.started_at: 'noon' is no moment in ISO 8601"),
+        ({"goal": {}}, "$.goal: {} must have a name"),
+        ({"started_at": "x" * 999}, f"$.started_at: '{'x' * 100}…' is no moment"),
+    ],
+)
+def test_a_bad_race_is_named_by_the_path_to_it(changes, fault, tmp_path):
+    entrants = changes.get("entrants", [])
+    bad = race(**changes) if entrants is not None else race() | changes
+    assert f"racetime.json {fault}" in refusal(tmp_path, "racetime", bad)
+    lines = f"{json.dumps(bad)}\n{json.dumps(race(name='oot/2'))}\n"
+    assert f"racetime.json line 1, {fault}" in refusal(tmp_path, "racetime", lines)
+    imported = import_text(tmp_path, "racetime", lines, skip_bad=True)
+    assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["oot/2"])
+
+
+def test_races_that_are_not_over_are_counted(tmp_path):
+    lines = "\n".join(json.dumps(race(status={"value": each})) for each in ("cancelled", "in_progress", "open"))
+    imported = import_text(tmp_path, "racetime", lines)
+    assert (imported.dropped, imported.table.height) == ({"cancelled": 1, "not finished": 2}, 0)
+
+
+def test_sets_of_pairs_are_between_teams(tmp_path):
+    pair = startgg_set(2, slots=[slot(21, 101, 103, score=3), slot(22, 102, 104, score=0)])
+    imported = import_text(tmp_path, "startgg", startgg(pair))
+    assert imported.table.select("player", "team", "team_score", "position").rows() == [
+        ("101", "21", 3.0, 1.0), ("103", "21", 3.0, 1.0), ("102", "22", 0.0, 2.0), ("104", "22", 0.0, 2.0),
+    ]  # fmt: skip
+    assert imported.names["103"] == ("tag 103", "startgg-2")
+
+
+def test_pages_of_sets_are_read_once_and_what_was_not_played_is_counted(tmp_path):
+    bye = {"entrant": None, "standing": None}
+    pages = [
+        startgg(startgg_set(1), startgg_set(2, state=1), startgg_set("preview_3_0")),
+        startgg(startgg_set(1), startgg_set(4, displayScore="DQ"), startgg_set(5, slots=[slot(21, 101), bye])),
+        startgg(startgg_set(6, slots=[slot(21, 101, score=0), slot(22, 102, score=-1)])),
+    ]
+    imported = import_text(tmp_path, "startgg", "\n".join(map(json.dumps, pages)))
+    assert imported.table["event_id"].unique().to_list() == ["startgg-1"]
+    assert imported.dropped == {"not completed": 1, "preview": 1, "repeated": 1, "disqualified": 2, "bye": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"winnerId": None}, "winnerId: is missing; a completed set has a winner"),
+        ({"winnerId": 23}, "winnerId: 23 is the entrant of no slot"),
+        ({"winnerId": 22}, "slots[1].standing.stats.score.value: 1 is the winner's score, and lower than 2"),
+        (
+            {"slots": [slot(21, None, score=2), slot(22, 102, score=1)]},
+            "slots[0].entrant.participants[0].player.id: ",
+        ),
+        ({"slots": [slot(21), slot(22, 102)]}, "slots[0].entrant.participants: [] has no player"),
+        ({"startedAt": "noon"}, "startedAt: 'noon' must be seconds since 1970"),
+    ],
+)
+def test_a_bad_set_is_named_by_the_path_to_it(changes, fault, tmp_path):
+    answer = startgg(startgg_set(1), startgg_set(2, **changes))
+    assert f"startgg.json $.data.event.sets.nodes[1].{fault}" in refusal(tmp_path, "startgg", answer)
+    imported = import_text(tmp_path, "startgg", answer, skip_bad=True)
+    assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["startgg-1"])
+
+
+def test_an_error_that_start_gg_answered_is_bad(tmp_path):
+    pages = f'{{"success": false, "message": "Rate limit exceeded"}}\n{json.dumps(startgg(startgg_set()))}\n'
+    assert "line 1, $: 'Rate limit exceeded' is what start.gg" in refusal(tmp_path, "startgg", pages)
+    assert import_text(tmp_path, "startgg", pages, skip_bad=True).table.height == 2
+
+
+def test_matches_of_groups_find_their_players_and_sets_are_counted(tmp_path):
+    assert table(tmp_path, "challonge", tournament(match())) == [
+        "challonge-9,2026-03-01T17:00:00Z,cup,Ana,2,1",
+        "challonge-9,2026-03-01T17:00:00Z,cup,ben_x,1,2",
+    ]
+    tie = match(winner_id=None, loser_id=None, scores_csv="-1--2")
+    imported = import_text(tmp_path, "challonge", tournament(tie))
+    assert imported.table.select("position", "score").rows() == [(1.0, -1.0), (1.0, -2.0)]
+    left_out = tournament(match(state="open"), match(forfeited=True), match(player2_id=None))
+    assert import_text(tmp_path, "challonge", left_out).dropped == {"not complete": 1, "forfeited": 1, "bye": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"player2_id": 3, "winner_id": 1}, "player2_id: 3 is no participant"),
+        ({"winner_id": 3}, "winner_id: 3 is neither player"),
+        ({"winner_id": None}, "winner_id: is missing, and there is a loser"),
+        ({"scores_csv": "3:1"}, "scores_csv: '3:1' must be scores like 3-1,3-2"),
+        ({"completed_at": 5}, "completed_at: 5 is no moment in ISO 8601"),
+    ],
+)
+def test_a_bad_match_is_named_by_the_path_to_it(changes, fault, tmp_path):
+    answer = tournament(match(), match(id=10, **changes))
+    assert f"challonge.json $.tournament.matches[1].match.{fault}" in refusal(tmp_path, "challonge", answer)
+    imported = import_text(tmp_path, "challonge", answer, skip_bad=True)
+    assert (imported.skipped, imported.table["event_id"].unique().to_list()) == (1, ["challonge-9"])
+
+
+@pytest.mark.parametrize("name", ["racetime", "startgg", "challonge"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
+        ('{"a": 1, "a": 2}', "'a' appears twice in one object"),
+        ("[" * 70 + "]" * 70, "deeper than 64"),
+        ("{}", " has no | is no "),
+        ("[1]", " has no | is no "),
+    ],
+)
+def test_what_is_no_such_json_is_refused(name, content, reason, tmp_path):
+    message = refusal(tmp_path, name, content, skip_bad=True)
+    assert any(part in message for part in reason.split("|"))
+
+
+def test_one_bad_line_of_json_leaves_out_itself(tmp_path):
+    lines = f'{json.dumps(race())}\n{{"name": \n{json.dumps(race(name="oot/2"))}\n'
+    assert "racetime.json line 2: is not JSON" in refusal(tmp_path, "racetime", lines)
+    assert import_text(tmp_path, "racetime", lines, skip_bad=True).table["event_id"].n_unique() == 2

@@ -7,7 +7,6 @@ import pytest
 
 import podium
 from podium.cli import app as command_line
-from podium.cli import forecasting
 from podium.cli.demo import season_path
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
@@ -78,7 +77,7 @@ def test_the_commands(tmp_path, capsys):
     assert len(json.loads(capsys.readouterr().out)) == 8
     assert chart.read_text().startswith("<svg")
     with pytest.raises(podium.ParameterError, match="name the field"):
-        forecasting.predict(str(table), "elo")
+        command_line.app(["predict", str(table), "--system", "elo"], standalone_mode=False)
 
 
 def predicted(capsys, *arguments):

@@ -109,15 +109,15 @@ def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
     gate = threading.Event()
     with calling(store) as client:
         store.submit = lambda *_sent, **_options: gate.wait(30.0) and []
-        waiting = [
-            threading.Thread(target=client.post, args=(f"{POOL}/events?dry_run=true",), kwargs={"json": event(k)})
-            for k in range(12)
-        ]
+        store.merge = lambda *_sent, **_options: gate.wait(30.0) and 0
+        sent = [(f"{POOL}/merge", {"player": "a", "into": "b"})] * 12 + [(f"{POOL}/events?dry_run=true", event(1))] * 3
+        waiting = [threading.Thread(target=client.post, args=(path,), kwargs={"json": body}) for path, body in sent]
         for each in waiting:
             each.start()
         try:
             end = time.monotonic() + 20.0
-            while client.app.state.threads.writing.available_tokens:
+            threads = client.app.state.threads
+            while threads.writing.available_tokens or threads.planning.available_tokens:
                 assert time.monotonic() < end
                 time.sleep(0.01)
             assert client.get("/readyz").json() == {"status": "ready"}

@@ -16,6 +16,7 @@ import podium
 from podium.store import Store
 from podium.store.derive import generations, rerated, rerating
 from podium.store.derive.snapshots import day_of
+from podium.store.log import pools as log_pools
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store.write import staging
@@ -59,8 +60,8 @@ def state(store, pool="main"):
             sa.text("SELECT event_id, started_at, status, reason FROM event ORDER BY event_id")
         ).all()
         days = connection.execute(sa.text("SELECT day, stale FROM snapshot_day ORDER BY day")).all()
-    board = [{name: row[name] for name in row if name != "cursor"} for row in store.leaderboard(pool, top=100)]
-    ranks = [store.rank(pool, row["player"]) for row in board]
+    board = store.leaderboard(pool, top=100).players
+    ranks = [store.rank(pool, row.player) for row in board]
     return board, ranks, store.history(pool).rows(), store.distribution(pool), event_rows, days
 
 
@@ -171,7 +172,7 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, new_url, monkeypatch
         try:
             with (
                 staged(),
-                mock.patch.object(staging, "write_transaction", transaction),
+                mock.patch.object(log_pools, "write_transaction", transaction),
                 mock.patch.object(generations, "write_transaction", transaction),
             ):
                 store.submit("main", late)

@@ -19,6 +19,7 @@ from podium.service.api import status
 from podium.service.http.logs import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
 from podium.store import Store
+from podium.store.derive import generations
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"
@@ -141,6 +142,19 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
     assert re.search(r'podium_lock_wait_seconds_count\{pool="main"\} [1-9]', text)
     assert re.search(r'podium_write_seconds_sum\{pool="main"\} [\d.e-]+', text)
     assert 0.0 <= float(re.search(r'podium_newest_ranks_age_seconds\{pool="main"\} (\S+)', text)[1]) < 86_401.0
+
+
+def test_upkeep_clears_what_corrections_left_behind(store):
+    generations.abandon(store.engine, generations.begin(store.engine, "main").staging)
+
+    def count():
+        with store.engine.connect() as connection:
+            stored = connection.exec_driver_sql("SELECT count(*) FROM generation").scalar()
+        return f"{stored} stored"
+
+    assert count() == "2 stored"
+    with calling(store, daily=True):
+        wait_for(count, "1 stored")
 
 
 def wait_for(read, part):

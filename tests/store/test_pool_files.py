@@ -17,6 +17,7 @@ from podium.store.keys import create_key, list_keys
 from podium.store.log.chain import Head
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, metadata
+from podium.store.webhooks import create_webhook
 from podium.systems import find
 
 FORGOTTEN = "Wilhelmina Forgettable"
@@ -195,6 +196,7 @@ def test_a_deleted_pool_leaves_nothing_behind(kind, new_url):
         before = counts(store)
         fill(store)
         create_key(store.engine, "server", "write", "main")
+        create_webhook(store.engine, "main", "https://example.org/podium")
         with pytest.raises(StoreError, match="is not closed; podium pool close"):
             store.delete_pool("main")
         for name in ("main", "other"):

@@ -15,6 +15,7 @@ from races import rows as race
 import podium
 from podium.store import Store
 from podium.store.derive import generations, rerated, rerating
+from podium.store.derive.events import StaleError
 from podium.store.derive.snapshots import day_of
 from podium.store.log import pools as log_pools
 from podium.store.sql.database import StoreError, write_transaction
@@ -237,6 +238,19 @@ def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, n
     assert store.verify() == []
     for each in (store, expected):
         each.close()
+
+
+def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_duplicate(new_url):
+    store = filled(new_url("sqlite"))
+    versions = [store.event_version("main", "e2")]
+    amended, other = (race(2, order, 2) for order in ("abx", "bax"))
+    with staged(), interrupted(lambda: store.amend("main", other)), pytest.raises(StaleError, match="has changed"):
+        store.amend("main", amended, versions=versions)
+    with staged(), interrupted(lambda: store.amend("main", amended)):
+        assert store.amend("main", amended, versions=[store.event_version("main", "e2")]).duplicate
+    assert [each.kind for each in store.log("main")].count("amend") == 2
+    assert store.verify() == []
+    store.close()
 
 
 def test_what_is_refused_while_it_is_staged_leaves_nothing(new_url):

@@ -145,7 +145,7 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
 
 
 def test_upkeep_clears_what_corrections_left_behind(store):
-    generations.abandon(store.engine, generations.begin(store.engine, "main").staging)
+    generations.abandon(store.engine, generations.begin(store.engine, "main").staging or 0)
 
     def count():
         with store.engine.connect() as connection:

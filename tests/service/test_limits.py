@@ -86,7 +86,7 @@ def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, mo
         store.submit("main", rows(number, "ab"))
     (size,) = {len(body) for body in bodies_of(store)}
     monkeypatch.setattr(head_to_head, "MAX_MEETINGS_BYTES", 3 * size)
-    assert [each["event_id"] for each in store.head_to_head("main", "a", "b")] == ["e4", "e3", "e2"]
+    assert [each.event_id for each in store.head_to_head("main", "a", "b")] == ["e4", "e3", "e2"]
 
 
 def bodies_of(store):

@@ -19,6 +19,7 @@ from podium.service.api import status
 from podium.service.http.logs import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
 from podium.store import Store
+from podium.store.derive import generations
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"
@@ -109,15 +110,15 @@ def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
     gate = threading.Event()
     with calling(store) as client:
         store.submit = lambda *_sent, **_options: gate.wait(30.0) and []
-        waiting = [
-            threading.Thread(target=client.post, args=(f"{POOL}/events?dry_run=true",), kwargs={"json": event(k)})
-            for k in range(12)
-        ]
+        store.merge = lambda *_sent, **_options: gate.wait(30.0) and 0
+        sent = [(f"{POOL}/merge", {"player": "a", "into": "b"})] * 12 + [(f"{POOL}/events?dry_run=true", event(1))] * 3
+        waiting = [threading.Thread(target=client.post, args=(path,), kwargs={"json": body}) for path, body in sent]
         for each in waiting:
             each.start()
         try:
             end = time.monotonic() + 20.0
-            while client.app.state.threads.writing.available_tokens:
+            threads = client.app.state.threads
+            while threads.writing.available_tokens or threads.planning.available_tokens:
                 assert time.monotonic() < end
                 time.sleep(0.01)
             assert client.get("/readyz").json() == {"status": "ready"}
@@ -141,6 +142,19 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
     assert re.search(r'podium_lock_wait_seconds_count\{pool="main"\} [1-9]', text)
     assert re.search(r'podium_write_seconds_sum\{pool="main"\} [\d.e-]+', text)
     assert 0.0 <= float(re.search(r'podium_newest_ranks_age_seconds\{pool="main"\} (\S+)', text)[1]) < 86_401.0
+
+
+def test_upkeep_clears_what_corrections_left_behind(store):
+    generations.abandon(store.engine, generations.begin(store.engine, "main").staging or 0)
+
+    def count():
+        with store.engine.connect() as connection:
+            stored = connection.exec_driver_sql("SELECT count(*) FROM generation").scalar()
+        return f"{stored} stored"
+
+    assert count() == "2 stored"
+    with calling(store, daily=True):
+        wait_for(count, "1 stored")
 
 
 def wait_for(read, part):

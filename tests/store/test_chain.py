@@ -222,7 +222,7 @@ def test_heads_stand_in_receipts_of_all_kinds(filled):
     voided = filled.void("main", "e7")
     assert voided.head.place == first.head.place + 1
     assert filled.void("main", "e7").head == voided.head
-    assert filled.log("main")[-1]["hash"] == voided.head.hash
+    assert filled.log("main")[-1].hash == voided.head.hash
     with calling(filled) as client:
         (receipt,) = client.post("/api/v1/pools/main/events", json=event(9, ["ana", "ben"])).json()
         with filled.engine.begin() as connection:
@@ -236,14 +236,14 @@ def test_heads_stand_in_receipts_of_all_kinds(filled):
 
 
 def test_a_reason_can_be_blanked(filled):
-    (amended,) = (each for each in filled.log("main") if each["kind"] == "amend")
-    assert amended["reason"] == "ben had left"
-    filled.blank_reason("main", amended["seq"], actor="admin")
+    (amended,) = (each for each in filled.log("main") if each.kind == "amend")
+    assert amended.reason == "ben had left"
+    filled.blank_reason("main", amended.seq, actor="admin")
     assert filled.verification("main").findings == []
     assert filled.verification("main").heads[0].endswith("; 1 reason is blanked")
-    assert [each["reason"] for each in filled.log("main")] == [None] * 9
-    assert (filled.log("main")[-1]["kind"], filled.log("main")[-1]["subject"]) == ("blank", "6")
-    for seq in (amended["seq"], 999):
+    assert [each.reason for each in filled.log("main")] == [None] * 9
+    assert (filled.log("main")[-1].kind, filled.log("main")[-1].subject) == ("blank", "6")
+    for seq in (amended.seq, 999):
         with pytest.raises(podium.UnknownError):
             filled.blank_reason("main", seq)
 
@@ -252,7 +252,7 @@ def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
     filled.restore("main", "e3", reason="CLE\u0301O was there")
     filled.void("main", "e3", reason="cleo's word")
     filled.pseudonymise("main", "Cléo")
-    assert [each["reason"] for each in filled.log("main") if each["reason"]] == ["ben had left"]
+    assert [each.reason for each in filled.log("main") if each.reason] == ["ben had left"]
     assert "cl" not in "".join(filled.export_pool("main")).casefold().replace("close", "")
     assert filled.verify() == []
 

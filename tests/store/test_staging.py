@@ -15,7 +15,9 @@ from races import rows as race
 import podium
 from podium.store import Store
 from podium.store.derive import generations, rerated, rerating
+from podium.store.derive.events import StaleError
 from podium.store.derive.snapshots import day_of
+from podium.store.log import pools as log_pools
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store.write import staging
@@ -59,8 +61,8 @@ def state(store, pool="main"):
             sa.text("SELECT event_id, started_at, status, reason FROM event ORDER BY event_id")
         ).all()
         days = connection.execute(sa.text("SELECT day, stale FROM snapshot_day ORDER BY day")).all()
-    board = [{name: row[name] for name in row if name != "cursor"} for row in store.leaderboard(pool, top=100)]
-    ranks = [store.rank(pool, row["player"]) for row in board]
+    board = store.leaderboard(pool, top=100).players
+    ranks = [store.rank(pool, row.player) for row in board]
     return board, ranks, store.history(pool).rows(), store.distribution(pool), event_rows, days
 
 
@@ -171,7 +173,7 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, new_url, monkeypatch
         try:
             with (
                 staged(),
-                mock.patch.object(staging, "write_transaction", transaction),
+                mock.patch.object(log_pools, "write_transaction", transaction),
                 mock.patch.object(generations, "write_transaction", transaction),
             ):
                 store.submit("main", late)
@@ -236,6 +238,19 @@ def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, n
     assert store.verify() == []
     for each in (store, expected):
         each.close()
+
+
+def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_duplicate(new_url):
+    store = filled(new_url("sqlite"))
+    versions = [store.event_version("main", "e2")]
+    amended, other = (race(2, order, 2) for order in ("abx", "bax"))
+    with staged(), interrupted(lambda: store.amend("main", other)), pytest.raises(StaleError, match="has changed"):
+        store.amend("main", amended, versions=versions)
+    with staged(), interrupted(lambda: store.amend("main", amended)):
+        assert store.amend("main", amended, versions=[store.event_version("main", "e2")]).duplicate
+    assert [each.kind for each in store.log("main")].count("amend") == 2
+    assert store.verify() == []
+    store.close()
 
 
 def test_what_is_refused_while_it_is_staged_leaves_nothing(new_url):

@@ -270,10 +270,14 @@ def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, cont
 
 
 def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bool:
-    """Whether this very content is what an event has now."""
+    """Whether this very content is what an event has now, with those who are missing from its match."""
     if content.started_at != known.started_at:
         return False
     rows = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
+        body = present_body(connection, pool, known, content)
+        if body is not None:
+            return body in [row.body for row in rows]
     return is_repeat(connection, pool, known, content, rows)
 
 
@@ -281,11 +285,16 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
     if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
+    return present_body(connection, pool, known, content) in [row.body for row in rows]
+
+
+def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:
+    """What would be logged of an event with this content now; None where it has a new player."""
     numbers = known_numbers(connection, pool, sorted(set(content.players)))
     if not numbers.keys() >= set(content.players):
-        return False
+        return None
     _, absent = registrations.attendance(connection, pool, known.match_id, content, numbers, late=True)
-    return content.body(numbers, absent) in [row.body for row in rows]
+    return content.body(numbers, absent)
 
 
 # Propose

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from random import Random
 
 import faults
@@ -192,7 +192,7 @@ def run_in_child(url, seed, outcomes, step):
         if is_done:
             history.truth = after
     act, _ = history.next_act()
-    with at_step(store.engine, step, kill_this_process):
+    with at_step(store.engine, step, kill_this_process), suppress(PodiumError):  # who survives may be refused
         act.run(store)
 
 

@@ -1,13 +1,12 @@
 """The page and the pictures, as their reader gets them."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import podium
 from podium.cli import drawing
+from podium.cli.app import app
 from podium.reporting.curves import CURVES
 from podium.reporting.report import report
 
@@ -46,22 +45,22 @@ def test_the_commands_offer_what_there_is():
 def test_every_kind_is_drawn(kind, tmp_path):
     table, out = tmp_path / "results.csv", tmp_path / "chart.svg"
     podium.read_results(ROWS).frame.write_csv(table)
-    wanted: dict[str, Any] = {"file": str(table), "system": "elo"} if kind in drawing.FROM_RESULTS else {}
-    drawing.plot(kind, **wanted, out=out)
+    wanted = [str(table), "--system", "elo"] if kind in drawing.FROM_RESULTS else []
+    app(["plot", kind, *wanted, "--out", str(out)], standalone_mode=False)
     assert out.read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"kind": "pie"},
-        {"kind": "histories"},
-        {"kind": "gamma", "out": Path("x.bmp")},
-        {"kind": "gamma", "system": "elo"},
-        {"kind": "gamma", "settings": ["k=3"]},
-        {"kind": "gamma", "out": Path("no/such/folder.svg")},
+        ["pie"],
+        ["histories"],
+        ["gamma", "--out", "x.bmp"],
+        ["gamma", "--system", "elo"],
+        ["gamma", "--set", "k=3"],
+        ["gamma", "--out", "no/such/folder.svg"],
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wrong):
     with pytest.raises(podium.PodiumError):
-        drawing.plot(**wrong)
+        app(["plot", *wrong], standalone_mode=False)

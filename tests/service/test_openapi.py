@@ -28,7 +28,7 @@ EXAMPLES = times(12, 200)  # of every operation
 ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",
-    "day": "2025-01-04", "table": "history", "kind": "csv",
+    "day": "2025-01-04", "table": "history", "kind": "csv", "secret": "podium_guessed",
 }  # fmt: skip
 
 
@@ -132,7 +132,8 @@ def test_the_types_of_the_clients_are_those_of_the_document(service):
 
 
 FOR_WATCHERS = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")}
-NOT_IN_THE_CLIENTS = FOR_WATCHERS | {("GET", f"{POOLS}/{{pool}}/stream")}
+FOR_GAME_SERVERS = {("POST", "/submit/xonstat"), ("POST", "/submit/xonstat/{secret}")}
+NOT_IN_THE_CLIENTS = FOR_WATCHERS | FOR_GAME_SERVERS | {("GET", f"{POOLS}/{{pool}}/stream")}
 
 
 def test_the_clients_have_every_route_with_the_type_of_its_answer(service):

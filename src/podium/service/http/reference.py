@@ -90,15 +90,15 @@ def operation_section(path: str, method: str, operation: dict[str, Any]) -> str:
         )
         parts.append(table(("parameter", "in", "type", "meaning"), rows))
     if "requestBody" in operation:
-        parts.append(f"<p>Body: {schema_text(operation['requestBody']['content']['application/json']['schema'])}</p>")
+        parts.append(f"<p>Body: {answer_text(operation['requestBody'])}</p>")
     answers = ((status, answer_text(each), each["description"]) for status, each in operation["responses"].items())
     parts.append(table(("status", "answer", "meaning"), answers))
     return "\n".join(parts)
 
 
-def answer_text(response: dict[str, Any]) -> str:
-    """Return the schema or the media type of an answer."""
-    content: dict[str, Any] = response.get("content", {})
+def answer_text(message: dict[str, Any]) -> str:
+    """Return the schema or the media type of a body or an answer."""
+    content: dict[str, Any] = message.get("content", {})
     return ", ".join(
         schema_text(each["schema"]) if each.get("schema") else escape(kind)
         for kind, each in content.items()

@@ -11,6 +11,7 @@ from races import rows
 
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
+from podium.store.log import players
 from podium.store.sql import files
 from podium.store.sql.files import files_of, truncate_wal
 from podium.systems import find
@@ -135,3 +136,13 @@ def test_a_server_and_a_database_in_memory_have_no_such_files(new_url):
     for url in (new_url("postgresql"), "sqlite://"):
         with closing(Store(url)) as store:
             assert truncate_wal(store.engine)
+
+
+@pytest.mark.parametrize(
+    ("select", "column"), [(players.SELECT_NUMBERS, "name"), (players.SELECT_LOOKALIKES, "lookalike")]
+)
+def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select, column):
+    with closing(Store(new_url("sqlite"))) as store, store.engine.connect() as connection:
+        statement = select.compile(connection)
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", (1, '["ana"]')).all()
+    assert any(f"(pool_id=? AND {column}=?)" in row.detail for row in plan), plan

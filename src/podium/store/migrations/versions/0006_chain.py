@@ -183,8 +183,17 @@ def rebuild(
 
 
 def set_planner_statistics(connection: sa.Connection) -> None:
-    """Give SQLite's planner the statistics of a large ledger, which went with the old table."""
-    connection.exec_driver_sql("DELETE FROM sqlite_stat1 WHERE tbl IN ('change', 'old_change')")
+    """Give SQLite's planner the statistics of a large ledger, which went with the old table, and of many players.
+
+    Without those it looks for a name among all players of the pool, since the primary key begins with the pool, too.
+    """
+    connection.exec_driver_sql("DELETE FROM sqlite_stat1 WHERE tbl IN ('change', 'old_change', 'player')")
+    by_name = next(row for row in connection.exec_driver_sql("PRAGMA index_list(player)") if row.origin == "u")
+    connection.exec_driver_sql(
+        "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('player', 'player', '1000000 1000000 1'), "
+        "('player', ?, '1000000 1000000 1'), ('player', 'ix_player_pool_id_lookalike', '1000000 1000000 1')",
+        (by_name.name,),
+    )
     connection.exec_driver_sql(
         "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('change', 'change', '8000000 8000000 8 8 1'), "
         "('change', 'ix_change_pool_id_player_id_started_at_seq', '8000000 8000000 400 1 1')"

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test soak check docs comparison experiments fix lock bench clean
+.PHONY: install demo test soak check docs site screenshots comparison experiments fix lock bench clean
 
 install: $(READY)
 
@@ -19,8 +19,10 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY)
 	$(BIN)/podium demo
+	@echo "(from this folder: $(BIN)/podium demo --serve)"
 
 test: $(READY)
+	@sh tests/install_chromium.sh
 	$(BIN)/python -m pytest -n 2
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
@@ -33,7 +35,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) test
+	PODIUM_ALL_PAGES=1 $(MAKE) test
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml
@@ -53,6 +55,15 @@ docs: $(READY)
 	$(BIN)/python docs/build.py
 	$(BIN)/python docs/answers.py
 
+# The documentation as pages, in site/: they need no server and no network.
+site: $(READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
+
+# Pictures of the served pages, taken in Chromium.
+screenshots: $(READY)
+	@sh tests/install_chromium.sh
+	$(BIN)/python docs/screenshots.py
+
 # DATA is a folder with the histories that docs/comparison.md names.
 comparison: $(READY)
 	$(BIN)/python docs/compare.py $(DATA)
@@ -71,4 +82,4 @@ lock:
 		--no-emit-index-url --no-emit-find-links --no-header --output-file bench/requirements.lock
 
 clean:
-	rm -rf $(VENV) $(BENCH)
+	rm -rf $(VENV) $(BENCH) site

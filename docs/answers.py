@@ -1,4 +1,4 @@
-"""Write the types of the service's answers, for its clients: `src/podium/client/answers.py`.
+"""Write the types of the service's answers, for its clients: `answers.py` and those beside it in `podium.client`.
 
     python docs/answers.py
 
@@ -9,17 +9,18 @@ import json
 import re
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-MODULE = Path(__file__).parents[1] / "src" / "podium" / "client" / "answers.py"
-HEAD = '''"""The service's answers, as `make docs` writes them from its OpenAPI document."""
-
-from datetime import date, datetime
-from typing import Literal, NotRequired, TypedDict
-'''
+FOLDER = Path(__file__).parents[1] / "src" / "podium" / "client"
+MODULES = {  # by the tag of the operations whose answers are in none of those before
+    None: ("answers", "The service's answers"),
+    "chances": ("chance_answers", "The service's answers about chances"),
+    "pages": ("page_answers", "The service's answers with what pages show"),
+}
+TYPING = ("Literal", "NotRequired", "TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 FORMATS = {"date-time": "datetime", "date": "date"}
 WIDTH = 120
@@ -80,21 +81,57 @@ def class_lines(name: str, schema: dict[str, Any]) -> list[str]:
     return [lines[0], *(f"    {each}" if each else "" for each in lines[1:])]
 
 
-def source(document: dict[str, Any]) -> str:
-    """The module: a class for every object in an answer, each after those that it contains."""
-    schemas, classes = document["components"]["schemas"], {}
+def module_source(doc: str, classes: Iterable[str], known: dict[str, list[str]]) -> str:
+    """A module of classes; only what they need is imported.
 
-    def add(name: str) -> None:
-        if name not in classes:
+    Args:
+        known: the classes of other modules, by module.
+    """
+    text = "\n\n\n".join(classes)
+    origins = {"datetime": [*FORMATS.values()], "typing": [*TYPING]}
+    own = {f"podium.client.{module}": names for module, names in known.items()}
+    blocks = []
+    for block in (origins, own):
+        used = {
+            name: sorted(each for each in words if re.search(rf"\b{each}\b", text)) for name, words in block.items()
+        }
+        lines = [f"from {name} import {', '.join(words)}" for name, words in used.items() if words]
+        blocks += ["\n".join(lines)] if lines else []
+    return (
+        "\n\n".join([f'"""{doc}, as `make docs` writes them from its OpenAPI document."""', *blocks])
+        + f"\n\n\n{text}\n"
+    )
+
+
+def modules(document: dict[str, Any]) -> dict[str, str]:
+    """The modules by name: a class for every object in an answer, each after those that it contains."""
+    schemas = document["components"]["schemas"]
+    classes: dict[str | None, dict[str, str]] = {tag: {} for tag in MODULES}
+
+    def add(name: str, tag: str | None) -> None:
+        if not any(name in known for known in classes.values()):
             for each in REFERENCE.findall(str(schemas[name])):
-                add(each)
-            classes[name] = "\n".join(class_lines(name, schemas[name]))
+                add(each, tag)
+            classes[tag][name] = "\n".join(class_lines(name, schemas[name]))
 
-    for _, _, schema in answers(document):
-        for name in REFERENCE.findall(str(schema)):
-            add(name)
-    return "\n\n\n".join([HEAD.rstrip(), *classes.values()]) + "\n"
+    for tag in MODULES:
+        for method, path, schema in answers(document):
+            if tag == tag_of(document["paths"][path][method.lower()]):
+                for name in REFERENCE.findall(str(schema)):
+                    add(name, tag)
+    known: dict[str, list[str]] = {}
+    sources = {}
+    for tag, (name, doc) in MODULES.items():
+        sources[name] = module_source(doc, classes[tag].values(), known)
+        known[name] = [*classes[tag]]
+    return sources
+
+
+def tag_of(operation: dict[str, Any]) -> str | None:
+    """The tag of an operation that has a module of its own, if any."""
+    return next((tag for tag in operation.get("tags", ()) if tag in MODULES), None)
 
 
 if __name__ == "__main__":
-    MODULE.write_text(source(openapi_document()), encoding="utf-8")
+    for name, text in modules(openapi_document()).items():
+        (FOLDER / f"{name}.py").write_text(text, encoding="utf-8")

@@ -1,11 +1,13 @@
 """Write the pages that the code itself knows: `make docs`. A test compares them with what stands in the folder.
 
-A page of a system, the commands' help, and the results table. The picture of the README is drawn anew when what it
-shows has changed.
+A page of a system, the reference (commands, Python, HTTP), the results table, and which system for which game. The
+picture of the README is drawn anew when what it shows has changed.
 """
 
 import hashlib
 import json
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from inspect import getdoc
@@ -18,7 +20,7 @@ from typer.testing import CliRunner
 import podium
 from podium.cli.app import app
 from podium.cli.demo import season_path
-from podium.cli.reasons import explanation_text, what_if_text
+from podium.cli.terminal.reasons import explanation_text, what_if_text
 from podium.engine.rules import overrides, rate_event
 from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column
@@ -26,6 +28,9 @@ from podium.systems import find, names
 from podium.systems.xonstat_2015 import Xonstat2015
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+from reference_pages import http_page, python_page  # noqa: E402
+
 EXAMPLES = DOCS.parent / "examples"
 PICTURE = DOCS / "histories.svg"
 WIDTH = 78  # of help where there is room: 80 less a margin of two
@@ -112,6 +117,7 @@ def system_page(name: str) -> str:
     if system.limits:
         lines += ["", "## Limits", "", *(f"- {limit}" for limit in system.limits)]
         lines.append(f"- `rate`, `evaluate` and a pool's description say how many players are there; {system.instead}")
+    lines += ["", (DOCS / "notation" / f"{name}.md.in").read_text(encoding="utf-8").rstrip()]
     lines += ["", "## Parameters", "", "| name | default | unit | what it may be |", "|---|---|---|---|"]
     for setting in fields(system):
         default = "none" if setting.default is None else setting.default
@@ -122,6 +128,8 @@ def system_page(name: str) -> str:
     needs = ", ".join(f"`{column}`" for column in system.needs) or "a position, a score or a time"
     lines.append(f"- every finisher needs {needs}")
     lines.append(f"- a quit or dnf: {system.unfinished[0].lower()}{system.unfinished[1:].rstrip('.')}")
+    lines.append(f"- by how much one wins: {system.margin[0].lower()}{system.margin[1:].rstrip('.')}")
+    lines.append(f"- what one event counts: {system.stakes[0].lower()}{system.stakes[1:].rstrip('.')}")
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
     if judges_whole_field(system()):
         lines.append(
@@ -192,7 +200,7 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
         "",
         shows,
         "",
-        "```csv",
+        "```text",
         path.read_text(encoding="utf-8").rstrip(),
         "```",
         "",
@@ -203,6 +211,20 @@ def worked_file(title: str, file: str, system: str, shows: str) -> list[str]:
         *(f"| {row['player']} | {row['rating']:,.2f} | {row['events']} |" for row in ratings.to_dicts()),
         "",
     ]
+
+
+def choice_page() -> str:
+    """Which system for which game: `which-system.md.in` with the best of each history in `comparison.md`."""
+    histories = (DOCS / "comparison.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    text = (DOCS / "which-system.md.in").read_text(encoding="utf-8")
+    return text.replace("{{ best }}", "\n".join(best_row(each) for each in histories))
+
+
+def best_row(history: str) -> str:
+    """A history's row: its title, the best system, and its log loss and Elo's. The best stands first."""
+    losses = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", history, re.MULTILINE))
+    best = next(iter(losses))
+    return f"| {history.splitlines()[0]} | [`{best}`](systems/{best}.md) | {losses[best]} | {losses['elo']} |"
 
 
 def explanations_page() -> str:
@@ -241,19 +263,22 @@ def pages() -> dict[Path, str]:
     """Every page by its path."""
     page_of = {DOCS / "systems" / f"{name}.md": system_page(name) for name in names()}
     page_of[DOCS / "reference" / "commands.md"] = command_page()
+    page_of[DOCS / "reference" / "python.md"] = python_page()
+    page_of[DOCS / "reference" / "http.md"] = http_page()
     page_of[DOCS / "results.md"] = results_page()
+    page_of[DOCS / "which-system.md"] = choice_page()
     page_of[DOCS / "explanations.md"] = explanations_page()
     return page_of
 
 
 def histories() -> Any:
     """The leaders of the example season under folyami, as a chart."""
-    from podium.reporting import charts
+    from podium.reporting.histories import rating_histories
 
     rated = podium.rate(season_path(), "folyami")
     history = rated.history.filter(rated.history["pool"] == "stunts")
     leaders = rated.leaderboard(pool="stunts", top=6)["player"].to_list()
-    return charts.rating_histories(history, leaders, "The example season, rated with folyami")
+    return rating_histories(history, leaders, "The example season, rated with folyami")
 
 
 def draw(chart: Any, path: Path) -> None:
@@ -262,13 +287,13 @@ def draw(chart: Any, path: Path) -> None:
     Fonts differ between machines, and so would the bytes of the same picture: the file ends with a digest of what it
     shows.
     """
-    from podium.reporting import charts
+    from podium.reporting.saving import save
 
     digest = hashlib.sha256(json.dumps(chart.to_dict(), sort_keys=True).encode()).hexdigest()
     mark = f"<!-- {digest} -->\n"
     if path.exists() and path.read_text(encoding="utf-8").endswith(mark):
         return
-    charts.save(chart, path)
+    save(chart, path)
     with path.open("a", encoding="utf-8") as file:
         file.write(mark)
 

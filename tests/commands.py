@@ -8,11 +8,18 @@ from unittest import mock
 
 import pytest
 
-from podium.cli import main, storing
+from podium.cli import main
+from podium.cli.service import storing
 
 
 def run(*words, status=0, stdin=""):
     """Run a command: what it printed, or what it wrote on stderr where it is to fail."""
+    err, out = streams(*words, status=status, stdin=stdin)
+    return out if status == 0 else err
+
+
+def streams(*words, status=0, stdin=""):
+    """Run a command: what it wrote on stderr, and what it printed."""
     out, err = io.StringIO(), io.StringIO()
     typed = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
     with ExitStack() as process, redirect_stdout(out), redirect_stderr(err):
@@ -23,4 +30,4 @@ def run(*words, status=0, stdin=""):
         with pytest.raises(SystemExit) as stopped:
             main()
     assert stopped.value.code == status, err.getvalue()
-    return out.getvalue() if status == 0 else err.getvalue()
+    return err.getvalue(), out.getvalue()

@@ -10,6 +10,7 @@ import tempfile
 import uuid
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from podium.cli import main
+from podium.cli.terminal import engine
 from podium.store import Store
 from podium.systems import names
 
@@ -25,9 +27,14 @@ settings.register_profile("dev", max_examples=40, deadline=None, suppress_health
 settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=slow, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-FULL = bool(os.environ.get("PODIUM_SOAK"))  # `make soak` runs the full form of the long tests
-
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def silent_compiler():
+    """What a command writes on stderr does not depend on whether its kernels were compiled before."""
+    with mock.patch.object(engine, "say_that_it_compiles"):
+        yield
 
 
 class BySystem(LoadScopeScheduling):
@@ -37,13 +44,15 @@ class BySystem(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid):
-        """The group that a test belongs to: the system among its parameters, a file that compiles its own, or alone."""
+        """The group of a test: its system, the pages, a file that does one work once, or itself."""
         test, _, parameters = nodeid.removesuffix("]").partition("[")
         systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
         if systems:
             return max(systems, key=len)  # elo-mmr is not elo
         file = test.partition("::")[0]
-        return file if file.endswith("test_outside.py") else nodeid
+        if "/web/" in file:  # one browser, and one store that is served
+            return "tests/web"
+        return file if file.endswith(("test_outside.py", "test_site.py")) else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -64,11 +73,6 @@ def shared():
         return path
 
     return find
-
-
-def times(short, full):
-    """How often: in every run of the tests, and in `make soak`."""
-    return full if FULL else short
 
 
 @pytest.fixture(scope="session")

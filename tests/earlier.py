@@ -8,8 +8,8 @@ from unittest import mock
 import numpy as np
 import sqlalchemy as sa
 
-from podium import live
 from podium.engine.idle import NEVER, with_idle_before
+from podium.live import live
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
 from podium.store.log import content, players

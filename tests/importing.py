@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from podium.cli.importing import as_written
-from podium.cli.show import as_text
+from podium.cli.results.importing import as_written
+from podium.cli.terminal.show import as_text
 from podium.errors import FormatError
 from podium.importers import Options, read_format
 

@@ -6,58 +6,94 @@ from typing import TYPE_CHECKING, Any
 from podium.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from podium.analysis.audit import Audit, audit
     from podium.analysis.conformance import SystemCheck, check_system
+    from podium.analysis.evaluation import Evaluation, Window, evaluate
+    from podium.analysis.simulation import Scenario, Simulated, simulate
+    from podium.analysis.tuning import Tuned, tune
     from podium.client import AsyncClient, Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.importers.tables.frames import from_matches, read_results
-    from podium.ledger.explanation import Explanation
-    from podium.ledger.what_if import WhatIf
-    from podium.live import Live
-    from podium.rated import Rated, rate
+    from podium.ledger.forecast import Forecast
+    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
+    from podium.live import Live, PlayerChange, RatedEvent
+    from podium.rated import Rated, predict, rate
+    from podium.reporting.plotting import plot
     from podium.results.reading import Results
 
 __all__ = [
     "AsyncClient",
+    "Audit",
     "Client",
     "ClientError",
+    "Evaluation",
     "Explanation",
     "Fault",
+    "Forecast",
     "Live",
     "ParameterError",
+    "PlayerChange",
     "PodiumError",
     "Rated",
+    "RatedEvent",
     "Results",
     "ResultsError",
     "RuleError",
+    "Scenario",
+    "Simulated",
     "SystemCheck",
+    "Tuned",
     "UnknownError",
     "WhatIf",
+    "Window",
+    "audit",
     "check_system",
+    "evaluate",
     "from_matches",
+    "plot",
+    "predict",
     "rate",
     "read_results",
+    "simulate",
+    "tune",
 ]
 
 _HOMES = {
     "AsyncClient": "client",
+    "Audit": "analysis.audit",
     "Client": "client",
     "ClientError": "client",
-    "Explanation": "ledger.explanation",
+    "Evaluation": "analysis.evaluation",
+    "Explanation": "ledger.reasons.explanation",
     "Fault": "errors",
+    "Forecast": "ledger.forecast",
     "Live": "live",
     "ParameterError": "errors",
+    "PlayerChange": "live",
     "PodiumError": "errors",
     "Rated": "rated",
+    "RatedEvent": "live",
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
+    "Scenario": "analysis.simulation",
+    "Simulated": "analysis.simulation",
     "SystemCheck": "analysis.conformance",
+    "Tuned": "analysis.tuning",
     "UnknownError": "errors",
-    "WhatIf": "ledger.what_if",
+    "WhatIf": "ledger.reasons.what_if",
+    "Window": "analysis.evaluation",
+    "audit": "analysis.audit",
     "check_system": "analysis.conformance",
+    "evaluate": "analysis.evaluation",
     "from_matches": "importers.tables.frames",
+    "plot": "reporting.plotting",
+    "predict": "rated",
     "rate": "rated",
     "read_results": "importers.tables.frames",
+    "simulate": "analysis.simulation",
+    "tune": "analysis.tuning",
 }
 
 

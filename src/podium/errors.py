@@ -51,6 +51,10 @@ class UnknownError(PodiumError, LookupError):
     """The results have no event, player or pool of that name."""
 
 
+class OutputError(PodiumError, OSError):
+    """A file could not be written."""
+
+
 class NotFiniteError(PodiumError, ArithmeticError):
     """An event would leave a player with a number that is infinite or none; nothing comes of it.
 

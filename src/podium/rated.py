@@ -10,43 +10,28 @@ from typing import Any
 
 import polars as pl
 
-from podium import systems
-from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.idle import with_idle_before
-from podium.engine.inputs import PRESENT
 from podium.engine.replay import Replayed, States, replay
-from podium.engine.rule_checks import check_rules
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.explaining import explain
-from podium.ledger.explanation import Explanation
-from podium.ledger.forecast import Forecast, forecast, nearest_name, strengths
+from podium.ledger.forecast import Forecast, expected_score, forecast, nearest_name, strengths
+from podium.ledger.pair_predictions import pair_predictions
+from podium.ledger.pools import existing_pool, only_pool
 from podium.ledger.readiness import why_nothing_counts
+from podium.ledger.reasons.explaining import explain
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
-from podium.ledger.what_if import WhatIf, what_if
+from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
+from podium.systems import make_system
 
 PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
-
-
-def make_system(system: str | System, parameters: dict[str, Any]) -> System:
-    """The system of that name with these parameters, or the one given.
-
-    Raises:
-        ParameterError: no such system or parameter, a value that does not fit, or parameters beside a system.
-        RuleError: the system's own code is at fault.
-    """
-    if isinstance(system, str):
-        return systems.find(system).from_text(parameters)
-    check_rules(system)
-    if parameters:
-        raise ParameterError(f"{system.name} is an instance already; give parameters with a name, not with a system")
-    return system
 
 
 def rate(
@@ -61,7 +46,7 @@ def rate(
 
     Args:
         results: a path to CSV, Parquet or JSON lines, a pandas, Polars or Arrow frame, rows as dicts, or Results.
-        system: a system's name, or an instance.
+        system: a system's name, with parameters where it is `elo:k=20`, or an instance.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
         start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
             `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
@@ -87,6 +72,37 @@ def rate(
     return Rated(chosen, period, events, replay(chosen, events, saved.states_of(chosen, rows), workers=workers), saved)
 
 
+def predict(
+    results: Any,
+    entrants: Sequence[str],
+    system: str | System = "elo",
+    *,
+    top: int = 3,
+    pool: str | None = None,
+    **settings: Any,
+) -> Forecast:
+    """Rate results, and forecast the chances of a field after them; see `Rated.predict`.
+
+    Args:
+        results: as `rate` gives it, or anything that it takes.
+        entrants: their names; whoever has not played is a newcomer.
+        system: what rates results that are not rated yet.
+        top: how many places count as the top.
+        pool: needed where there are several.
+        settings: the system's parameters, by name.
+
+    Returns:
+        Chances between 0 and 1 of each rank and in each pair.
+
+    Raises:
+        ResultsError: the results are refused.
+        ParameterError: as `rate` and `Rated.predict` raise it.
+        UnknownError: no such pool.
+    """
+    rated = results if isinstance(results, Rated) else rate(results, system, **settings)
+    return rated.predict(entrants, top=top, pool=pool)
+
+
 def begin(start: Any, system: System, period: str, results: Results) -> Start:
     """Where players stand before the results.
 
@@ -102,7 +118,7 @@ def begin(start: Any, system: System, period: str, results: Results) -> Start:
     return saved
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rated:
     """Rated results: ratings, the history of every change, and the reason for each."""
 
@@ -111,6 +127,16 @@ class Rated:
     events: Events
     replayed: Replayed
     start: Start | None = None  # the saved ratings that it goes on from
+
+    def __repr__(self) -> str:
+        pools = [name for name, _ in self._pools()]
+        events = self.history["event_id"].n_unique()
+        sizes = (counted(events, "event"), counted(self.ratings.height, "player"), counted(len(pools), "pool"))
+        return f"Rated({self.system.label}: {', '.join(sizes)})"
+
+    def _repr_html_(self) -> str:
+        """The ratings, as a notebook shows them."""
+        return table_html(repr(self), self.ratings)
 
     @property
     def results(self) -> Results:
@@ -181,10 +207,11 @@ class Rated:
         """
         if pool is not None:
             self.pool(pool)
-        rule = boards.Eligibility(
-            min_events=self.system.min_events if min_events is None else min_events,
+        rule = boards.eligibility(
+            self.system,
+            min_events=min_events,
             max_deviation=max_deviation,
-            active_within=None if active_within is None else boards.span(active_within),
+            active_within=active_within,
             top=top,
             pool=pool,
         )
@@ -211,9 +238,7 @@ class Rated:
             raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
             return max(sizes, key=lambda each: sizes[each])
-        if name not in sizes:
-            raise UnknownError(f"there is no pool {name!r} (there are {', '.join(sizes)})")
-        return name
+        return existing_pool(name, list(sizes))
 
     def _pools(self) -> Iterator[tuple[str, int]]:
         """Every pool and its number of events."""
@@ -225,7 +250,7 @@ class Rated:
                     yield name, 0
 
     def explain(self, event_id: str, player: str) -> Explanation:
-        """Why a player's rating moved in an event; see `podium.ledger.explaining.explain`.
+        """Why a player's rating moved in an event; see `podium.ledger.reasons.explaining.explain`.
 
         Args:
             event_id: as the results have it.
@@ -248,7 +273,7 @@ class Rated:
 
         Returns:
             The change as it was, and with each heat won, each quit a finish, and all heats won; see
-            `podium.ledger.what_if.what_if`.
+            `podium.ledger.reasons.what_if.what_if`.
 
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
@@ -268,10 +293,9 @@ class Rated:
 
         Raises:
             ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
         """
-        params = self.system.params()
-        entering_states = [rules.enter(params, self._state(normalise(name), pool), PRESENT) for name in (a, b)]
-        return float(rules.expect(params, *entering_states))
+        return expected_score(self.system, *(self._state(normalise(name), pool) for name in (a, b)))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
@@ -293,6 +317,19 @@ class Rated:
             self.pool(pool)
         names = [admit(name, "entrant") for name in entrants]
         return forecast(self.system, names, [self._state(name, pool) for name in names], top)
+
+    def predictions(self) -> pl.DataFrame:
+        """List what was expected of every pair before each event, and what came: for metrics of your own.
+
+        Returns:
+            A row a pair that the system compares: `event_id, heat` (where there are several)`, pool, started_at,
+            player, opponent, expected, result`, both scores of the player from 0 to 1. Overall results are not
+            listed where an event has heats: they are predicted by none of their own.
+
+        Raises:
+            ParameterError: there are more pairs than a table can hold.
+        """
+        return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
         """Find the entrants who are nobody's name in the results.
@@ -324,12 +361,10 @@ class Rated:
         return strengths(self.system, self.events, self.replayed, top, probe)
 
     def _state(self, player: str, pool: str | None) -> Any:
-        pools = [name for name, _ in self._pools() if pool is None or name == pool]
-        if len(pools) > 1:
-            raise ParameterError(f"name the pool: there are {', '.join(pools)}")
+        chosen = only_pool([name for name, _ in self._pools()], pool)
         players, states = self._everyone
         rows = players["player"] == player
-        if pools:
-            rows &= players["pool"] == pools[0]
+        if chosen is not None:
+            rows &= players["pool"] == chosen
         numbers = rows.arg_true()
         return read(states, numbers[0], self.system.newcomer()) if numbers.len() else self.system.newcomer()

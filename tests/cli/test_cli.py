@@ -78,7 +78,9 @@ def test_check_and_systems(karts):
     [
         (("rate", "missing.csv", "-s", "elo"), "podium: missing.csv: cannot be read"),
         (("rate", SEASON, "-s", "eloo"), "did you mean 'elo'?"),
-        (("rate", SEASON), "name the rating system with --system"),
+        (("rate",), "name the FILE of results"),
+        (("leaderboard", SEASON, "--columns", "playr"), "--columns playr: is no column; did you mean 'player'?"),
+        (("pool", "configure", "karts"), "name the system that is to rate the ladder"),
         (("rate", SEASON, "-s", "elo", "--set", "k=-1"), "k is -1.0; it must be a number from 0 to"),
         (("rate", SEASON, "-s", "elo", "--set", "k"), "write it as NAME=VALUE"),
         (("rate", SEASON, "-s", "elo", "--period", "1x"), "it must be event, or like 1d"),
@@ -95,6 +97,28 @@ def test_bad_usage_is_one_clear_line_and_status_2(words, said):
     message = run(*words, status=2)
     assert said in message
     assert all(line.startswith("podium: ") for line in message.splitlines())
+
+
+def test_names_of_systems_and_parameters_are_known_in_any_case(karts):
+    assert run("rate", karts, "-s", "Elo", "--set", "K=30", "-f", "csv") == run(
+        "rate", karts, "-s", "elo:k=30", "-f", "csv"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [("r1,ana,1\n", "the one event has a single entrant"), ("", "it has a header and no rows")],
+)
+def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
+    path = tmp_path / "results.csv"
+    path.write_text(f"event_id,player,position\n{rows}")
+    status, shown, why = podium_command("rate", path)
+    assert (status, shown.splitlines()[0]) == (0, "elo")
+    assert f"results.csv: nothing here can be rated: {reason}" in why
+    for words in (("plot", "histories", path), ("report", path)):
+        status, _, why = podium_command(*words)
+        assert status == 2
+        assert f"podium: there is no rated event: {reason}" in why
 
 
 def test_audit_shows_every_table_under_its_title(karts, tmp_path):

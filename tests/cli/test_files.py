@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from podium.cli.files import OutputError, check_output, unused_path, write_table
+from podium.cli.terminal.files import check_output, unused_path, write_table
+from podium.errors import OutputError
 from podium.part_files import part_file
 from podium.reporting.cells import cell
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli.serving import create_first_key
+from podium.cli.service.serving import create_first_key
 from podium.errors import PodiumError
 from podium.store import Store
 from podium.store.keys import find_key, list_keys

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import times
+from extent import times
 from extremes import STANDING_FOR_PAIRWISE, at_bound, extreme_events, rate_all
 
 import podium

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from conftest import times
+from extent import times
 from importing import SUFFIXES, WHOLE, games, match, race, startgg, startgg_set, stk_dump, stk_row, tournament
 
 import podium

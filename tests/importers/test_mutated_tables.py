@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from conftest import times
+from extent import times
 from workbooks import write_ods, write_xlsx
 
 import podium

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import FULL
+from extent import FULL
 from sentences import GOLDEN, history, sentences
 
 import podium
 from podium.cli.demo import season_path
-from podium.cli.reasons import explanation_text
+from podium.cli.terminal.reasons import explanation_text
 from podium.rounding import shown, shown_change
 from podium.systems import names
 

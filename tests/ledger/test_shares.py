@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.engine.inputs import ABSENT, Columns
-from podium.ledger.shares import Settlement, affordable_parts, divided, settlement_of, shapley_values
+from podium.ledger.reasons.shares import Settlement, affordable_parts, divided, settlement_of, shapley_values
 
 START = [
     {"pool": "default", "player": player, "rating": rating}

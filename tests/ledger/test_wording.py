@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.ledger.wording import Phrases, cause, rated_words, verdict
+from podium.ledger.reasons.wording import Phrases, cause, rated_words, verdict
 from podium.systems import find, names
 
 PLAYED = {"played_s": 600.0, "duration_s": 600.0}

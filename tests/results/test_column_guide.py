@@ -15,7 +15,7 @@ from podium.systems import find, names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
 WORKED = re.compile(
-    r"```csv\n(.*?)```\n\n    podium rate examples/(\S+) --system (\S+)\n\n((?:\|[^\n]*\n)+)", re.DOTALL
+    r"```text\n(.*?)```\n\n    podium rate examples/(\S+) --system (\S+)\n\n((?:\|[^\n]*\n)+)", re.DOTALL
 )
 COLUMN = {column.name: column for column in column_guide.COLUMNS}
 PAIRWISE = ("elo", "glicko", "glicko2", "folyami", "stk", "stk-rd", "trials", "xonstat", "xonstat-2015")

@@ -83,7 +83,10 @@ def test_corrections(client, store):
 
 def test_pools_are_opened_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
-    assert client.post(BASE, json=body).json() == body | {"notice": None}
+    described = {"title": "Karts", "contact": "", "player_word": "driver", "public": True}
+    created = client.post(BASE, json=body | described).json()
+    assert created == client.get(f"{BASE}/karts").json()
+    assert created == body | described | {"notice": None, "parameters": created["parameters"]}
     pools = {each["name"]: each for each in client.get(BASE).json()}
     assert pools["karts"]["parameters"]["scale"] == 1500.0
     assert pools["karts"]["parameters"]["base_points_events"] == "none"
@@ -100,6 +103,8 @@ TICKETS = {"tickets": [{"player": "a", "waited_s": 50}, {"player": "b", "waited_
 ROUTES = [
     ("GET", BASE, None, READ),
     ("POST", BASE, {"name": "new", "system": "elo"}, ADMIN),
+    ("GET", POOL, None, READ),
+    ("PATCH", POOL, {"title": "Main"}, ADMIN),
     ("PUT", f"{POOL}/system", {"system": "glicko2"}, ADMIN),
     ("POST", f"{POOL}/events", race(50), WRITE),
     ("GET", EVENT, None, READ),
@@ -113,6 +118,21 @@ ROUTES = [
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),
     ("GET", f"{POOL}/leaderboard", None, READ),
+    ("GET", f"{POOL}/board", None, READ),
+    ("GET", f"{POOL}/board/newest", None, READ),
+    ("GET", f"{POOL}/search?text=a", None, READ),
+    ("GET", f"{POOL}/movers", None, READ),
+    ("GET", f"{POOL}/events", None, READ),
+    ("GET", f"{EVENT}/adjacent", None, READ),
+    ("GET", f"{PLAYER}/page", None, READ),
+    ("GET", f"{EVENT}/field", None, READ),
+    ("GET", f"{EVENT}/players/{{player}}/fairness", None, READ),
+    ("GET", f"{EVENT}/record", None, READ),
+    ("GET", f"{POOL}/facts", None, READ),
+    ("GET", f"{PLAYER}/card", None, READ),
+    ("GET", f"{PLAYER}/changes", None, READ),
+    ("GET", f"{PLAYER}/curve", None, READ),
+    ("GET", f"{PLAYER}/rivals", None, READ),
     ("GET", f"{POOL}/distribution", None, READ),
     ("GET", PLAYER, None, READ),
     ("GET", f"{PLAYER}/neighbours", None, READ),

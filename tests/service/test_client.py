@@ -234,3 +234,23 @@ def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
             client.submit("main", event(1, "ab"))
     assert (error.value.status, transport.sent) == (503, attempts.DEFAULT_TRIES)
     assert store.results("main").frame.is_empty()
+
+
+@pytest.mark.parametrize("kind", [podium.Client, Awaiting])
+def test_a_correction_is_of_the_version_that_was_read(kind, bridge):
+    with bridge(kind=kind)[0] as client:
+        client.submit("main", event(1, "abc"))
+        version = client.event("main", "e1")["version"]
+        assert client.amend("main", event(1, "cba"), version=version, dry_run=True)["effects"]
+        client.amend("main", event(1, "cba"), version=version, reason="counted wrongly")
+        for correct in (
+            lambda: client.amend("main", event(1, "bac"), version=version),
+            lambda: client.void("main", "e1", version=version),
+        ):
+            with pytest.raises(ClientError, match="has changed since") as caught:
+                correct()
+            assert caught.value.status == 412
+        client.void("main", "e1", version=client.event("main", "e1")["version"])
+        client.restore("main", "e1", version=client.event("main", "e1")["version"])
+        assert client.describe_pool("main", title="Bikes", public=True) == client.pool("main")
+        assert client.pool("main")["title"] == "Bikes"

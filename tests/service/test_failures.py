@@ -267,6 +267,10 @@ def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
 
     store.pools, store.snapshot = failing, take
 
+    async def keep_no_facts(_):  # which reads the pools, too
+        pass
+
+    monkeypatch.setattr(upkeep.Upkeep, "_keep_facts", keep_no_facts)
     with TestClient(create_app(store, daily=True)) as client:
         assert done.wait(30.0)
         metrics = client.app.state.metrics.text().decode()

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
-from conftest import times
 from earlier import make_earlier_database
+from extent import times
 from races import event
 
 from podium.store import Store

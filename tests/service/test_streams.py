@@ -86,7 +86,7 @@ def test_a_listener_who_reads_too_slowly_is_ended(monkeypatch):
     monkeypatch.setattr(watchers, "MAX_WAITING_ENTRIES", 3)
 
     async def listen():
-        listener = watchers.Listener(1)
+        listener = watchers.Listener("main", 1)
         listener.add([(number, b"") for number in range(3)])
         assert not listener.has_ended
         listener.add([(3, b"")])

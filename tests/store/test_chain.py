@@ -18,8 +18,8 @@ from podium.store.log.content import contents_in
 from podium.store.log.pools import get_pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import log, pools, reason
-from podium.store.write import chaining
-from podium.store.write.upgrade import due_pools, upgrade_pools
+from podium.store.upgrading import chaining
+from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 LINKED = {"seq", "pool_id", "digest", *HASHED, "hash"}

@@ -156,3 +156,29 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
 def test_mistakes_are_told_in_a_line(words):
     told = run(*words, status=2)
     assert told.startswith("podium: ")
+
+
+def test_a_pool_is_described(tmp_path):
+    described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
+    run("pool", "create", "bikes", "--system", "elo", *described)
+    assert "bikes,elo,open,Bikes,stewards@example.org,rider,true" in run("pool", "list", "--format", "csv")
+    assert run("pool", "set", "bikes", "--title", "", "--private") == (
+        "pool bikes is private\ncontact: stewards@example.org\nplayer word: rider\n"
+    )
+    assert run("pool", "set", "bikes", "--private").startswith("pool bikes is private")  # again, and logged once
+    assert run("pool", "log", "bikes", "--format", "csv").count("describe") == 2
+    assert "nothing is to be set" in run("pool", "set", "bikes", status=2)
+    for option, text, refusal in (
+        ("--contact", "javascript:alert(1)", "neither a mail address nor the address of a page"),
+        ("--contact", "https://user:word@example.org", "neither a mail address nor the address of a page"),
+        ("--player-word", "x" * 41, "up to 40"),
+        ("--title", "a\u202eb", "direction control"),
+    ):
+        assert refusal in run("pool", "set", "bikes", option, text, status=2)
+    assert "is the address of a page of the service" in run("pool", "create", "admin", "--system", "elo", status=2)
+    assert "every session has ended" in run("key", "end-sessions")
+    store = Store(str(tmp_path / "podium.db"))
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE pool SET is_public = true"))
+    store.close()
+    assert "pool 'description' is stored as" in run("verify", status=1)

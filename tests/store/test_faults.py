@@ -8,7 +8,7 @@ from random import Random
 import faults
 import pytest
 import sqlalchemy as sa
-from conftest import times
+from extent import times
 from faults import Killed, at_step, copy_files, file_of, kill, kill_this_process, revive
 from histories import POOL, any_rows, new_store, next_act
 from model import Truth

@@ -17,8 +17,9 @@ from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid
 from podium.store.sql.database import StoreError, upgrade
 from podium.store.sql.schema import log
 from podium.store.sql.timestamps import microseconds
+from podium.store.upgrading.filling import FILLED
+from podium.store.upgrading.upgrade import upgrade_pools
 from podium.store.write import registrations
-from podium.store.write.upgrade import upgrade_pools
 from podium.systems import find, names
 
 
@@ -289,6 +290,9 @@ def test_players_beside_players(filled):
     filled.submit("main", [*race(40, "ab", heat="1"), *race(40, "ba", heat="2"), *race(40, "ab", heat="3")])
     meetings = filled.head_to_head("main", "a", "b")
     assert (meetings[0].event_id, meetings[0].wins, meetings[0].draws, meetings[0].losses) == ("e40", 2, 0, 1)
+    before = {each.player: each.rating_before for each in filled.event("main", "e40").changes}
+    assert (meetings[0].rank, meetings[0].lead) == (None, before["a"] - before["b"])  # positions do not add up
+    assert [(each.rank, each.other_rank) for each in meetings if each.event_id == "e1"] == [(1, 2)]
     assert sum(each.wins for each in meetings) == 2 + 4
     assert sum(each.losses for each in meetings) == 1 + 2
     with pytest.raises(podium.ParameterError):
@@ -450,7 +454,7 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
     (sentence,) = carried.verify()
     assert sentence.startswith("main: the pool waits to be rated again")
     (upgraded,) = upgrade_pools(carried.engine, "test")
-    assert upgraded.sentences[1:] == ("4 events rated again, 0 changes of ratings moved",)
+    assert upgraded.sentences[1:] == (FILLED, "4 events rated again, 0 changes of ratings moved")
     assert carried.verify() == []
     assert ratings(carried) == expected
     assert carried.submit("main", race(2, "abc"))[0].duplicate

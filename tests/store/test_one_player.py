@@ -11,8 +11,8 @@ import podium
 from podium.store.derive import rating
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import metadata, pools
+from podium.store.upgrading.upgrade import upgrade_pools
 from podium.store.write import submission
-from podium.store.write.upgrade import upgrade_pools
 from podium.systems import find
 
 RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "

@@ -42,6 +42,8 @@ def fill(store):
     store.void("main", "e0", reason=f"{FORGOTTEN} saw it")
     store.snapshot("main", DAY)
     store.pseudonymise("main", FORGOTTEN)
+    store.describe_pool("main", title="Größte <Liga>", contact="https://club.example/a?b=c", public=True, actor="admin")
+    store.describe_pool("main", player_word="Fahrer")
     return store
 
 
@@ -51,7 +53,7 @@ def carried_rows(store, pool):
         (number,) = connection.execute(sa.text("SELECT id FROM pool WHERE name = :name"), {"name": pool}).scalars()
         seqs = connection.execute(sa.text("SELECT seq, place FROM log WHERE pool_id = :pool"), {"pool": number})
         places = dict(seqs.all())
-        apart = ("log", "correction", "webhook")  # other numbers, and what belongs to the database alone
+        apart = ("log", "correction", "webhook", "pool_fact")  # other numbers, and what belongs to the database alone
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}
         for table in tables:
@@ -91,6 +93,8 @@ def test_a_pool_has_the_same_head_and_the_same_bits_in_another_database(kind, ta
             each.unmerge("main", "old")
             assert each.verify() == []
         assert store.leaderboard("main") == source.leaderboard("main")
+        assert store.pool_summary("main") == source.pool_summary("main")
+        assert store.pool("main").description.public
         with pytest.raises(StoreError, match="there is a pool 'main' already"):
             store.import_pool(lines)
         assert store.import_pool(lines, name="twice").head == imported.head

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 import sqlalchemy as sa
-from conftest import times
+from extent import times
 from races import calling, event, ratings
 from races import rows as race
 

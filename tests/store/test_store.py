@@ -290,7 +290,7 @@ for number in range(int(sys.argv[2]), 10**6):
 
 
 def test_what_was_acknowledged_survives_being_killed(new_url, request):
-    from conftest import times
+    from extent import times
 
     url = new_url("sqlite")
     store = Store(url)

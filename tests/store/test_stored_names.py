@@ -11,9 +11,9 @@ from races import ratings, rows
 from podium.errors import ResultsError
 from podium.results import columns
 from podium.store.log import players
-from podium.store.write import stored_names
+from podium.store.upgrading import stored_names
+from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.store.write.submission import ConflictError
-from podium.store.write.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 LATER = unicodedata.normalize("NFD", "Pérez")

@@ -19,8 +19,9 @@ from podium.store.derive import rerating
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools
-from podium.store.write import upgrade
-from podium.store.write.upgrade import due_pools, upgrade_pools
+from podium.store.upgrading import upgrade
+from podium.store.upgrading.filling import FILLED
+from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -89,7 +90,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     modern, sixties = upgrade_pools(store.engine, "test")
     assert modern.pool == "modern"
     assert modern.sentences[0].startswith("its log of 3 entries is chained, with the head 3:")
-    assert modern.sentences[1:] == ("2 events rated again, 0 changes of ratings moved",)
+    assert modern.sentences[1:] == (FILLED, "2 events rated again, 0 changes of ratings moved")
     new = ledger(store, "sixties")
     moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
     assert new.keys() == old.keys()
@@ -118,7 +119,7 @@ KILLED = """
 import os, signal, sys
 from podium.store import Store
 from podium.store.derive import rerating
-from podium.store.write import upgrade
+from podium.store.upgrading import upgrade
 plain = rerating.rerate
 def rerate(connection, pool, *rest, **options):
     done = plain(connection, pool, *rest, **options)
@@ -201,6 +202,7 @@ def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1].kind == "submit"
     store.configure("modern", find("elo")())  # rates it from its first event on
+    assert [str(each) for each in upgrade_pools(store.engine, "test")] == [f"pool modern: {FILLED}"]
     assert store.verify() == []
     store.close()
 

@@ -148,7 +148,8 @@ def test_a_pool_takes_no_file(here):
     run("pool", "create", "main", "--system", "elo", "--db", url)
     with pytest.raises(podium.ParameterError, match="a file's path cannot be one"):
         run("pool", "configure", "main", "--system", "stakes.py:Stakes", "--db", url)
-    assert run("pool", "list", "--db", url, "--format", "csv").splitlines() == ["pool,system,state", "main,elo,open"]
+    _, pool = run("pool", "list", "--db", url, "--format", "csv").splitlines()
+    assert pool.startswith("main,elo,open,")
 
 
 def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch):

@@ -1,6 +1,7 @@
 """The points economy: where points come from and go, and patterns worth a look, each with its evidence."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,10 +10,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from podium.engine import rules
+from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import states_brought
-from podium.rated import Rated
+from podium.rated import Rated, rate
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
 TOP_PLAYERS = 10
@@ -33,11 +35,12 @@ class Audit:
     quitters: pl.DataFrame  # players who quit often
 
 
-def audit(rated: Rated) -> Audit:
+def audit(results: Any, system: str | System = "elo") -> Audit:
     """Audit the points of rated results: where they come from and go, and patterns worth a look.
 
     Args:
-        rated: as `podium.rate` gives it.
+        results: as `podium.rate` gives it, or anything that it takes.
+        system: what rates results that are not rated yet.
 
     Returns:
         A table for each pattern, empty where it was not found; points are those of the system.
@@ -45,6 +48,7 @@ def audit(rated: Rated) -> Audit:
     Raises:
         ParameterError: the results go on from saved ratings, so that nobody knows who is new.
     """
+    rated = results if isinstance(results, Rated) else rate(results, system)
     if rated.start is not None:
         raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")
     changes = with_causes(rated)

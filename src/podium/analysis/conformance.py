@@ -18,7 +18,7 @@ from podium.engine.replay import Replayed, newcomers, replay, scratch_for
 from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.system import System
 from podium.errors import RuleError
-from podium.ledger.groups import OPPONENT
+from podium.ledger.reasons.groups import OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
 

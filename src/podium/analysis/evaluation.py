@@ -1,6 +1,6 @@
 """Which system predicts best: progressive validation on the same results, every event predicted before it is learnt."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -12,17 +12,20 @@ import polars as pl
 from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
+from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import instant
-from podium.results.derived_heats import OVERALL
+from podium.ledger.pair_predictions import held_heats, pair_predictions
 from podium.results.reading import Results, read_results
+from podium.systems import make_system
 
 RESAMPLES = 1000
 SEED = 1
 INTERVAL = (0.025, 0.975)
 WEIGHTS = ("pair", "event")
 Floats = npt.NDArray[np.float64]
+Metric = Callable[[Floats, Floats], Any]  # of the results and the expected scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,21 @@ class Evaluation:
 
 def evaluate(
     results: Any,
-    systems: Sequence[System],
+    systems: str | System | Sequence[str | System],
     *,
     labels: Sequence[str] | None = None,
     window: Window | None = None,
     weight: str = "pair",
     period: str = EVENT,
+    metrics: Mapping[str, Metric] | None = None,
 ) -> Evaluation:
     """Judge systems by their predictions.
 
     Args:
-        systems: instances; the first is what the others are compared with.
+        systems: one or several, each a name, a text such as `elo:k=20`, or an instance; the first is what the others
+            are compared with.
+        metrics: your own, by the name of their column in `scores`: each is called as scikit-learn's are, with the
+            results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
         window: which events are judged; all where None. Events before it are learnt all the same.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
         results: anything that `read_results` takes.
@@ -72,19 +79,25 @@ def evaluate(
         ResultsError: the table is refused.
         ParameterError: an unknown weight, a window over results without dates, or nothing to judge.
     """
+    texts = [systems] if isinstance(systems, str | System) else list(systems)
+    if not texts:
+        raise ParameterError("there is no system to judge; name one, such as 'elo'")
     if weight not in WEIGHTS:
         raise ParameterError(f"weight {weight!r} is not one of {', '.join(WEIGHTS)}")
     checked = results if isinstance(results, Results) else read_results(results)
     chosen = window or Window()
-    names = list(labels or [system.name for system in systems])
-    judged = [judge(checked, system, chosen, period) for system in systems]
+    chosen_systems = [make_system(each) for each in texts]
+    names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
+    judged = [judge(checked, system, chosen, period) for system in chosen_systems]
     for name, (table, _) in zip(names, judged, strict=True):
         if table.is_empty():
             raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
+    own = [own_scores(checked, system, chosen, period, metrics or {}) for system in chosen_systems]
     scores = [
-        {"system": name} | summary(table, each.bins, weight) for name, (table, each) in zip(names, judged, strict=True)
+        {"system": name} | summary(table, each.bins, weight) | more
+        for name, (table, each), more in zip(names, judged, own, strict=True)
     ]
-    notices = [system.limit_notice(each.states) for system, (_, each) in zip(systems, judged, strict=True)]
+    notices = [system.limit_notice(each.states) for system, (_, each) in zip(chosen_systems, judged, strict=True)]
     first = judged[0][0]
     differences = [
         {"system": name, "against": names[0]} | difference(table, first, weight)
@@ -94,6 +107,19 @@ def evaluate(
     empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     gaps = pl.DataFrame(differences, schema=None if differences else empty)
     return Evaluation(pl.DataFrame(scores), gaps, pl.concat(tables), tuple(filter(None, notices)))
+
+
+def own_scores(
+    results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
+) -> dict[str, float]:
+    """What metrics of the caller's say of the judged pairs."""
+    if not metrics:
+        return {}
+    events = encode(results, system, period)
+    heats = judged_heats(events, window)
+    pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
+    result, expected = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
+    return {name: float(metric(result, expected)) for name, metric in metrics.items()}
 
 
 def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Predictions]:
@@ -116,16 +142,13 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
 
 def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
     """The heats that the window holds; an overall result only where it is all there is of an event."""
-    columns = events.columns
-    starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
-    selected = np.ones(starts.size, np.bool_)
-    if columns.heats.size and events.entry_heat is not None:
-        several = np.repeat(np.diff(columns.heats) > 1, np.diff(columns.heats))
-        selected &= ~((events.entry_heat[starts] == OVERALL).to_numpy() & several)
+    selected = held_heats(events)
     if window.since is None and window.until is None:
         return selected
     if "started_at" not in events.results.frame.columns:
         raise ParameterError("a time to judge needs started_at in the results")
+    columns = events.columns
+    starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
     when = events.results.frame["started_at"][events.entry_row[starts]]
     if window.since is not None:
         selected &= (when >= instant(window.since, whole_day=False)).to_numpy()

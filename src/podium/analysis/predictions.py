@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from podium.engine.encoding import Events
 from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
-from podium.engine.replay import newcomers, scratch_for, with_names
+from podium.engine.replay import States, newcomers, scratch_for, with_names
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect, rate_event
 from podium.engine.system import System
@@ -239,8 +239,11 @@ _judge_cached = compile_kernel(_judge)
 _judge_uncached = compile_kernel(_judge, cached=False)
 
 
-def predict(system: System, events: Events, selection: HeatSelection) -> Predictions:
+def predict(system: System, events: Events, selection: HeatSelection, start: States | None = None) -> Predictions:
     """Predict every selected event from the ratings before it, and learn every event.
+
+    Args:
+        start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
 
     Raises:
         NotFiniteError: a chance, or a player's new state, is not a finite number.
@@ -249,7 +252,7 @@ def predict(system: System, events: Events, selection: HeatSelection) -> Predict
     entries = columns.entries if columns.entries.size else columns.entrants
     settlements, heats = columns.entrants.size - 1, entries.size - 1
     scratch = scratch_for(system, columns, 0, settlements)
-    states = newcomers(system, events.player_names.len())
+    states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     tables = Tables(
         states=states,
         after=np.empty((scratch.entering_states.shape[0], states.shape[1])),

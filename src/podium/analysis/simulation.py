@@ -6,7 +6,7 @@ many laps, each of shape / laps, is a performance of the whole shape.
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -102,16 +102,25 @@ class Careers:
         return skill
 
 
-def simulate(scenario: Scenario) -> Simulated:
+def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
     """Simulate a season; the same scenario gives the same bits.
 
     Args:
-        scenario: how many players and events, how skills are spread and drift, and the seed.
+        scenario: how many players and events, how skills are spread and drift, and the seed; the defaults where None.
+        settings: fields of the scenario that are to be others, by name.
 
     Returns:
         `results`, a results table; `skills`, the true skill of every entrant of every event, in points; and
         `laps` in seconds, where the scenario has them.
+
+    Raises:
+        ParameterError: a setting that a scenario does not have, or a value that does not fit.
     """
+    known = [each.name for each in fields(Scenario)]
+    for name in settings:
+        if name not in known:
+            raise ParameterError(f"{name!r} is not a setting of a season (there are {', '.join(known)})")
+    scenario = replace(scenario or Scenario(), **settings)
     random = np.random.default_rng(scenario.seed)
     careers = draw_careers(scenario, random)
     when = np.sort(random.random(scenario.events))

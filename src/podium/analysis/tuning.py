@@ -20,13 +20,13 @@ from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
-from podium.engine.rule_checks import check_rules
 from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
 from podium.results.event_order import in_sequence
-from podium.results.reading import Results
+from podium.results.reading import Results, read_results
+from podium.systems import make_system
 
 SEED = 1
 SECOND_US = 1_000_000
@@ -70,9 +70,9 @@ class Split:
 
 
 def tune(
-    results: Results,
-    system: System,
-    train_until: str | date | datetime,
+    results: Any,
+    system: str | System = "elo",
+    train_until: str | date | datetime = "60%",
     *,
     trials: int = 100,
     study: Path | None = None,
@@ -81,8 +81,9 @@ def tune(
     """Search the system's parameters for the least log loss.
 
     Args:
-        results: a checked table; undated events are taken a second apart, in the order of the file.
-        system: where the search starts; what is not searched stays as it is.
+        results: anything that `read_results` takes; undated events are taken a second apart, in the order of the file.
+        system: where the search starts, a name, a text such as `elo:k=20` or an instance; what is not searched stays
+            as it is.
         train_until: the last training instant, a plain date counting the whole day; or the share of the events,
             such as 60%. Later events are only tested.
         trials: how many candidates in all, those of a resumed study among them.
@@ -100,17 +101,17 @@ def tune(
         MissingExtraError: the extra `tune` is not installed.
         TuningError: the study is of another search.
     """
-    check_rules(system)
-    dated = with_dates(results)
+    start = make_system(system)
+    dated = with_dates(results if isinstance(results, Results) else read_results(results))
     split = split_at(dated, end_of_training(dated, train_until))
     losses = Losses(split)
-    (default_loss,) = losses.judge([system])
-    best = run_search(system, losses, trials, study, progress or (lambda _: None))
+    (default_loss,) = losses.judge([start])
+    best = run_search(start, losses, trials, study, progress or (lambda _: None))
     (fitted,) = losses.judge([best])
     if fitted >= default_loss:
-        best, fitted = system, default_loss
+        best, fitted = start, default_loss
     after = Window(since=split.train_until + timedelta(microseconds=1))
-    test = evaluate(dated, [system, best], labels=["defaults", "tuned"], window=after)
+    test = evaluate(dated, [start, best], labels=["defaults", "tuned"], window=after)
     return Tuned(best, trials, fitted, default_loss, test)
 
 

@@ -15,7 +15,7 @@ def main() -> None:
     # Typer names only the children of the class that every error of usage has.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="podium", standalone_mode=False)
     except typer.Exit as stop:
         status = stop.exit_code
     except (KeyboardInterrupt, typer.Abort):

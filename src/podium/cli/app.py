@@ -5,73 +5,77 @@ from typing import Annotated
 import typer
 
 from podium import __version__
-from podium.cli import (
-    checking,
-    columns,
-    databases,
-    demo,
-    drawing,
-    forecasting,
-    importing,
-    judging,
-    keys,
-    labs,
-    pools,
-    rating,
-    serving,
-    simulating,
-    storing,
-    systems,
-    webhooks,
-)
+from podium.cli import demo, drawing, forecasting, judging, labs, rating, setup, simulating, systems
+from podium.cli.results import checking, columns, importing
+from podium.cli.service import databases, keys, pools, serving, storing, webhooks
+from podium.cli.terminal.helping import App
 
-app = typer.Typer(
+COMMANDS = {  # by heading: the command, and a line about it where its own first sentence is too long for the list
+    "Begin": (
+        (demo.demo, "demo", "See what Podium does, on the example season."),
+        (setup.init, "init", "Write podium.toml: the file, system and pool you mean."),
+    ),
+    "Results": (
+        (checking.check, "check", "Say what is wrong in FILE, and how to mend it."),
+        (importing.import_results, "import", "Turn files of other programs into a results table."),
+        (columns.columns, "columns", "Describe the columns of a results table."),
+    ),
+    "Ratings": (
+        (rating.rate, "rate", None),
+        (rating.leaderboard, "leaderboard", None),
+        (rating.explain, "explain", "Say why a rating moved, point by point."),
+        (forecasting.predict, "predict", "Tell the chances of a field of entrants."),
+        (forecasting.strength, "strength", "Show how strong the field of each event was."),
+    ),
+    "Systems": (
+        (systems.systems, "systems", "List the rating systems, or describe one."),
+        (judging.evaluate, "evaluate", "Find the system that predicts your results best."),
+        (judging.tune, "tune", "Fit a system's parameters to your results."),
+        (judging.audit, "audit", "Show where points come from, and odd patterns."),
+        (simulating.simulate, "simulate", None),
+        (simulating.recover, "recover", "Tell how well systems find skills that are known."),
+    ),
+    "Pictures": (
+        (drawing.plot, "plot", "Draw a chart of FILE, or a curve of a system."),
+        (drawing.report, "report", "Write one page about FILE that needs no network."),
+    ),
+    "Live service": (
+        (serving.serve, "serve", "Serve the HTTP API."),
+        (storing.ingest, "ingest", "Send the events of FILE to a ladder."),
+        (storing.amend, "amend", "Correct an event; all ratings become what they would be."),
+        (storing.void, "void", None),
+        (storing.restore, "restore", None),
+        (storing.merge, "merge", "Merge two accounts of one player."),
+        (storing.unmerge, "unmerge", "Undo a merge."),
+        (storing.rename, "rename", "Rename a player everywhere."),
+        (storing.pseudonymise, "pseudonymise", "Forget every name that a player had."),
+        (storing.snapshot, "snapshot", "Store the ranks of a day."),
+        (storing.verify, "verify", "Compare all that is stored with the log."),
+    ),
+}
+GROUPS = {
+    "Systems": ((labs.lab, "lab"),),
+    "Live service": (
+        (pools.pool, "pool"),
+        (databases.season, "season"),
+        (keys.key, "key"),
+        (webhooks.webhook, "webhook"),
+        (databases.db, "db"),
+        (pools.reason, "reason"),
+    ),
+}
+
+app = App(
     name="podium",
     help="Rate players of multiplayer races and games, and say why every rating moved.",
-    no_args_is_help=True,
-    rich_markup_mode=None,  # plain help: Rich's takes longer to load than all the rest
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    add_completion=True,
 )
-app.command("rate")(rating.rate)
-app.command("leaderboard")(rating.leaderboard)
-app.command("explain")(rating.explain)
-app.command("check")(checking.check)
-app.command("evaluate")(judging.evaluate)
-app.command("tune")(judging.tune)
-app.command("audit")(judging.audit)
-app.command("predict")(forecasting.predict)
-app.command("strength")(forecasting.strength)
-app.command("simulate")(simulating.simulate)
-app.command("recover")(simulating.recover)
-app.add_typer(labs.lab, name="lab")
-app.command("plot")(drawing.plot)
-app.command("report")(drawing.report)
-for command in (
-    storing.ingest,
-    storing.amend,
-    storing.void,
-    storing.restore,
-    storing.merge,
-    storing.unmerge,
-    storing.rename,
-    storing.pseudonymise,
-    storing.snapshot,
-    storing.verify,
-):
-    app.command(command.__name__)(command)
-app.command("serve")(serving.serve)
-app.add_typer(keys.key, name="key")
-app.add_typer(webhooks.webhook, name="webhook")
-app.add_typer(databases.db, name="db")
-app.add_typer(pools.pool, name="pool")
-app.add_typer(pools.reason, name="reason")
-app.add_typer(databases.season, name="season")
-app.command("import")(importing.import_results)
-app.command("columns")(columns.columns)
-app.command("systems")(systems.systems)
-app.command("demo")(demo.demo)
+for heading, commands in COMMANDS.items():
+    for command, name, summary in commands:
+        app.command(name, short_help=summary, rich_help_panel=heading)(command)
+for heading, groups in GROUPS.items():
+    for group, name in groups:
+        app.add_typer(group, name=name, rich_help_panel=heading)
 
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001  (typer calls it so)

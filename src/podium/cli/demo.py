@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli import show
-from podium.cli.reasons import explanation_text
-from podium.errors import PodiumError
+from podium.cli.service.season_site import serve_season
+from podium.cli.terminal import engine, show
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.reasons import explanation_text
+from podium.errors import MissingExtraError, PodiumError
 
 if TYPE_CHECKING:
     from podium.rated import Rated
@@ -25,21 +27,44 @@ def season_path() -> Path:
     return inside if inside.exists() else beside
 
 
+@examples("podium demo", "podium demo --out histories.svg", "podium demo --serve --port 8080")
 def demo(
     out: Annotated[Path, typer.Option(help="Where to draw the rating history: .html, .png or .svg.")] = Path(
         "podium-demo.html"
     ),
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the season's pages on this machine instead, until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Of --serve; if not given, 8000, or one that is free."),
+    ] = None,
 ) -> None:
-    """Rate the example season with every published system, explain one surprise, draw a picture."""
+    """Rate the example season with every published system, explain one surprise, draw a picture.
+
+    The picture needs the extra `charts`; without it the demo says so and is done. --serve needs the extra `service`.
+    """
+    if serve:
+        serve_season(season_path(), port)
+        return
+    rate_season(out)
+    typer.echo("Its pages, live on this machine: podium demo --serve")
+
+
+def rate_season(out: Path) -> None:
+    """Rate the season with every published system, and show what came of it.
+
+    Args:
+        out: where the picture is drawn.
+    """
     import polars as pl
 
     import podium
-    from podium.reporting import charts
     from podium.systems import find, names
 
+    engine.prepare()
     pools = {name: POOL_OF_GAME[find(name).game] for name in names() if find(name).game}
     season = podium.read_results(season_path())
-    histories = []
     with show.progress(*(f"rating with {name}" for name in pools)) as steps:
         rated = {}
         for name, pool in pools.items():
@@ -47,14 +72,32 @@ def demo(
             rated[name] = podium.rate(rows, name)
             steps.next()
     for name, each in rated.items():
-        board = each.leaderboard()
         events = each.history["event_id"].n_unique()
-        show.show(board.head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
-        leaders = board["player"].head(SHOWN_RANKS).to_list()
-        histories.append(charts.rating_histories(each.history, leaders, f"{name}: {pools[name]}"))
+        show.show(each.leaderboard().head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
     explain_surprise(rated)
-    charts.save(charts.altair().vconcat(*histories).resolve_scale(color="independent"), out)
-    typer.echo(f"The rating histories are in {out}")
+    try:
+        draw(rated, pools, out)
+    except MissingExtraError as missing:
+        typer.echo(f"No picture is drawn: {missing}")
+    else:
+        typer.echo(f"The rating histories are in {out}")
+
+
+def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
+    """Draw the leaders' histories by each system.
+
+    Raises:
+        MissingExtraError: the extra `charts` is not installed.
+    """
+    from podium.reporting.histories import rating_histories
+    from podium.reporting.saving import save
+    from podium.reporting.style import altair
+
+    histories = []
+    for name, each in rated.items():
+        leaders = each.leaderboard()["player"].head(SHOWN_RANKS).to_list()
+        histories.append(rating_histories(each.history, leaders, f"{name}: {pools[name]}"))
+    save(altair().vconcat(*histories).resolve_scale(color="independent"), out)
 
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:

@@ -6,14 +6,21 @@ from typing import Annotated
 
 import typer
 
-from podium.cli import show
-from podium.cli.options import Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
-from podium.cli.reading import Input, reads_results
-from podium.cli.show import Format
+from podium.cli.results.reading import Input, reads_results
+from podium.cli.terminal import show
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import Columns, Period, Settings, Shape, SystemFile, SystemName
+from podium.cli.terminal.settings import from_settings
+from podium.cli.terminal.show import Format
+from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError
 
 
+@examples(
+    "podium predict results.csv --entrants Ana,Ben,Cleo",
+    'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
+)
 @reads_results
 def predict(
     file: Input,
@@ -29,8 +36,16 @@ def predict(
         typer.Option(metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="The chance to finish among so many.")] = 3,
-    pool: Annotated[str | None, typer.Option(help="The pool whose ratings to use, where there are several.")] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The pool whose ratings to use, where there are several.",
+            callback=from_settings("pool"),
+        ),
+    ] = None,
     period: Period = "event",
+    columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
@@ -51,9 +66,10 @@ def predict(
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
         show.show_json({name: table.to_dicts() for name, table in tables.items()})
         return
-    show.show(forecast.entrants, form)
+    show.show(forecast.entrants, form, rating_system.label, columns=columns)
 
 
+@examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")
 @reads_results
 def strength(
     file: Input,
@@ -64,16 +80,19 @@ def strength(
     probe: Annotated[float | None, typer.Option(help="The probe's rating; a newcomer's if not given.")] = None,
     period: Period = "event",
     chart: Annotated[Path | None, typer.Option(help="Draw the strengths here: .svg, .png or .html.")] = None,
+    columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Show how strong the field of each event of FILE was, by the ratings before it."""
     from podium.reporting import charts
+    from podium.reporting.saving import check_path, save
 
     rating_system = chosen_system(system, settings, system_file)
     if chart is not None:
-        charts.check_path(chart)
+        check_path(chart)
     with show.progress("reading", "rating", "integrating") as steps:
         strengths = rated_file(file, rating_system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:
-            charts.save(charts.race_strengths(strengths, f"{file}, {rating_system.name}: top {top}"), chart)
-    show.show(strengths.sort("strength", descending=True) if form is Format.table else strengths, form, max_rows=50)
+            save(charts.race_strengths(strengths, f"{rating_system.title}: the first {top}"), chart)
+    ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
+    show.show(ordered, form, rating_system.label, max_rows=50, columns=columns)

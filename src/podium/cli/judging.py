@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.cli import show
-from podium.cli.files import unused_path, write_text
-from podium.cli.options import Period, Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
-from podium.cli.reading import Input, reads_results
-from podium.cli.show import Format
+from podium.cli.results.reading import Input, reads_results
+from podium.cli.terminal import show
+from podium.cli.terminal.completion import complete_system
+from podium.cli.terminal.files import unused_path, write_text
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import Columns, Period, Settings, Shape, SystemFile, SystemName
+from podium.cli.terminal.show import Format
+from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, PodiumError
 from podium.reporting.cells import as_text
 
@@ -28,6 +31,15 @@ AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of ea
     "newcomers": ("newcomers", "Newcomers who rise far faster than others"),
     "quitters": ("quitters", "Players who quit often"),
 }
+POINTS_OF_MONTHS = (
+    "month",
+    "introduced_starts",
+    "introduced_base_points",
+    "exchanged",
+    "created",
+    "leaked",
+    "circulation",
+)
 
 
 class NotConservedError(PodiumError):
@@ -36,7 +48,13 @@ class NotConservedError(PodiumError):
 
 Systems = Annotated[
     list[str] | None,
-    typer.Option("--system", "-s", metavar="NAME[:PARAMETER=VALUE,...]", help="A system to judge. May repeat."),
+    typer.Option(
+        "--system",
+        "-s",
+        metavar="NAME[:PARAMETER=VALUE,...]",
+        help="A system to judge; if not given, what PODIUM_SYSTEM or podium.toml says, else elo. May repeat.",
+        autocompletion=complete_system,
+    ),
 ]
 Since = Annotated[str | None, typer.Option(metavar="DATE", help="Judge events from then on; earlier ones are learnt.")]
 Until = Annotated[
@@ -48,22 +66,16 @@ def described_systems(texts: list[str] | None, settings: list[str] | None) -> li
     """The systems that the options describe.
 
     Raises:
-        ParameterError: none or an unknown one, or `--set` with several.
+        ParameterError: an unknown one, or `--set` with several.
     """
-    if not texts:
-        raise ParameterError("name at least one rating system with --system (`podium systems` lists them)")
-    if settings and len(texts) > 1:
+    if settings and texts and len(texts) > 1:
         raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
-    from podium.systems import split_settings
-
-    rating_systems = []
-    for text in texts:
-        name, suffix = split_settings(text)
-        own_settings = [part for part in suffix.split(",") if part.strip()]
-        rating_systems.append(chosen_system(name, own_settings + (settings or []), None))
-    return rating_systems
+    if not texts:
+        return [chosen_system(None, settings, None)]
+    return [chosen_system(text, settings, None) for text in texts]
 
 
+@examples("podium audit results.csv", "podium audit results.csv -s folyami --chart points.svg")
 @reads_results
 def audit(
     file: Input,
@@ -77,26 +89,33 @@ def audit(
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
     from podium.analysis.audit import audit
     from podium.reporting import charts
+    from podium.reporting.saving import save
 
     rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "auditing") as steps:
         findings = audit(rated_file(file, rating_system, period, steps))
         if chart is not None:
-            charts.save(charts.circulation(findings.months, f"{file}, {rating_system.name}"), chart)
+            save(charts.circulation(findings.months, rating_system.title), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
         show.show_json({name: json.loads(as_text(table).write_json()) for name, table in tables.items()})
     elif form is Format.csv:
         show.show(findings.months, form)
     else:
+        show.show(findings.months.select(POINTS_OF_MONTHS), form, AUDIT_TABLES["months"][1])
+        show.show(findings.months.drop(POINTS_OF_MONTHS[1:]), form, "Players and ratings by month")
         for name, (_, title) in AUDIT_TABLES.items():
-            if name == "months" or tables[name].height:
+            if name != "months" and tables[name].height:
                 show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)
     if findings.unbalanced.height:
         event, others = findings.unbalanced["event_id"][0], findings.unbalanced.height - 1
         raise NotConservedError(f"{rating_system.name} should conserve points; event {event} and {others} more do not")
 
 
+@examples(
+    "podium tune results.csv -s elo --train-until 60%",
+    "podium tune results.csv -s stk --train-until 2024-12-31 -o tuned.toml",
+)
 @reads_results
 def tune(
     file: Input,
@@ -149,6 +168,10 @@ def tune(
         typer.echo(f"{out} is for --system-file")
 
 
+@examples(
+    "podium evaluate results.csv -s elo -s glicko2 -s folyami:k=20",
+    "podium evaluate results.csv -s elo --since 2025-01-01 --min-events 5",
+)
 @reads_results
 def evaluate(
     file: Input,
@@ -161,17 +184,19 @@ def evaluate(
     ] = 0,
     weight: Annotated[str, typer.Option(help="Weigh every pair alike (pair), or every event (event).")] = "pair",
     period: Period = "event",
+    columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Judge systems by predicting every event of FILE before learning it."""
     from podium.analysis.evaluation import Window, evaluate
 
     rating_systems = described_systems(system, settings)
+    labels = system or [each.label for each in rating_systems]
     with show.progress("reading", "predicting") as steps:
         results = file.read()
         steps.next()
         window = Window(since, until, min_events)
-        evaluation = evaluate(results, rating_systems, labels=system, window=window, weight=weight, period=period)
+        evaluation = evaluate(results, rating_systems, labels=labels, window=window, weight=weight, period=period)
     for notice in evaluation.notices:
         typer.echo(notice, err=True)
     if form is Format.json:
@@ -183,11 +208,11 @@ def evaluate(
             }
         )
         return
-    if form is Format.csv:
-        show.show(evaluation.scores, form)
+    if form is Format.csv or columns is not None:
+        show.show(evaluation.scores, form, columns=columns)
         return
-    columns = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
-    show.show(evaluation.scores.select(columns), form, "Pairs")
+    of_pairs = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
+    show.show(evaluation.scores.select(of_pairs), form, "Pairs")
     split = [name for name in evaluation.scores.columns if name.startswith(("winner_", "settled_", "newcomer_"))]
     show.show(evaluation.scores.select("system", *split), form, "Winners, settled players, newcomers")
     if evaluation.differences.height:

@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
-from podium.cli import show
-from podium.cli.options import Settings, Shape, SystemFile, SystemName, chosen_system
 from podium.cli.rating import rated_file
-from podium.cli.reading import Input, reads_results
-from podium.cli.show import Format
+from podium.cli.results.reading import Input, reads_results
+from podium.cli.terminal import show
+from podium.cli.terminal.helping import App, examples
+from podium.cli.terminal.options import Settings, Shape, SystemFile, SystemName
+from podium.cli.terminal.show import Format
+from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError
 
-lab = typer.Typer(help="Try a policy before players have to.", no_args_is_help=True, rich_markup_mode=None)
+lab = App(help="Try a policy before players have to.")
 
 
 @lab.callback()
@@ -33,7 +35,11 @@ def numbers(text: str, what: str) -> list[float]:
     return values
 
 
-@lab.command("matchmaking")
+@lab.command("matchmaking", short_help="Try matchmaking policies on populations, or on your results.")
+@examples(
+    "podium lab matchmaking --population 200,1000 --target 20,40",
+    "podium lab matchmaking results.csv -s trueskill --chart waits.svg",
+)
 @reads_results
 def matchmaking(
     file: Input | None = None,
@@ -64,9 +70,10 @@ def matchmaking(
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
     from podium.reporting import charts
+    from podium.reporting.saving import check_path, save
 
     if chart is not None:
-        charts.check_path(chart)
+        check_path(chart)
     rating_system = None if file is None else chosen_system(system, settings, system_file)
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)
@@ -86,5 +93,5 @@ def matchmaking(
         with show.progress("matching"):
             runs = compare_policies(crowds, policies)
     if chart is not None:
-        charts.save(charts.waits_and_spreads(runs, "What a longer wait buys"), chart)
+        save(charts.waits_and_spreads(runs, "What a longer wait buys"), chart)
     show.show(runs, form, "Waits in seconds, spreads in points")

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.cli import show
-from podium.cli.files import check_output, write_table
-from podium.cli.options import Period, Settings, Shape, Start, SystemFile, SystemName, chosen_system
-from podium.cli.reading import Input, reads_results
-from podium.cli.show import Format
+from podium.cli.results.reading import Input, reads_results
+from podium.cli.terminal import show
+from podium.cli.terminal.files import check_output, write_table
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import Columns, Period, Settings, Shape, Start, SystemFile, SystemName
+from podium.cli.terminal.settings import from_settings
+from podium.cli.terminal.show import Format
+from podium.cli.terminal.system_choice import chosen_system
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -29,6 +32,13 @@ def rated_file(file: Input, system: "System", period: str, steps: show.Steps, st
     return rated
 
 
+@examples(
+    "podium rate results.csv",
+    "podium rate league.xlsx -s glicko2 --period 1w",
+    "podium rate spring.csv -s elo:k=20 --ratings spring.parquet",
+    "podium rate summer.csv -s elo:k=20 --start spring.parquet",
+    "podium rate results.csv -f csv > ratings.csv",
+)
 @reads_results
 def rate(
     file: Input,
@@ -46,9 +56,11 @@ def rate(
     history: Annotated[
         Path | None, typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl.")
     ] = None,
+    columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Rate FILE and show every player's rating."""
+    from podium.ledger.readiness import why_nothing_counts
     from podium.results.event_order import tie_notice
 
     rating_system = chosen_system(system, settings, system_file)
@@ -67,9 +79,17 @@ def rate(
         typer.echo(f"{rated.results.source}: {notice}", err=True)
     if rated.notice is not None:
         typer.echo(rated.notice, err=True)
-    show.show(rated.ratings, form, max_rows=SHOWN_ROWS)
+    reason = why_nothing_counts(rated.results.frame)
+    if reason is not None:
+        typer.echo(f"{rated.results.source}: nothing here can be rated: {reason}", err=True)
+    show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
 
 
+@examples(
+    "podium leaderboard results.csv --top 20",
+    "podium leaderboard results.csv -s trueskill --active-within 90d",
+    "podium leaderboard results.csv --at 2025-06-30 --columns rank,player,rating",
+)
 @reads_results
 def leaderboard(
     file: Input,
@@ -79,17 +99,35 @@ def leaderboard(
     period: Period = "event",
     start: Start = None,
     min_events: Annotated[
-        int | None, typer.Option(min=0, help="Rated events it takes to be listed; the system's own rule if not given.")
+        int | None,
+        typer.Option(
+            min=0,
+            help="Rated events it takes to be listed; the system's own rule if not given.",
+            callback=from_settings("leaderboard.min_events"),
+        ),
     ] = None,
-    max_deviation: Annotated[float | None, typer.Option(help="Largest deviation listed.")] = None,
+    max_deviation: Annotated[
+        float | None,
+        typer.Option(help="Largest deviation listed.", callback=from_settings("leaderboard.max_deviation")),
+    ] = None,
     active_within: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="List who played within 90d, 12w, 6mo or 1y of the last event.")
+        str | None,
+        typer.Option(
+            metavar="SPAN",
+            help="List who played within 90d, 12w, 6mo or 1y of the last event.",
+            callback=from_settings("leaderboard.active_within"),
+        ),
     ] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Ranks to list.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Ranks to list.", callback=from_settings("leaderboard.top"))
+    ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="DATE", help="As it stood then; a date counts the whole day.")
     ] = None,
-    pool: Annotated[str | None, typer.Option(help="Only this pool.")] = None,
+    pool: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this pool.", callback=from_settings("pool"))
+    ] = None,
+    columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Show who stands where."""
@@ -98,9 +136,12 @@ def leaderboard(
         board = rated_file(file, rating_system, period, steps, start).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
         )
-    show.show(board, form, max_rows=SHOWN_ROWS if top is None else None)
+    show.show(board, form, rating_system.label, max_rows=SHOWN_ROWS if top is None else None, columns=columns)
 
 
+@examples(
+    "podium explain results.csv -e race-17 -p Ana", "podium explain results.csv -s trials -e race-17 -p Ana --what-if"
+)
 @reads_results
 def explain(
     file: Input,
@@ -117,7 +158,7 @@ def explain(
     form: Shape = Format.table,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
-    from podium.cli.reasons import explanation_text, what_if_text
+    from podium.cli.terminal.reasons import explanation_text, what_if_text
 
     rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "explaining") as steps:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli import show
-from podium.cli.files import check_output, read_table, write_table
 from podium.cli.judging import Systems, described_systems
-from podium.cli.options import Settings, Shape
-from podium.cli.reading import Input, reads_results
-from podium.cli.show import Format
+from podium.cli.results.reading import Input, reads_named_results
+from podium.cli.terminal import show
+from podium.cli.terminal.files import check_output, read_table, write_table
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import Settings, Shape
+from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Table = Annotated[Path, typer.Option("--out", "-o", help="Write the results here: .csv, .parquet, .json or .jsonl.")]
 
 
+@examples("podium simulate --describe", "podium simulate -o season.parquet --skills skills.parquet --set events=3000")
 def simulate(
     out: Table = Path("season.csv"),
     skills: Annotated[
@@ -80,7 +82,8 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
     return Scenario(**properties)
 
 
-@reads_results
+@examples("podium recover season.parquet --skills skills.parquet -s elo -s glicko2")
+@reads_named_results
 def recover(
     file: Input,
     skills: Annotated[

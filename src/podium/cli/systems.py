@@ -1,20 +1,30 @@
 """The command that describes rating systems."""
 
+import inspect
+import textwrap
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli import show
-from podium.cli.options import Shape
-from podium.cli.show import Format
+from podium.cli.terminal import show
+from podium.cli.terminal.completion import complete_system
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import Shape
+from podium.cli.terminal.show import Format
+
+WIDTH = 80
 
 if TYPE_CHECKING:
     from podium.engine.system import System
 
 
+@examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
 def systems(
-    name: Annotated[str | None, typer.Argument(help="A system, to see its parameters, state and formulas.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A system, to see its parameters, state and formulas.", autocompletion=complete_system),
+    ] = None,
     check: Annotated[
         str | None,
         typer.Option(metavar="SYSTEM", help="Check a system of your own: my.py:Class, or an installed one's name."),
@@ -42,14 +52,15 @@ def systems(
         description = as_data(system)
         show.show(pl.DataFrame(description["parameters"]), form) if form is Format.csv else show.show_json(description)
         return
-    typer.echo(f"{system.name}: {system.title}\n{(system.__doc__ or '').strip()}\nSource: {system.source}\n")
+    typer.echo(f"{system.name}: {system.title}\n{inspect.getdoc(system) or ''}\nSource: {system.source}\n")
     show.show(pl.DataFrame(as_data(system)["parameters"]), form, "Parameters")
     state = ", ".join(f"{field} {value:g}" for field, value in as_data(system)["newcomer"].items())
     typer.echo(f"A newcomer's state: {state}\n")
     typer.echo("Formulas:")
     for formula in system.formulas:
         typer.echo(f"  {formula}")
-    typer.echo(f"\nA quit or dnf: {system.unfinished}")
+    typer.echo("\n" + "\n".join(textwrap.wrap(f"A quit or dnf: {system.unfinished}", WIDTH)))
+    typer.echo(f"\nTry it: podium leaderboard results.csv --system {name}")
 
 
 def show_check(text: str, form: Format) -> None:
@@ -71,7 +82,7 @@ def show_check(text: str, form: Format) -> None:
 
 def as_data(system: "type[System]") -> dict[str, Any]:
     """A system as data."""
-    from podium.engine.system import allowed
+    from podium.engine.system import allowed, as_setting
 
     return {
         "name": system.name,
@@ -80,9 +91,10 @@ def as_data(system: "type[System]") -> dict[str, Any]:
         "parameters": [
             {
                 "name": setting.name,
-                "default": "none" if setting.default is None else str(setting.default),
+                "default": as_setting(setting.default),
                 "unit": setting.metadata["unit"],
-                "allowed": allowed(system, setting),
+                "allowed": allowed(system, setting).removesuffix(f" ({setting.metadata['help']})"),
+                "meaning": setting.metadata["help"],
             }
             for setting in fields(system)
         ],

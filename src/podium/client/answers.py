@@ -9,9 +9,12 @@ class PoolSummary(TypedDict):
 
     name: str  # Its name.
     system: str  # The system that rates it.
-    # The system's parameters by name; `none` where one is switched off.
-    parameters: dict[str, bool | int | float | str | None]
+    parameters: dict[str, bool | int | float | str | None]  # The system's parameters by name; `none` where one is off.
     notice: str | None  # How many players are beyond what the system can rate, and what suits, if any.
+    title: str  # What pages call it; empty where they use its name.
+    contact: str  # Who corrects results: a mail address, or that of a page; or empty.
+    player_word: str  # What one player is called, like rider; empty for player.
+    public: bool  # Whether its pages and reads need no key.
 
 
 class Rerated(TypedDict):
@@ -104,10 +107,13 @@ class EventDetails(TypedDict):
     event_id: str  # The event.
     seq: int  # The number of its submission in the log.
     started_at: datetime  # When it started.
+    title: str | None  # What people call it, where that was sent.
+    url: str | None  # A page about it, where one was sent.
     status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
     reason: str  # Why it is not rated; empty where it is.
     match_id: str | None  # The registered match whose result it is, if any.
     corrected: bool  # Whether its content is another than was submitted.
+    version: str  # Its version, which is its ETag: for the If-Match of a correction.
     entries: list[ResultRow]  # Its content, in the order of its rows.
     changes: list[Change]  # The changes of ratings, in the order of its rows.
 
@@ -205,87 +211,6 @@ class DailyRank(TypedDict):
     day: date  # The day.
     rank: int  # 1 is best; equal ratings share the best of their ranks.
     rating: float  # The rating, in points.
-
-
-class ComparedPlayer(TypedDict):
-    """Where one of two players stands."""
-
-    player: str  # The player's name as it is now.
-    rank: int  # 1 is best; equal ratings share the best of their ranks.
-    players: int  # How many players have a rating.
-    percentile: float  # The share of players who are not rated above, from 0 to 100.
-    rating: float  # The rating, in points.
-    events: int  # Rated events of the player.
-    last_played_at: datetime  # When the player's last rated event started.
-    expected: float  # The expected score against the other, from 0 to 1.
-
-
-class CommonEvent(TypedDict):
-    """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
-
-    event_id: str  # The event.
-    started_at: datetime  # When it started.
-    wins: int  # Heats that the first player won.
-    draws: int  # Heats that were drawn.
-    losses: int  # Heats that the first player lost.
-    delta: float  # The change of the first player's rating by the event, in points.
-    other_delta: float  # The change of the other's.
-
-
-class Comparison(TypedDict):
-    """Two players beside each other."""
-
-    players: list[ComparedPlayer]  # Both, in the order of the request.
-    wins: int  # Heats that the first player won, in the events below.
-    draws: int  # Heats that were drawn.
-    losses: int  # Heats that the first player lost.
-    meetings: list[CommonEvent]  # Their newest common events, newest first.
-
-
-class EntrantChances(TypedDict):
-    """An entrant's chances in a field."""
-
-    player: str  # The entrant.
-    rating: float  # The rating, in points.
-    events: int  # Rated events of the player; 0 of a newcomer.
-    win: float  # The chance to win, from 0 to 1.
-    top: float  # The chance to be among the first, from 0 to 1.
-    mean_rank: float  # The mean of the ranks.
-
-
-class RankChance(TypedDict):
-    """The chance of an entrant to take a rank."""
-
-    player: str  # The entrant.
-    rank: int  # The rank; 1 is best.
-    chance: float  # Its chance, from 0 to 1.
-
-
-class PairChance(TypedDict):
-    """What is expected of two entrants in a heat of their own."""
-
-    player: str  # One.
-    opponent: str  # The other.
-    expected: float  # The expected score of the one, from 0 to 1.
-
-
-class FieldChances(TypedDict):
-    """The chances of a field."""
-
-    entrants: list[EntrantChances]  # The entrants, the likeliest winner first.
-    newcomers: list[str]  # Those who have not played, misspelt names among them.
-    ranks: list[RankChance]  # Every entrant with every rank.
-    pairs: list[PairChance]  # Every entrant with every other.
-
-
-class Match(TypedDict):
-    """Players to play each other."""
-
-    players: list[str]  # Who plays.
-    teams: list[list[str]]  # Sides of equal numbers; a player each where everyone is for himself.
-    spread: float  # The best rating less the worst, in points.
-    quality: float  # 1 where all sides are as likely to win, towards 0 where one surely does.
-    waited_s: float  # Seconds that the first of them has waited.
 
 
 class ShownChange(TypedDict):

@@ -28,10 +28,15 @@ class Call(Generic[Answer]):
     names: Mapping[str, str] = field(default_factory=dict)  # in the path
     body: Any = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def url(self) -> str:
         """Return the path with the names in it."""
         return self.path.format_map({name: quote_name(value) for name, value in self.names.items()})
+
+    def of_version(self, version: str | None) -> "Call[Answer]":
+        """Return the same request, which is refused where what it changes has another version; where None, none is."""
+        return self if version is None else replace(self, headers={"If-Match": f'"{version}"'})
 
     def then(self, change: Callable[[Answer], Other]) -> "Call[Other]":
         """Return the same request, whose answer is changed before it is returned."""

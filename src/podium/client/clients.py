@@ -7,6 +7,8 @@ from typing import Any, Self, TypeVar, get_origin
 
 from podium.client.attempts import DEFAULT_TRIES, Attempts, ClientError
 from podium.client.calls import Call
+from podium.client.careers import CareerRoutes
+from podium.client.insights import InsightRoutes
 from podium.client.moments import encode
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
@@ -15,7 +17,7 @@ from podium.errors import ParameterError, needs_extra
 Answer = TypeVar("Answer")
 
 
-class Client(ReadRoutes, WriteRoutes):
+class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
     """The service at an address, with a key; a context manager, or `close` it.
 
     Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
@@ -77,7 +79,7 @@ class Client(ReadRoutes, WriteRoutes):
         raise attempts.error
 
 
-class AsyncClient(ReadRoutes, WriteRoutes):
+class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
     """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
 
     def __init__(
@@ -151,9 +153,9 @@ def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str
 def request(call: Call[Any]) -> dict[str, Any]:
     """Return a request as httpx2 takes it."""
     parts: dict[str, Any] = {"method": call.method, "url": call.url(), "params": call.params}
-    if call.body is not None:
-        parts |= {"content": encode(call.body), "headers": {"Content-Type": "application/json"}}
-    return parts
+    if call.body is None:
+        return parts | {"headers": dict(call.headers)}
+    return parts | {"content": encode(call.body), "headers": {"Content-Type": "application/json", **call.headers}}
 
 
 def read_answer(call: Call[Answer], answer: Any) -> Answer:

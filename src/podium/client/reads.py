@@ -8,13 +8,10 @@ from podium.client.answers import (
     AlternativeChanges,
     BoardPage,
     BoardRow,
-    Comparison,
     DailyRank,
     EventDetails,
     ExplainedChange,
-    FieldChances,
     LogRecord,
-    Match,
     PlayerDetails,
     PoolSummary,
     RankedPlayer,
@@ -23,6 +20,7 @@ from podium.client.answers import (
     Season,
 )
 from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
+from podium.client.chance_answers import Comparison, FieldChances, Match
 from podium.client.moments import moment_text
 
 
@@ -34,9 +32,18 @@ class ReadRoutes:
         """List every ladder.
 
         Returns:
-            `name, system, parameters, notice` of each.
+            `name, system, parameters, notice, title, contact, player_word, public` of each.
         """
         return json_call("GET", "/pools", list[PoolSummary])
+
+    @route
+    def pool(self, pool: str) -> Call[PoolSummary]:
+        """Show a ladder.
+
+        Returns:
+            It, as `pools` has it.
+        """
+        return json_call("GET", POOL, PoolSummary, pool=pool)
 
     @route
     def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:

@@ -20,9 +20,13 @@ class DryRunOptions(TypedDict, total=False):
 
 
 class CorrectionOptions(DryRunOptions, total=False):
-    """A `reason` for the log, which may be blanked later."""
+    """A `reason` for the log, which may be blanked later; `version` is that of the event as it was read.
+
+    Where the event has another version by now, nothing is done (412). `event` has the version.
+    """
 
     reason: str
+    version: str | None
 
 
 class WriteRoutes:
@@ -30,16 +34,40 @@ class WriteRoutes:
 
     @route
     def create_pool(self, /, name: str, system: str, **parameters: Parameter) -> Call[PoolSummary]:
-        """Open a ladder.
+        """Open a ladder; `describe_pool` gives it a title, and makes it public.
 
         Returns:
-            The pool: `name, system, parameters, notice`.
+            The pool: `name, system, parameters, notice, title, contact, player_word, public`.
 
         Raises:
             ClientError: 409 where there is one, 422 where the system or a parameter does not fit.
         """
         body = {"name": name, "system": system, "parameters": parameters}
         return json_call("POST", "/pools", PoolSummary, body)
+
+    @route
+    def describe_pool(
+        self,
+        pool: str,
+        *,
+        title: str | None = None,
+        contact: str | None = None,
+        player_word: str | None = None,
+        public: bool | None = None,
+    ) -> Call[PoolSummary]:
+        """Change what a ladder says of itself, and who may read it.
+
+        Args:
+            title: what pages call it; here as below, an empty text removes what there was, and None leaves it.
+            contact: who corrects results: a mail address, or that of a page.
+            player_word: what one player is called, like `rider`.
+            public: whether its pages and reads need no key.
+
+        Returns:
+            The pool, as of `create_pool`.
+        """
+        body = {"title": title, "contact": contact, "player_word": player_word, "public": public}
+        return json_call("PATCH", POOL, PoolSummary, body, pool=pool)
 
     @route
     def configure(self, /, pool: str, system: str, **parameters: Parameter) -> Call[int]:
@@ -75,10 +103,11 @@ class WriteRoutes:
             A receipt, as of `submit`.
 
         Raises:
-            ClientError: 404 where there is none, 422 where it does not fit.
+            ClientError: 404 where there is none, 412 where it has another version, 422 where it does not fit.
         """
         event_id = str(event["event_id"])
-        return json_call("PUT", EVENT, Receipt, event, write_params(**options), pool=pool, event_id=event_id)
+        call = json_call("PUT", EVENT, Receipt, event, write_params(**options), pool=pool, event_id=event_id)
+        return call.of_version(options.get("version"))
 
     @route
     def void(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
@@ -88,7 +117,8 @@ class WriteRoutes:
             A receipt, as of `submit`.
         """
         params = write_params(**options)
-        return json_call("POST", f"{EVENT}/void", Receipt, None, params, pool=pool, event_id=event_id)
+        call = json_call("POST", f"{EVENT}/void", Receipt, None, params, pool=pool, event_id=event_id)
+        return call.of_version(options.get("version"))
 
     @route
     def restore(self, pool: str, event_id: str, **options: Unpack[CorrectionOptions]) -> Call[Receipt]:
@@ -98,7 +128,8 @@ class WriteRoutes:
             A receipt, as of `submit`.
         """
         params = write_params(**options)
-        return json_call("POST", f"{EVENT}/restore", Receipt, None, params, pool=pool, event_id=event_id)
+        call = json_call("POST", f"{EVENT}/restore", Receipt, None, params, pool=pool, event_id=event_id)
+        return call.of_version(options.get("version"))
 
     @route
     def register(

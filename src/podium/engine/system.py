@@ -67,6 +67,12 @@ class System:
     unfinished: ClassVar[str] = (  # what a quit or dnf costs
         "It loses to everyone who finished the heat; two who did not finish are not compared."
     )
+    margin: ClassVar[str] = (  # whether it matters by how much one wins
+        "It does not: ahead is ahead, by a hair or by a lap."
+    )
+    stakes: ClassVar[str] = (  # what makes one event count more than another
+        "Every event counts the same, unless it was sent with a weight."
+    )
     takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
     conserves: ClassVar[bool] = False  # the exchange sums to zero
     weight_repeats: ClassVar[bool] = True  # a heat of weight two counts as the heat held twice
@@ -107,6 +113,16 @@ class System:
             return False
         kind = type(self.params())
         return version_of(kind) is kind and are_ours(functions_of(kind))
+
+    @property
+    def label(self) -> str:
+        """The name, with the parameters that are not the default: `elo:k=20`, as a command takes it."""
+        own = [
+            f"{setting.name}={as_setting(getattr(self, setting.name))}"
+            for setting in fields(self)
+            if getattr(self, setting.name) != setting.default
+        ]
+        return f"{self.name}:{','.join(own)}" if own else self.name
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -247,6 +263,11 @@ class System:
             if name not in known:
                 raise ParameterError(unknown_setting(cls, name, list(known)))
         return cls(**{name: parse_value(cls, known[name], value) for name, value in settings.items()})
+
+
+def as_setting(value: Any) -> str:
+    """A parameter's value as a user writes it."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
 
 
 def log_odds(chance: float, other: float) -> float:

@@ -20,10 +20,11 @@ import llvmlite
 import numba
 import numpy as np
 import platformdirs
+from numba.core import event
 from numba.extending import register_jitable
 
 HOME = Path(__file__).parents[1]  # the package
-WITHOUT_KERNELS = ("cli", "reporting", "service", "store", "client")  # rooms that nothing compiled imports
+WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client")  # rooms that nothing compiled imports
 BOUNDS_CHECKED_SUFFIX = (
     "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
 )
@@ -89,6 +90,27 @@ def load_without_blas() -> None:
         importlib.import_module("numba.np.arraymath")
     finally:
         del sys.modules[blas]
+
+
+class FirstCompilation(event.Listener):  # type: ignore[misc]
+    """Calls a function when the process begins to compile for the first time."""
+
+    def __init__(self, announce: Callable[[bool], None]) -> None:
+        self.announce: Callable[[bool], None] | None = announce
+
+    def on_start(self, event: Any) -> None:
+        """A kernel is compiled, since no machine code of it was found on disk."""
+        announce, self.announce = self.announce, None
+        if announce is not None:
+            announce(event.data["dispatcher"].stats.cache_path is not None)
+
+    def on_end(self, event: Any) -> None:
+        """A kernel is compiled."""
+
+
+def announce_compiling(announce: Callable[[bool], None]) -> None:
+    """Call a function once, before the first kernel is compiled, with whether later processes find its machine code."""
+    event.register("numba:compile", FirstCompilation(announce))
 
 
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:

@@ -16,18 +16,30 @@ from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought
+from podium.notebook import counted, table_html
 from podium.probability.ranks import field_strength, rank_distribution
 
+SHOWN_ENTRANTS = 3  # in a line
 MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Forecast:
     """The chances of a field."""
 
     entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
     ranks: pl.DataFrame  # player, rank, chance: one row for each of both
     pairs: pl.DataFrame  # player, opponent, expected: the expected score in a heat of two
+
+    def __repr__(self) -> str:
+        chances = [f"{name} {win:.1%}" for name, win in self.entrants.select("player", "win").iter_rows()]
+        others = len(chances) - SHOWN_ENTRANTS
+        shown = chances if others <= 0 else [*chances[:SHOWN_ENTRANTS], f"{others} more"]
+        return f"Forecast({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        """The entrants, as a notebook shows them."""
+        return table_html(f"Forecast of {counted(self.entrants.height, 'entrant')}", self.entrants)
 
 
 def forecast(system: System, players: Sequence[str], states: Sequence[Any], top: int) -> Forecast:
@@ -81,6 +93,13 @@ def forecast(system: System, players: Sequence[str], states: Sequence[Any], top:
         if i != j
     ]
     return Forecast(entrants, ranks, pl.DataFrame(pairs, schema=["player", "opponent", "expected"], orient="row"))
+
+
+def expected_score(system: System, first: Any, second: Any) -> float:
+    """The expected score of one state against another, between 0 and 1."""
+    params = system.params()
+    entering_states = [enter(params, state, PRESENT) for state in (first, second)]
+    return float(expect(params, *entering_states))
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:

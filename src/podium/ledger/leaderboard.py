@@ -34,6 +34,29 @@ class Eligibility:
     pool: str | None = None
 
 
+def eligibility(
+    system: System,
+    *,
+    min_events: int | None,
+    max_deviation: float | None,
+    active_within: str | float | timedelta | None,
+    top: int | None,
+    pool: str | None,
+) -> Eligibility:
+    """The rules as callers give them; the system's own where `min_events` is None.
+
+    Raises:
+        ParameterError: `active_within` is no span of time.
+    """
+    return Eligibility(
+        min_events=system.min_events if min_events is None else min_events,
+        max_deviation=max_deviation,
+        active_within=None if active_within is None else span(active_within),
+        top=top,
+        pool=pool,
+    )
+
+
 def ratings(system: System, players: pl.DataFrame, states: States, *, whole: bool = False) -> pl.DataFrame:
     """Every player's rating after the last event, sorted by pool and rank; equal ratings share a rank.
 

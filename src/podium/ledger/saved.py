@@ -14,7 +14,7 @@ from podium.engine.encoding import Events
 from podium.engine.idle import NEVER
 from podium.engine.periods import EVENT, numbers_at
 from podium.engine.replay import States, newcomers
-from podium.engine.system import System
+from podium.engine.system import System, as_setting
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
@@ -143,11 +143,6 @@ def refuse_other(
             )
     if saved_period != period:
         raise ParameterError(f"{name} was rated with the period {saved_period}, not {period}: go on with the same")
-
-
-def as_setting(value: Any) -> str:
-    """A parameter's value as a user writes it."""
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def packed_columns(system: System) -> list[str]:

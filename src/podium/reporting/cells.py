@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+SMALL = 2.0  # numbers below it are read to four decimals
+
 
 def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
     """A value as people read it; nothing where there is none.
@@ -20,9 +22,28 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
         return "yes" if value else ""
     if isinstance(value, float):
         return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
+    if isinstance(value, list):
+        return ", ".join(cell(each, decimals, instants) for each in value)
     if hasattr(value, "strftime"):
         return str(value.strftime(instants))
     return str(value)
+
+
+def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
+    """The values of a column as people read them, all numbers to as many decimals.
+
+    Args:
+        series: the column.
+        instants: how dates and times are written, as for `strftime`.
+
+    Returns:
+        A text for each; four decimals where all numbers are below 2, as chances and losses are, and else two.
+    """
+    if not series.dtype.is_float():
+        return [cell(value, instants=instants) for value in series.to_list()]
+    largest = series.filter(series.is_finite()).abs().max()
+    decimals = 4 if largest is None or float(str(largest)) < SMALL else 2
+    return ["" if value is None else f"{value:,.{decimals}f}" for value in series.to_list()]
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":

@@ -1,120 +1,207 @@
-"""One self-contained page about a league: who stands where, how ratings moved, and whether the system fits."""
+"""One self-contained page about a league: every pool's board, its players with their reasons, and how well it predicts.
 
-from dataclasses import dataclass, fields
+It loads nothing and needs no script; the one it has finds players by name. Needs the extra `charts`.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from inspect import getdoc
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
-from podium.analysis.audit import audit
-from podium.analysis.evaluation import evaluate
-from podium.errors import needs_extra
+from podium import __version__
+from podium.pages.environment import create_environment
+from podium.pages.numbers import counted
+from podium.pages.settings import Setting, settings
+from podium.pages.static_files import static_content, without_spaces
 from podium.rated import Rated
-from podium.reporting import charts
-from podium.reporting.cells import cell
-from podium.reporting.curves import CURVES
-from podium.systems import find
+from podium.reporting.fit import Fit, fit
+from podium.reporting.players import PlayerSection, Reason, player_section
+from podium.reporting.standings import Board, board, ranked, with_places
+from podium.results.columns import DEFAULTS
 
-LEADERS, BOARD = 8, 25
-SCORES = ("system", "events", "pairs", "log_loss", "brier", "accuracy", "calibration_error", "kendall_tau")
-BOARD_COLUMNS = ("rank", "player", "rating", "deviation", "peak", "events", "last_event_id", "last_played_at")
+MOST_SECTIONS = 300  # players of all pools together
+MOST_ROWS = 5_000  # of all boards together
+RECENT = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page: a table, a picture, or both."""
+class PoolReport:
+    """A pool of the league."""
+
+    anchor: str
+    title: str
+    sizes: str  # how many events and players
+    board: Board
+    sections: tuple[PlayerSection, ...]
+    sections_words: str  # whose sections there are, where not everybody has one
+    surprise: tuple[str, Reason] | None  # the player of the greatest among those that are explained
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The page."""
 
     title: str
-    note: str = ""
-    table: pl.DataFrame | None = None
-    svg: str = ""
-
-    @property
-    def header(self) -> list[tuple[str, bool]]:
-        """The columns' names, and whether each holds numbers."""
-        return (
-            [] if self.table is None else [(n.replace("_", " "), k.is_numeric()) for n, k in self.table.schema.items()]
-        )
-
-    @property
-    def rows(self) -> list[list[tuple[str, bool]]]:
-        """The cells as people read them."""
-        if self.table is None:
-            return []
-        numeric = [kind.is_numeric() for kind in self.table.dtypes]
-        return [
-            [(cell(v, decimals=1, instants="%Y-%m-%d"), n) for v, n in zip(row, numeric, strict=True)]
-            for row in self.table.iter_rows()
-        ]
+    summary: str
+    written: date
+    version: str
+    digits: int
+    pools: tuple[PoolReport, ...]
+    fit: Fit | None
+    settings: tuple[Setting, ...]
+    system: str
+    source: str
+    style: Markup
+    script: Markup
+    policy: str  # what a browser may load and run: the style and the script above, and nothing else
+    icon: str
 
 
-def report(rated: Rated, pool: str | None = None) -> str:
-    """The page as HTML that needs no network and runs no script.
+def report(rated: Rated, pool: str | None = None, *, title: str | None = None, written: date | None = None) -> str:
+    """The page as HTML that needs no network and no script.
 
     Args:
-        pool: the pool that the pictures are of; the one with most events where None.
+        rated: what it is about.
+        pool: the only pool it tells of; all where None.
+        title: its heading; what was rated where None.
+        written: its date; today where None.
+
+    Returns:
+        The text of one file.
 
     Raises:
         UnknownError: no such pool, or nothing rated to report on.
-        MissingExtraError: the extra `charts` is not installed.
     """
-    page = template()
-    shown = rated.pool(pool)
-    board = rated.leaderboard(pool=shown)
-    history = rated.history.filter(pl.col("pool") == shown)
-    ratings = rated.ratings.filter(pl.col("pool") == shown)
-    leaders = board["player"].head(LEADERS).to_list()
-    systems = [rated.system] if rated.system.name == "elo" else [rated.system, find("elo")()]
-    judged = evaluate(rated.results, systems, period=rated.period)
-    points = audit(rated)
-    curves = [kind for kind, each in CURVES.items() if each.system == rated.system.name]
-    svg = charts.as_svg
-    sections = [
-        Section(
-            f"Leaderboard of {shown}", table=board.select(n for n in BOARD_COLUMNS if n in board.columns).head(BOARD)
-        ),
-        Section("Rating histories", svg=svg(charts.rating_histories(history, leaders, "The leaders"))),
-        Section("Distribution", svg=svg(charts.distribution(ratings, f"{ratings.height} players"))),
-        Section(
-            "Prediction",
-            "Every event is predicted before it is learnt; lower log loss is better.",
-            judged.scores.select(SCORES),
-            svg(charts.calibration(judged.reliability, "Calibration")),
-        ),
-        Section("Points in circulation", svg=svg(charts.circulation(points.months, "Points by month"))),
-        *(Section(CURVES[kind].title, svg=svg(charts.published_curve(kind, rated.system))) for kind in curves),
-        Section("Parameters", table=parameters(rated)),
-    ]
-    return str(page.render(title=title(rated), summary=summary(rated), sections=sections))
+    template = create_environment("podium.reporting").get_template("report.html")
+    return str(template.render(page=report_page(rated, pool, title, written or datetime.now(UTC).date()))).lstrip()
 
 
-def template() -> Any:
-    """The page's template, every text in it escaped."""
-    with needs_extra("charts", "a report"):
-        import jinja2  # noqa: PLC0415  (an extra)
-    loader = jinja2.PackageLoader("podium", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(
-        "report.html"
+def report_page(rated: Rated, pool: str | None, title: str | None, written: date) -> Report:
+    """What the page shows."""
+    rated.pool(pool)  # there is something to report on
+    history = with_places(rated)
+    names = [pool] if pool is not None else rated.ratings["pool"].unique(maintain_order=True).to_list()
+    standings = {name: ranked(rated.ratings.filter(pl.col("pool") == name)) for name in names}
+    chosen = players_with_sections(standings)
+    rows = most_each([each.height for each in standings.values()], MOST_ROWS)
+    style, script, icon = (
+        own_file("report.css", static_content("podium.css").decode()),
+        own_file("report.js"),
+        base64.b64encode(static_content("mark.svg")).decode(),
+    )
+    return Report(
+        title=title or f"{Path(rated.results.source).name}, rated by {rated.system.title}",
+        summary=(getdoc(type(rated.system)) or "").partition("\n")[0],
+        written=written,
+        version=__version__,
+        digits=rated.system.digits,
+        pools=tuple(
+            pool_report(
+                rated, name, history.filter(pl.col("pool") == name), standings[name], chosen[name], rows, number
+            )
+            for number, name in enumerate(names, start=1)
+        ),
+        fit=fit(rated),
+        settings=settings(rated.system),
+        system=rated.system.title,
+        source=rated.system.source,
+        style=Markup(style),  # noqa: S704  (Podium's own)
+        script=Markup(script),  # noqa: S704
+        policy=(
+            f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; img-src data:;"
+            " base-uri 'none'; form-action 'none'"
+        ),
+        icon=icon,
     )
 
 
-def title(rated: Rated) -> str:
-    """What the page is about."""
-    return f"{rated.results.source}, rated with {rated.system.title}"
+@cache
+def own_file(name: str, before: str = "") -> str:
+    """A file beside the template, after what comes before it, as it stands in the page."""
+    text = files("podium.reporting").joinpath("templates", name).read_text(encoding="utf-8")
+    return before + (without_spaces(text) if name.endswith(".css") else text.strip())
 
 
-def summary(rated: Rated) -> str:
-    """The page in a sentence."""
-    events, players = rated.history["event_id"].n_unique(), rated.ratings.height
-    names = ", ".join(each.name for each in rated.events.pools)
-    return f"{events:,} rated events, {players:,} ratings, pools: {names}. System: {rated.system.source}."
+def digest(text: str) -> str:
+    """The hash by which a policy allows a style or a script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def parameters(rated: Rated) -> pl.DataFrame:
-    """The system's parameters and what they mean."""
-    return pl.DataFrame(
-        [
-            {"name": each.name, "value": str(getattr(rated.system, each.name)), "meaning": each.metadata["help"]}
-            for each in fields(rated.system)
-        ],
-        schema={"name": pl.String, "value": pl.String, "meaning": pl.String},
+def players_with_sections(standings: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Who has a section: everybody, or the best of those who played in the last year, of all pools alike."""
+    if sum(each.height for each in standings.values()) <= MOST_SECTIONS:
+        return standings
+    recent = {name: played_recently(each) for name, each in standings.items()}
+    most = most_each([each.height for each in recent.values()], MOST_SECTIONS)
+    return {name: each.head(most) for name, each in recent.items()}
+
+
+def most_each(heights: list[int], most: int) -> int:
+    """How many rows each table may have, so that all of them together have at most so many."""
+    return max(k for k in range(most + 1) if sum(min(k, height) for height in heights) <= most)
+
+
+def played_recently(players: pl.DataFrame) -> pl.DataFrame:
+    """The players of a pool who played within a year of its newest event; all where there are no dates."""
+    newest = players["last_played_at"].max()
+    return players.filter(pl.col("last_played_at") >= newest - RECENT) if isinstance(newest, datetime) else players
+
+
+def pool_report(
+    rated: Rated,
+    name: str,
+    history: pl.DataFrame,
+    standings: pl.DataFrame,
+    chosen: pl.DataFrame,
+    most: int,
+    number: int,
+) -> PoolReport:
+    """What the page tells of a pool.
+
+    Args:
+        history: of the pool, as `standings.with_places` gives it.
+        standings: its players, ranked.
+        chosen: those who have a section.
+        most: rows of the board.
+        number: of the pool, from 1.
+    """
+    sections = tuple(player_sections(rated, history, standings, chosen, number))
+    anchors = {each.player: each.anchor for each in sections}
+    newest = {each.player: each.reasons[0].anchor for each in sections if each.reasons}
+    explained = [(each.player, reason) for each in sections for reason in each.reasons]
+    greatest = max(explained, key=lambda each: (each[1].is_against_result, abs(each[1].change)), default=None)
+    words = ""
+    if chosen.height < standings.height:
+        who = "of those who played in the last year" if standings["last_played_at"].count() else "of all"
+        words = f"{chosen.height:,} of {counted(standings.height, 'player')}: the best {who}."
+    return PoolReport(
+        anchor=f"pool-{number}",
+        title="Leaderboard" if name == DEFAULTS["pool"] else name,
+        sizes=f"{counted(history['event_id'].n_unique(), 'event')}, {counted(standings.height, 'player')}",
+        board=board(rated, name, history, most, anchors, newest),
+        sections=sections,
+        sections_words=words,
+        surprise=greatest,
     )
+
+
+def player_sections(
+    rated: Rated, history: pl.DataFrame, standings: pl.DataFrame, chosen: pl.DataFrame, number: int
+) -> Iterator[PlayerSection]:
+    """The sections of a pool's players; see `pool_report`."""
+    own = history.filter(pl.col("player").is_in(chosen["player"].implode()))
+    careers: dict[Any, pl.DataFrame] = own.partition_by("player", as_dict=True, maintain_order=True)
+    settled = standings["rating"].filter(~standings["provisional"])
+    for k, standing in enumerate(chosen.iter_rows(named=True), start=1):
+        career = careers.get((standing["player"],), history.clear())
+        would_be = 1 + int((settled > standing["rating"]).sum())
+        yield player_section(rated, standing, career, f"player-{number}-{k}", settled=settled.len(), would_be=would_be)

@@ -181,6 +181,23 @@ COLUMNS: tuple[Column, ...] = (
         "How many times each comparison of the event counts: 2 for a final that counts double; one an event.",
         "2",
     ),
+    Column(
+        "title",
+        "text",
+        "",
+        "pages show the event_id",
+        "What people call the event. On one row of it or on all; one an event. No rating depends on it.",
+        "Hungarian Grand Prix",
+    ),
+    Column(
+        "url",
+        "text",
+        "",
+        "no link",
+        "A page about the event: a video, a thread. With http or https, up to 2,000 characters; one an event, as the "
+        "title.",
+        "https://example.org/race-17",
+    ),
 )
 
 STATUSES: tuple[Status, ...] = (

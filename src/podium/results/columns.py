@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault
-from podium.results.names import normalise, normalise_column
+from podium.results.names import SPACES, is_page_address, normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
-TEXTS = ("event_id", "pool", "mode", "heat", "player", "team")
+TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "title", "url")
+FOR_PAGES = ("title", "url")  # of an event: on any of its rows; no rating depends on them
+LONGEST_URL = 2_000  # characters
 POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
 MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings beyond all bounds
@@ -39,6 +41,8 @@ ALL = (
     "ranked",
     "handicap",
     "weight",
+    "title",
+    "url",
 )
 DEFAULTS = {"pool": "default", "status": "finished"}
 SYNONYMS = {
@@ -125,6 +129,8 @@ def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
         series = series.cast(pl.String)
     if series.dtype == pl.String and (series == "").any():
         series = series.replace("", None)
+    if series.name == "url":
+        return Cells(*addresses(series))
     if series.name in TEXTS:
         return names(series, known)
     if series.name in NUMBERS:
@@ -166,6 +172,21 @@ def names(series: pl.Series, known: Known) -> Cells:
     if settled is column or settled.equals(column, null_equal=True):
         return Cells(settled, faults)
     return Cells(settled, faults, column)
+
+
+def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
+    """Addresses of pages."""
+    column, faults = text(series)
+    if faults:
+        return column, faults
+    column = column.str.strip_chars(SPACES).replace("", None)
+    too_long = (column.str.len_chars() > LONGEST_URL).fill_null(value=False)
+    wrong = [each for each in column.filter(~too_long).drop_nulls().unique().to_list() if not is_page_address(each)]
+    remedy = "is no address of a page; write it whole, as https://example.org/race-17, without blanks"
+    faults += faults_at(column, column.is_in(wrong).fill_null(value=False), remedy) if wrong else []
+    if too_long.any():
+        faults += faults_at(column, too_long, f"is too long; an address has up to {LONGEST_URL:,} characters")
+    return column, faults
 
 
 def nearly_one_id(column: pl.Series, settled: pl.Series) -> list[Fault]:

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault
-from podium.results.hashing import runs, surely_distinct
+from podium.results.columns import FOR_PAGES
+from podium.results.hashing import factorize, surely_distinct
 
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
@@ -39,33 +40,27 @@ def with_ids(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_row_index("row", 1).hstack([event.alias("event"), unit.alias("unit")])
 
 
-def factorize(texts: pl.Series) -> pl.Series:
-    """A whole number for each different text; quick where equal texts stand together."""
-    number, starts = runs(texts)
-    if surely_distinct(texts, starts):
-        return pl.Series(number)
-    heads = texts[starts]
-    return pl.Series(heads.cast(pl.Enum(heads.unique())).to_physical().to_numpy().astype(np.int64)[number])
-
-
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
-    """An event has one start, one sequence, one pool and one weight."""
-    for column in ("started_at", "sequence", "pool", "weight"):
+    """An event has one start, one sequence, one pool and one weight, and at most one title and one address."""
+    for column in ("started_at", "sequence", "pool", "weight", *FOR_PAGES):
         if column not in table.columns or table[column].n_unique() == 1:
             continue
-        step = np.diff(table["event"].to_numpy())
-        if (step >= 0).all():  # each event's rows stand together
-            values = table[column].to_physical()
-            if not ((values[1:] != values[:-1]).to_numpy() & (step == 0)).any():
-                continue
-        elif table.select("event", column).unique().height == table["event"].n_unique():
-            continue
-        first = pl.col(column).first().over("event")
-        differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
-        for row, event, value, other in differing.select("row", "event_id", column, "first").head(21).iter_rows():
-            yield Fault(
-                row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one"
-            )
+        yield from differing_values(table.drop_nulls(column), column)
+
+
+def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
+    """The rows whose value is not that of an earlier one of their event."""
+    step = np.diff(table["event"].to_numpy())
+    if (step >= 0).all():  # each event's rows stand together
+        values = table[column].to_physical()
+        if not ((values[1:] != values[:-1]).to_numpy() & (step == 0)).any():
+            return
+    elif table.select("event", column).unique().height == table["event"].n_unique():
+        return
+    first = pl.col(column).first().over("event")
+    differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
+    for row, event, value, other in differing.select("row", "event_id", column, "first").head(21).iter_rows():
+        yield Fault(row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one")
 
 
 def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:

@@ -1,13 +1,18 @@
 """Heats: their order, the overall result of a match where a system compares by it, and quits that carry over."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from podium.kernels.decimal_sums import decimal_sums
+from podium.results.hashing import factorize
 
 OVERALL = "overall"
 PAIR = ("event_id", "player")
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def heat_codes(heats: pl.Series) -> npt.NDArray[np.int64]:
@@ -61,64 +66,91 @@ def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([played, missing], how="diagonal").drop("_heat", "_quit")
 
 
-def overall_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """A row an entrant with the overall result of each event of several heats that has none of its own.
+class Overall(NamedTuple):
+    """The overall results that follow from the heats of events which have none of their own."""
+
+    entrant: Integers  # (rows) which entrant's row it is; -1 in any other event
+    first: Integers  # (entrants) the first row
+    event: Integers  # (entrants) a number of the event
+    finished: npt.NDArray[np.bool_]  # (entrants) so the columns below
+    score: Floats  # NaN where the event has none
+    time_s: Floats  # NaN where it has, and for those who did not finish
+
+
+def overall_results(frame: pl.DataFrame) -> Overall:
+    """The overall result of each entrant of each event of several heats that has none of its own.
 
     By the sum of the heats' scores, a missing or quit heat scoring 0; in an event without scores by the sum
     of the times of those who finished every heat, the others losing to them. An event with neither has none,
     nor one that nobody finished.
     """
-    heats = pl.col("heat").fill_null("")
-    events = frame.group_by("event_id", maintain_order=True).agg(
-        heats.n_unique().alias("_heats"),
-        (pl.col("heat") == OVERALL).any().fill_null(value=False).alias("_has_overall"),
-        _all_known(frame, "score").alias("_scored"),
-        _all_known(frame, "time_s").alias("_timed"),
-        (pl.col("status") == "finished").any().alias("_decided"),
+    event, player = (factorize(frame[name]).to_numpy() for name in PAIR)
+    names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
+    heat = factorize(names).to_numpy()
+    finished = (frame["status"] == "finished").to_numpy()
+    score, time_s = (number_column(frame, name) for name in ("score", "time_s"))
+    events = int(event.max(initial=-1)) + 1
+
+    def has_any(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return np.bincount(event[rows], minlength=events) > 0
+
+    span = int(heat.max(initial=0)) + 1
+    heats = np.bincount(np.unique(event * span + heat) // span, minlength=events)
+    scored, timed = (~has_any(finished & np.isnan(column)) for column in (score, time_s))
+    has_overall = has_any((names == OVERALL).to_numpy())
+    derived = (heats > 1) & ~has_overall & has_any(finished) & (scored | timed)
+    rows = np.flatnonzero(derived[event])
+    pairs = event[rows] * (int(player.max(initial=0)) + 1) + player[rows]
+    _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+    entrant = np.argsort(np.argsort(first))[number]  # in the order of the rows
+    first = rows[np.sort(first)]
+    by_entrant = np.argsort(entrant, kind="stable")
+    points = np.nan_to_num(np.where(finished, score, 0.0), nan=0.0)[rows][by_entrant]
+    times = time_s[rows][by_entrant]
+    counts, timed_counts, finishes = (
+        np.bincount(entrant[chosen], minlength=first.size)
+        for chosen in (slice(None), ~np.isnan(time_s[rows]), finished[rows])
     )
-    known = pl.col("_decided") & (pl.col("_scored") | pl.col("_timed"))
-    without_overall = events.filter((pl.col("_heats") > 1) & ~pl.col("_has_overall") & known)
-    shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
-    finished = pl.col("status") == "finished"
-    score = pl.when(finished).then(_column(frame, "score")).otherwise(0.0).fill_null(0.0)
-    time_s = _column(frame, "time_s").drop_nulls()
-    all_heats = finished.sum() == pl.col("_heats").first()
-    entrants = (
-        frame.join(without_overall, on="event_id", maintain_order="left")
-        .group_by(*PAIR, maintain_order=True)
-        .agg(
-            pl.col("row").min(),
-            *(pl.col(name).first() for name in shared),
-            score.alias("_scores"),
-            time_s.alias("_times"),
-            pl.col("_scored").first(),
-            all_heats.alias("_whole"),
-            pl.when(pl.col("_scored").first() | all_heats)
-            .then(pl.lit("finished"))
-            .otherwise(pl.lit("dnf"))
-            .alias("status"),
-        )
-        .with_columns(heat=pl.lit(OVERALL))
+    by_score = scored[event[first]]
+    done = by_score | (finishes == heats[event[first]])
+    of_row = np.full(frame.height, -1)
+    of_row[rows] = entrant
+    return Overall(
+        of_row,
+        first,
+        event[first],
+        done,
+        np.where(by_score, decimal_sums(points, counts), np.nan),
+        np.where(~by_score & done, decimal_sums(times[~np.isnan(times)], timed_counts), np.nan),
     )
-    scored, timed = pl.col("_scored"), ~pl.col("_scored") & pl.col("_whole")
-    return entrants.with_columns(
-        score=pl.when(scored).then(_sums(entrants["_scores"])), time_s=pl.when(timed).then(_sums(entrants["_times"]))
-    ).drop("_scores", "_times", "_scored", "_whole")
 
 
-def _sums(lists: pl.Series) -> pl.Series:
-    """The sum of each list of numbers, whatever their order."""
-    sizes = lists.list.len().to_numpy().astype(np.int64)
-    parts = lists.explode().drop_nulls().to_numpy().astype(np.float64)
-    return pl.Series(decimal_sums(parts, sizes), dtype=pl.Float64)
-
-
-def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
-    return pl.col(name) if name in frame.columns else pl.lit(None, pl.Float64)
-
-
-def _all_known(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Whether every finisher of a heat or an event has a value in this column."""
+def number_column(frame: pl.DataFrame, name: str) -> Floats:
+    """A column as floats, NaN where it is empty or absent."""
     if name not in frame.columns:
-        return pl.lit(value=False).first()
-    return (pl.col(name).is_not_null() | (pl.col("status") != "finished")).all()
+        return np.full(frame.height, np.nan)
+    return frame[name].to_numpy().astype(np.float64)
+
+
+def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:
+    """A row for each overall result that follows from the heats.
+
+    Args:
+        overall: as `overall_results` has them; found where None.
+    """
+    found = overall_results(frame) if overall is None else overall
+    shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
+    row = frame["row"].to_numpy()
+    earliest = row[found.first].copy()
+    rows = np.flatnonzero(found.entrant >= 0)
+    np.minimum.at(earliest, found.entrant[rows], row[rows])
+    finished = pl.Series("status", found.finished)
+    return frame[found.first].select(
+        *PAIR,
+        pl.Series("row", earliest),
+        *shared,
+        pl.when(finished).then(pl.lit("finished")).otherwise(pl.lit("dnf")).alias("status"),
+        pl.lit(OVERALL).alias("heat"),
+        pl.Series("score", found.score).fill_nan(None),
+        pl.Series("time_s", found.time_s).fill_nan(None),
+    )

@@ -28,3 +28,15 @@ def runs(texts: pl.Series) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
     starts = np.concatenate([np.zeros(min(texts.len(), 1), np.int64), np.flatnonzero(changed) + 1])
     lengths = np.diff(starts, append=texts.len())
     return np.repeat(np.arange(starts.size), lengths), starts
+
+
+def factorize(texts: pl.Series) -> pl.Series:
+    """A whole number for each different text; quick where equal texts stand together."""
+    if texts.len() <= SMALL_TABLE_ROWS:
+        numbers: dict[str, int] = {}
+        return pl.Series([numbers.setdefault(text, len(numbers)) for text in texts.to_list()], dtype=pl.Int64)
+    number, starts = runs(texts)
+    if surely_distinct(texts, starts):
+        return pl.Series(number)
+    heads = texts[starts]
+    return pl.Series(heads.cast(pl.Enum(heads.unique())).to_physical().to_numpy().astype(np.int64)[number])

@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from podium.results.names import shown
 
 Table = dict[int, str]
+STROKED = str.maketrans(  # letters that Unicode does not take apart, by those that people type instead
+    {"æ": "ae", "ð": "d", "đ": "d", "ħ": "h", "ł": "l", "ø": "o", "œ": "oe", "þ": "th", "ŧ": "t"}
+    | {"\N{LATIN SMALL LETTER DOTLESS I}": "i"}
+)
 
 
 @functools.cache
@@ -59,6 +63,11 @@ def fold(name: str) -> str:
         return name.lower()
     spread = unicodedata.normalize("NFKD", name.casefold())
     return "".join(each for each in spread if not unicodedata.combining(each))
+
+
+def search_key(name: str) -> str:
+    """What a name is searched by: without case, accents and strokes, of letters in other forms, too."""
+    return fold(fold(name)).translate(STROKED)
 
 
 def skeleton(name: str) -> str:

@@ -9,6 +9,7 @@ within emoji. What a name says is nobody's business: markup and statements are t
 import functools
 import unicodedata
 from typing import Any
+from urllib.parse import urlsplit
 
 import polars as pl
 
@@ -44,6 +45,7 @@ WORDS = {
     "joiner": "has a joiner where no script and no emoji joins",
     "invisible": "has a character that nobody sees",
 }
+UNSEEN = ("C", "Z")  # general categories: controls, direction controls, what is unassigned; spaces of all kinds
 EMPTY = r"^[\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*$"
 
 
@@ -79,6 +81,18 @@ def refusal(name: str) -> str:
     if empty.match(name):
         return f"shows nothing{f' (U+{ord(name[0]):04X})' if name else ''}; a name has something to see"
     return ""
+
+
+def is_page_address(text: str) -> bool:
+    """Whether a text is the address of a page, with http or https, and nothing in it that nobody sees."""
+    if any(unicodedata.category(each)[0] in UNSEEN for each in text):
+        return False
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and parts.username is None
 
 
 def admit(name: str, what: str = "name") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.notebook import counted, table_html
 from podium.results.columns import ALL, REQUIRED, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.delimited import DELIMITERS, from_csv
@@ -21,7 +22,7 @@ STDIN = "-"
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Results:
     """A checked results table, rows in the order of the file.
 
@@ -34,6 +35,15 @@ class Results:
     source: str
     sent: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        events, players = (self.frame[name].n_unique() for name in ("event_id", "player"))
+        sizes = counted(self.frame.height, "row"), counted(events, "event"), counted(players, "player")
+        return f"Results({self.source}: {', '.join(sizes)})"
+
+    def _repr_html_(self) -> str:
+        """The table, as a notebook shows it."""
+        return table_html(repr(self), self.frame)
 
 
 def read_results(source: Any, *, name: str | None = None, known: Known = none_known) -> Results:

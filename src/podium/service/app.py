@@ -7,7 +7,8 @@ from typing import Any, TextIO
 from fastapi import FastAPI
 
 from podium import __version__
-from podium.service.api import exports, reads, status, streams, submit, writes
+from podium.service.admin.routes import admin_routes
+from podium.service.api import exports, insights, reads, status, streams, submit, writes
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
@@ -22,13 +23,21 @@ from podium.service.http.requests import RequestMiddleware
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
+from podium.service.visits.sessions import Sessions
+from podium.service.visits.visibility import Visibility
+from podium.service.web.front.texts import FrontPages
+from podium.service.web.problems import with_pages
+from podium.service.web.routes import page_routes
+from podium.service.web.rules.page import RulesPages
 from podium.store import Store
+from podium.store.insights.version_cache import VersionCache
 
+MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
-Every request but `/`, `/healthz`, `/readyz` and those for this page takes a key, as `Authorization: Bearer KEY`. Errors
-are problem+json (RFC 9457) and name the field. A result may be sent several times: its `event_id` counts once. Every
-answer has an `X-Request-Id`, the sender's where there was one, which stands in the service's log.
+Requests take a key, as `Authorization: Bearer KEY`; `/healthz`, `/readyz`, this page and reads of a public ladder need
+none. Errors are problem+json (RFC 9457) and name the field. A result may be sent several times: its `event_id` counts
+once. Every answer has an `X-Request-Id`, the sender's where there was one, which stands in the service's log.
 """
 
 
@@ -75,7 +84,7 @@ def create_app(
         docs_url=None,  # the framework's needs a script from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        exception_handlers=ERROR_HANDLERS,
+        exception_handlers=with_pages(ERROR_HANDLERS),
     )
     threads, metrics = Threads(), Metrics()
     log = None if request_log is None else RequestLog(request_log)
@@ -83,13 +92,21 @@ def create_app(
     app.state.threads = threads
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
+    app.state.sessions = Sessions(store, threads)
+    app.state.visibility = Visibility(store, threads)
+    app.state.pictures = VersionCache(most=MOST_PICTURES)
     app.state.intake = Intake(store, threads)
     app.state.watchers = Watchers(store, threads)
     app.state.board_cache = BoardCache(store)
+    app.state.front_pages = FrontPages(store)
+    app.state.rules_pages = RulesPages(store)
     store.observe_write = metrics.observe_write
     metrics.add_gauge("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    for module in (writes, reads, streams, exports, status, submit):  # flat: FastAPI searches an included router slower
+    modules = writes, reads, insights, streams, exports, status, submit
+    for module in modules:  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
+    app.router.routes.extend(admin_routes())
+    app.router.routes.extend(page_routes())  # last: a pool may be called anything
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)

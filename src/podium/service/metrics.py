@@ -1,9 +1,11 @@
 """Metrics for Prometheus: requests, results, and how the service keeps up with them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
+
+from podium.store.write.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)
@@ -64,6 +66,12 @@ class Metrics:
         """Time a transaction that wrote to a pool."""
         self.lock_wait.labels(pool).observe(waited_s)
         self.write.labels(pool).observe(held_s)
+
+    def count_receipts(self, pool: str, receipts: Sequence[Receipt]) -> None:
+        """Count what became of events that were sent."""
+        for each in receipts:
+            self.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
+        self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
     def add_gauge(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
         """Add a figure of each pool that is read when the metrics are."""

@@ -76,3 +76,9 @@ def server_config(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[
 def run(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
     """Serve until a signal ends it."""
     Server(server_config(app, host, port, trusted_proxies)).run()
+
+
+def run_on(app: FastAPI, listener: socket.socket) -> None:
+    """Serve until a signal ends it, on a socket that is bound already."""
+    host, port = listener.getsockname()[:2]
+    Server(server_config(app, host, port, ())).run([listener])

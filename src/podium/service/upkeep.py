@@ -18,12 +18,18 @@ from podium.store.sql.timestamps import DAY_US
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
-DAILY_RANKS, KEYS, LEFT_OVERS, FILES = "daily ranks", "keys", "left-overs", "files"  # tasks, as the metrics name them
+DAILY_RANKS, FACTS, KEYS, LEFT_OVERS, FILES = (
+    "daily ranks",
+    "facts",
+    "keys",
+    "left-overs",
+    "files",
+)  # as metrics have it
 LOGGER = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Stores the ranks of 00:00 UTC, revokes keys that have expired, and stores when keys were used."""
+    """Stores the ranks of 00:00 UTC and facts, revokes keys that have expired, and stores when keys were used."""
 
     def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
@@ -61,6 +67,7 @@ class Upkeep:
             with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
                 await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
             await asyncio.sleep(CHECK_INTERVAL_S)
+            await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
 
     async def _store_ranks(self) -> None:
         """Store the ranks that are due, of each pool."""
@@ -75,6 +82,15 @@ class Upkeep:
         days = self._store.snapshot_days(pool)
         if days:
             self._newest_days[pool] = days[-1]
+
+    async def _keep_facts(self) -> None:
+        """Work out what pools' histories show, of each that has ranks and that it is due of."""
+        with self._log_failure(FACTS):
+            names = [pool.name for pool in await run_in(self._threads.keeping, self._store.pools)]
+            for pool in filter(self._newest_days.__contains__, names):
+                with self._log_failure(FACTS):
+                    if await run_in(self._threads.keeping, self._store.keep_facts, pool):
+                        LOGGER.info("pool %s: worked out what its history shows", pool)
 
     async def _store_last_uses(self) -> None:
         with self._log_failure(KEYS):

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
@@ -18,11 +18,13 @@ from podium.store.sql.schema import api_key, pools
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
+FINGERPRINT_CHARACTERS = 24
 REACH = re.compile(r"([0-9]{1,6})([dhm])")
 REACH_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 HAS_EXPIRED = api_key.c.expires_at <= sa.bindparam("now")
 IS_VALID = sa.and_(~api_key.c.revoked, sa.or_(api_key.c.expires_at.is_(None), ~HAS_EXPIRED))
 SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest"), IS_VALID)
+SELECT_NUMBERED = sa.select(api_key).where(api_key.c.id == sa.bindparam("number"), IS_VALID)
 SELECT_VALID = sa.select(api_key.c.id).where(among(api_key.c.id), IS_VALID)
 SELECT_EXPIRED = sa.select(api_key.c.id).where(~api_key.c.revoked, HAS_EXPIRED)
 UPDATE_EXPIRED = sa.update(api_key).where(~api_key.c.revoked, HAS_EXPIRED).values(
@@ -57,6 +59,13 @@ class ApiKey:
     def may(self, role: str, pool: str | None) -> bool:
         """Whether the key has a role in a pool; None stands for what belongs to no pool."""
         return ROLES.index(self.role) >= ROLES.index(role) and (self.pool is None or self.pool == pool)
+
+
+class SessionKey(NamedTuple):
+    """What the session of a browser has of a key."""
+
+    number: int
+    fingerprint: str  # a number may be given again, once a pool and the keys to it alone are deleted
 
 
 def create_key(
@@ -185,7 +194,7 @@ def get_valid_key(connection: sa.Connection, number: int) -> "sa.Row[tuple[objec
     Raises:
         UnknownError: there is no key of that number, or it is revoked or has expired.
     """
-    row = connection.execute(sa.select(api_key).where(api_key.c.id == number, IS_VALID), {"now": timestamp()}).first()
+    row = connection.execute(SELECT_NUMBERED, {"number": number, "now": timestamp()}).first()
     if row is None:
         raise UnknownError(f"there is no key {number} in use")
     return row
@@ -223,6 +232,24 @@ def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
     """Find a valid key by its digest, so that no comparison gives away how much of a secret is right."""
     row = connection.execute(SELECT_KEY, {"digest": digest(secret), "now": timestamp()}).first()
     return None if row is None else ApiKey.from_row(row)
+
+
+def session_key(key: ApiKey, secret: str) -> SessionKey:
+    """What a session has of a key instead of the key itself."""
+    return SessionKey(key.id, fingerprint(digest(secret)))
+
+
+def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiKey | None:
+    """Find the valid key that a session stands for."""
+    row = connection.execute(SELECT_NUMBERED, {"number": session_key.number, "now": timestamp()}).first()
+    if row is None or fingerprint(row.digest) != session_key.fingerprint:
+        return None
+    return ApiKey.from_row(row)
+
+
+def fingerprint(key_digest: bytes) -> str:
+    """What tells a key from every other that had its number, and gives nothing of the key or its digest away."""
+    return hashlib.sha256(key_digest).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
 def digest(secret: str) -> bytes:

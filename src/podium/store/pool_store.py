@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar, Unpack
 
 import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.store.derive.generations import clear_unread
+from podium.store.insights.story_reader import StoryReader
+from podium.store.log.description import SILENT, DescriptionChanges, PoolDescription
 from podium.store.log.pools import (
     Pool,
     WriteObserver,
@@ -18,7 +20,8 @@ from podium.store.log.pools import (
     refuse_other_arithmetic,
     refuse_unwritable,
 )
-from podium.store.read.event_reader import EventReader
+from podium.store.previews.acts import Act, at_version
+from podium.store.previews.preview import Preview, preview
 from podium.store.sql.database import write_transaction
 from podium.store.sql.files import truncate_wal
 from podium.store.write import administration, execution, pool_import, staging
@@ -27,7 +30,7 @@ from podium.store.write.execution import Prepare
 T = TypeVar("T")
 
 
-class PoolStore(EventReader):
+class PoolStore(StoryReader):
     """Pools that are read, and administered."""
 
     observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts the times
@@ -66,6 +69,39 @@ class PoolStore(EventReader):
             refuse_unwritable(pool)
             return execution.rehearse(connection, pool, prepare, effects_after)
 
+    def preview(self, pool_name: str, act: Act) -> Preview:
+        """Look at what an act would do; nothing is stored, and nobody waits.
+
+        Args:
+            act: of `podium.store.previews.acts`.
+
+        Returns:
+            What would be another, and the version of the log that it was looked at with.
+
+        Raises:
+            PodiumError: the act is refused, as it would be if it were carried out.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            refuse_unwritable(pool)
+            return preview(connection, pool, act)
+
+    def carry_out(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
+        """Do what was previewed, as it was seen, or not at all.
+
+        Args:
+            act: of `podium.store.previews.acts`.
+            version: of the log that it was looked at with.
+            reason: why, for the log; it may be blanked later.
+
+        Returns:
+            The act's answer: a receipt, several, or how many rows of the ledger changed.
+
+        Raises:
+            StaleError: something else was done to the pool since.
+            PodiumError: the act is refused.
+        """
+        return self._execute(pool_name, at_version(act(actor, reason), version))
+
     def clear_unread(self) -> int:
         """Delete what corrections have left behind that nobody reads any more, in short transactions.
 
@@ -76,15 +112,43 @@ class PoolStore(EventReader):
 
     # Pools
 
-    def create_pool(self, name: str, system: System, *, actor: str = "") -> None:
+    def create_pool(
+        self, name: str, system: System, *, actor: str = "", **description: Unpack[DescriptionChanges]
+    ) -> None:
         """Open a ladder.
+
+        Args:
+            description: as `describe_pool` takes it.
 
         Raises:
             StoreError: there is one of that name.
-            ParameterError: the rule for names refuses it.
+            ParameterError: the rule for names refuses it, a page of the service has its address, or a text of the
+                description is not what it has to be.
         """
+        admitted = SILENT.changed(**description)
         with write_transaction(self.engine) as connection:
-            administration.create(connection, name, system, actor)
+            administration.create(connection, name, system, actor, admitted)
+
+    def describe_pool(
+        self, pool_name: str, *, actor: str = "", **changes: Unpack[DescriptionChanges]
+    ) -> PoolDescription:
+        """Change what a pool says of itself, or who may read it; a closed one takes that, too.
+
+        Args:
+            changes: `title`, `contact` (a mail address or that of a page) and `player_word` ("rider"), of which an
+                empty one is removed, and whether it is `public`; what is left out stays.
+
+        Returns:
+            All that it says now.
+
+        Raises:
+            UnknownError: there is no such pool.
+            ParameterError: a text is not what it has to be.
+        """
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            description = pool.description.changed(**changes)
+            administration.describe(connection, pool, description, actor)
+        return description
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
         """Rate a pool with another system from its first event on.

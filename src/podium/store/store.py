@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from podium.store.derive import snapshots
 from podium.store.derive.events import get_event, version_of
+from podium.store.insights.facts import pool_facts
 from podium.store.log import naming, players, reasons
 from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
 from podium.store.log.reasons import admit_reason
@@ -18,6 +19,16 @@ from podium.store.write.registrations import HOLD_S, RegisteredMatch
 from podium.store.write.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
+
+
+class VoidingOptions(TypedDict, total=False):
+    """By whom and why an event is voided or restored, of which versions it may be, and whether nothing is stored."""
+
+    actor: str
+    reason: str
+    versions: Collection[str] | None
+    dry_run: bool
+    effects_after: str | None
 
 
 class Store(PoolStore):
@@ -121,22 +132,11 @@ class Store(PoolStore):
         prepare = submission.amendment(rows, actor, admit_reason(reason), versions=versions)
         return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
-    def void(
-        self,
-        pool_name: str,
-        event_id: str,
-        *,
-        actor: str = "",
-        reason: str = "",
-        versions: Collection[str] | None = None,
-        dry_run: bool = False,
-        effects_after: str | None = None,
-    ) -> Receipt:
+    def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
 
         Args:
-            reason: why, for the log; it may be blanked later.
-            versions: those that the correction may be of, as `event_version` has them; any where None.
+            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as of `amend`.
 
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.
@@ -145,34 +145,37 @@ class Store(PoolStore):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        prepare = submission.voiding(event_id, actor, voided=True, reason=admit_reason(reason), versions=versions)
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        return self._set_voided(pool_name, event_id, voided=True, **options)
 
-    def restore(
+    def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
+        """Let a voided event count again.
+
+        Args:
+            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as of `amend`.
+
+        Returns:
+            A receipt; with `dry_run` it has the largest changes that would come.
+
+        Raises:
+            UnknownError: no such pool or event.
+            StaleError: the event has another version.
+        """
+        return self._set_voided(pool_name, event_id, voided=False, **options)
+
+    def _set_voided(
         self,
         pool_name: str,
         event_id: str,
         *,
+        voided: bool,
         actor: str = "",
         reason: str = "",
         versions: Collection[str] | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> Receipt:
-        """Let a voided event count again.
-
-        Args:
-            reason: why, for the log; it may be blanked later.
-            versions: those that the correction may be of, as `event_version` has them; any where None.
-
-        Returns:
-            A receipt; with `dry_run` it has the largest changes that would come.
-
-        Raises:
-            UnknownError: no such pool or event.
-            StaleError: the event has another version.
-        """
-        prepare = submission.voiding(event_id, actor, voided=False, reason=admit_reason(reason), versions=versions)
+        """Let an event count for nothing, or again."""
+        prepare = submission.voiding(event_id, actor, voided=voided, reason=admit_reason(reason), versions=versions)
         return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def event_version(self, pool_name: str, event_id: str) -> str:
@@ -315,3 +318,20 @@ class Store(PoolStore):
                 if each in snapshots.due_days(connection, pool, each):
                     players[each] = snapshots.take(connection, pool, each)
         return players
+
+    def keep_facts(self, pool_name: str) -> bool:
+        """Work out what `pool_facts` shows, from much of the history, and keep it; once a day, and after a new system.
+
+        Returns:
+            Whether it was due.
+
+        Raises:
+            StoreError: another revision of the arithmetic rated the pool.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            if not pool_facts.are_due(connection, pool):
+                return False
+            found = pool_facts.find_facts(connection, pool, pool_facts.AT_NIGHT)
+        with self.writing(pool_name, even_closed=True) as (connection, pool):
+            pool_facts.keep(connection, pool, found)
+        return True

@@ -6,11 +6,15 @@ Installed packages add theirs by entry points of the group `podium.systems`; one
 import functools
 import importlib
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError
+
+if TYPE_CHECKING:  # a shell that completes a name waits for no engine
+    from podium.engine.system import System
 
 IN_FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[^:=,]*))?(?::(?P<settings>.*))?", re.DOTALL)
 
@@ -22,7 +26,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem.replace("_", "-") for file in files))
 
 
-def find(name: str) -> type[System]:
+def find(name: str) -> "type[System]":
     """The class of a system, Podium's own or an installed package's; call it with parameters.
 
     Raises:
@@ -49,7 +53,46 @@ def find(name: str) -> type[System]:
     raise ParameterError(f"{name!r} is not a system{hint} (there are {', '.join(known)})")
 
 
-def load(text: str) -> type[System]:
+def make_system(system: "str | System", parameters: Mapping[str, Any] | None = None) -> "System":
+    """The system of a name, a text such as `elo:k=20,scale=300`, or the one given.
+
+    Args:
+        parameters: more of its parameters, by name.
+
+    Raises:
+        ParameterError: no such system or parameter, a value that does not fit, a parameter twice, or parameters
+            beside a system.
+        RuleError: the system's own code is at fault.
+    """
+    from podium.engine.rule_checks import check_rules  # noqa: PLC0415  (loads the engine, which names do without)
+
+    given = dict(parameters or {})
+    if isinstance(system, str):
+        name, text = split_settings(system)
+        settings = dict(map(name_and_value, filter(str.strip, text.split(","))))
+        twice = sorted(settings.keys() & given)
+        if twice:
+            raise ParameterError(f"{system} gives {twice[0]} already; give it once")
+        return find(name).from_text(settings | given)
+    check_rules(system)
+    if given:
+        raise ParameterError(f"{system.name} is an instance already; give parameters with a name, not with a system")
+    return system
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """The name and value of a setting such as `k=20`.
+
+    Raises:
+        ParameterError: there is no `=`.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ParameterError(f"{text.strip()!r} is not a setting; write it as NAME=VALUE")
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def load(text: str) -> "type[System]":
     """The class of a system by its name, or in a Python file that is run: `my.py:Stakes`.
 
     Raises:
@@ -76,7 +119,7 @@ def split_settings(text: str) -> tuple[str, str]:
     return name.strip(), settings
 
 
-def outsiders() -> tuple[list[type[System]], list[str]]:
+def outsiders() -> "tuple[list[type[System]], list[str]]":
     """The systems of installed packages, and why others that they offer cannot be used."""
     from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
 

@@ -73,6 +73,14 @@ class Folyami(System):
     state_type = State
     entering_type = Entering
     min_events: ClassVar[int] = 5
+    margin: ClassVar[str] = (
+        "Not by time. But the further apart in places two finish, the less their duel counts: those who finish next "
+        "to each other fought it out."
+    )
+    stakes: ClassVar[str] = (
+        "Every event counts the same for a settled player. A newcomer's first events move the newcomer more, and "
+        "opponents less."
+    )
     unfinished: ClassVar[str] = (
         "It loses to everyone who finished the heat, and its place is the mean of the places that are left, "
         "so that the finishers nearest to the end win most from it; two who did not finish are not compared."

@@ -70,6 +70,14 @@ class Stk(System):
     entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
+    margin: ClassVar[str] = (
+        "A lead of 2.5 % of the faster time, or more, is a whole win; a smaller one is a part of a win, down to half "
+        "a win each where both took the same time."
+    )
+    stakes: ClassVar[str] = (
+        "The longer the race, the more it counts, up to the longest time that counts; a mode other than time-trial "
+        "counts a part of it; and the more races and points both have, the fewer they exchange."
+    )
     unfinished: ClassVar[str] = (
         "It has 0 points of 1 against everyone who finished, and each such pair has as much at stake as a "
         "race of max_time_s, 500 seconds; two who did not finish are not compared."

@@ -116,6 +116,14 @@ class StkRd(System):
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
+    margin: ClassVar[str] = (
+        "A lead of 2.5 % of the faster time, or more, is a whole win; a smaller one is a part of a win, down to half "
+        "a win each where both took the same time."
+    )
+    stakes: ClassVar[str] = (
+        "The longer the race, the more it counts, up to the longest time that counts; a mode other than time-trial "
+        "counts a part of it; and the surer both ratings are, the less it moves them."
+    )
     unfinished: ClassVar[str] = (
         "It has 0 points of 1 against everyone who finished, at the stake of a time 1.2 times theirs, and its "
         "deviation does not shrink. It sets a bit in disconnects; with three or more in the last 64 events "

@@ -53,6 +53,10 @@ class Xonstat(System):
     game: ClassVar[str] = "Xonotic"
     state_type = State
     entering_type = Entering
+    stakes: ClassVar[str] = (
+        "A game counts by the part of it that one took part in; and a first game counts more than a later one, until "
+        "the rating is settled."
+    )
     unfinished: ClassVar[str] = (
         "It loses to everyone who finished the heat; where played_s and duration_s are given, what it has at "
         "stake shrinks to the part of the game it was there for. Two who did not finish are not compared."

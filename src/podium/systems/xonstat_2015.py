@@ -77,6 +77,14 @@ class Xonstat2015(System):
     entering_type = Entering
     needs: ClassVar[tuple[str, ...]] = ("score", "played_s", "duration_s")
     teams: ClassVar[bool] = False
+    margin: ClassVar[str] = (
+        "The result is one's share of the score of both, each by the second played; a game of two is won, lost or "
+        "drawn."
+    )
+    stakes: ClassVar[str] = (
+        "A game counts by the seconds that one took part in, up to those of a whole game; and a first game counts "
+        "more than a later one."
+    )
     unfinished: ClassVar[str] = (
         "Played for less than 120 seconds or less than half the duration, or played_s not given: left out, as "
         "if it had not been there (which holds for finishers too). Otherwise it loses to everyone who "

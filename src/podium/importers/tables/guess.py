@@ -12,7 +12,7 @@ from podium.importers.tables.cells import PLACE
 from podium.importers.tables.files.grid import Grid
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.values import date_rule, decimal_marks, status_words
-from podium.results.columns import ALL, GAP, NUMBERS, REQUIRED, TIMES
+from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.delimited import DELIMITERS
 from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
 
@@ -109,11 +109,22 @@ class Guesser:
             elif self.fits(column, heading):
                 candidates.setdefault(column, []).append(heading)
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()}
+        for column in FOR_PAGES:
+            if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
+                self.asides[chosen.pop(column)] = "several in one event, so no event's own"
         for heading in unknown:
             near = near_miss(heading, [*ALL, *(word for word, column in columns.items() if column not in chosen)])
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
         return {column: chosen[column] for column in ALL if column in chosen}
+
+    def varies(self, heading: str, event_heading: str | None) -> bool:
+        """Whether a column has several values in one event."""
+        if event_heading is None:
+            return False
+        values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
+        values = values.drop_nulls().unique()
+        return bool(values["event"].is_duplicated().any())
 
     def one_of(self, column: str, headings: list[str]) -> str:
         """The one heading of a column: its own name, or the only one that means it."""

@@ -5,14 +5,12 @@ from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
+from podium.errors import ParameterError
 from podium.service.api.bodies import adapter
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
-from podium.store.read.boards import Place
+from podium.store.read.boards import Place, parse_cursor
 from podium.store.read.models import BoardPage
-
-MAX_CURSOR_RATING = 1e300  # what a database holds
-MAX_CURSOR_NUMBER = 2**63
 
 
 class CachedPage(NamedTuple):
@@ -53,7 +51,7 @@ class BoardCache:
         if cached is not None and cached.version == version:
             body = cached.body
         else:
-            board = self.store.leaderboard(pool, top=top, after=None if cursor is None else parse_cursor(cursor))
+            board = self.store.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
             body = adapter(BoardPage).dump_json(board)
         if len(self._pages) >= self.MAX_PAGES:
             self._pages.clear()
@@ -61,17 +59,13 @@ class BoardCache:
         return page
 
 
-def parse_cursor(cursor: str) -> Place:
+def place_of(cursor: str) -> Place:
     """Return the rating and the player's number of a cursor.
 
     Raises:
         RefusedError: it is none.
     """
-    rating_text, _, number_text = cursor.partition(",")
     try:
-        rating, number = float(rating_text), int(number_text)
-    except ValueError:
+        return parse_cursor(cursor)
+    except ParameterError:
         raise RefusedError("cursor", "is not the `next` of a page") from None
-    if not abs(rating) < MAX_CURSOR_RATING or abs(number) >= MAX_CURSOR_NUMBER:
-        raise RefusedError("cursor", "is not the `next` of a page")
-    return rating, number

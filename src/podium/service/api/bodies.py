@@ -10,8 +10,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from podium.results.headings import fold, meanings
-from podium.service.http.problems import TooLargeError
 from podium.service.http.strict_json import RefusedError, loads, printable
+from podium.service.visits.forms import limited_stream
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
@@ -40,13 +40,7 @@ async def read_bytes(request: Request) -> bytes:
     Raises:
         TooLargeError: it is too large.
     """
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > MAX_BODY_BYTES:
-            raise TooLargeError(f"the body is larger than {MAX_BODY_BYTES:,} bytes; send less at once")
-        chunks.append(chunk)
-    return b"".join(chunks)
+    return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
 
 
 def parse_body(body: bytes, model: type[Body], alternatives: dict[str, type[Body]]) -> Body:

@@ -7,20 +7,15 @@ from fastapi import Depends, Request
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.delivery.watchers import Watchers
+from podium.service.http import stores
 from podium.service.http.access import require_role
 from podium.service.http.threads import Threads
 from podium.service.metrics import Metrics
-from podium.store import Store
-
-
-async def get_store(request: Request) -> Store:
-    """Return the store of the service; this and the others are coroutines, so that no thread is needed for them."""
-    store: Store = request.app.state.store
-    return store
+from podium.service.visits.visitors import Visitor, check_reader
 
 
 async def get_intake(request: Request) -> Intake:
-    """Return the queues of results."""
+    """Return the queues of results; this and the others are coroutines, so that no thread is needed for them."""
     intake: Intake = request.app.state.intake
     return intake
 
@@ -49,12 +44,13 @@ async def get_watchers(request: Request) -> Watchers:
     return watchers
 
 
-CurrentStore = Annotated[Store, Depends(get_store)]
+CurrentStore = stores.CurrentStore
 CurrentIntake = Annotated[Intake, Depends(get_intake)]
 CurrentBoardCache = Annotated[BoardCache, Depends(get_board_cache)]
 CurrentMetrics = Annotated[Metrics, Depends(get_metrics)]
 CurrentThreads = Annotated[Threads, Depends(get_threads)]
 CurrentWatchers = Annotated[Watchers, Depends(get_watchers)]
-Reader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
+Reader = Annotated[Visitor, Depends(check_reader)]  # anybody, of a public pool
+KeyedReader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]

@@ -5,14 +5,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from podium.results.columns import MOST_WEIGHT
-from podium.service.http.names import Identifier, Name, SentName
+from podium.results.columns import LONGEST_URL, MOST_WEIGHT
+from podium.service.http.names import MAX_SENT_CHARACTERS, Identifier, Name, SentName
 
 NotNegative = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[float, Field(gt=0.0)]
+SentUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL)]
 Weight = Annotated[float, Field(gt=0.0, le=MOST_WEIGHT)]
 SystemName = Annotated[str, Field(min_length=1, max_length=64)]
 Parameters = dict[Annotated[str, Field(max_length=64)], float | int | bool | str | None]
+Title = Annotated[str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What pages call it.")]
+Contact = Annotated[
+    str | None,
+    Field(max_length=MAX_SENT_CHARACTERS, description="Who corrects results: a mail address, or that of a page."),
+]
+PlayerWord = Annotated[
+    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What one player is called, like rider.")
+]
+Public = Annotated[bool | None, Field(description="Whether its pages and reads need no key; false at first.")]
 MAX_CLOCK_LEAD = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
 MAX_PREDICTED = 100  # entrants: the answer grows with their square, and takes less than a second
 MAX_TICKETS = 2_000
@@ -102,6 +112,8 @@ class Event(Strict):
     mode: SentName | None = None
     ranked: bool | None = None
     weight: Weight | None = None
+    title: SentName | None = Field(None, description="What people call the event; no rating depends on it.")
+    url: SentUrl | None = Field(None, description="A page about the event, with http or https.")
     entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -124,6 +136,21 @@ class NewPool(Strict):
     name: Name
     system: SystemName
     parameters: Parameters = {}
+    title: Title = None
+    contact: Contact = None
+    player_word: PlayerWord = None
+    public: Public = None
+
+
+class Description(Strict):
+    """What a ladder says of itself, and who may read it; what is left out stays, an empty text is removed."""
+
+    model_config = with_example({"title": "Bikes", "player_word": "rider", "public": True})
+
+    title: Title = None
+    contact: Contact = None
+    player_word: PlayerWord = None
+    public: Public = None
 
 
 class Configuration(Strict):
@@ -225,7 +252,8 @@ class Day(Strict):
 
 
 REQUEST_MODELS = (
-    Batch, Configuration, Day, Event, Merge, NewMatch, NewName, NewPool, NewSeason, PredictRequest, Tickets,
+    Batch, Configuration, Day, Description, Event, Merge, NewMatch, NewName, NewPool, NewSeason, PredictRequest,
+    Tickets,
 )  # fmt: skip
 
 

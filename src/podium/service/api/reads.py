@@ -1,5 +1,6 @@
 """The routes that read: each sees one moment of a pool."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
@@ -7,10 +8,10 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.ledger.leaderboard import Eligibility, instant, span
-from podium.matchmaking.matcher import Match
+from podium.matchmaking.matcher import Match, Policy, Ticket, match
+from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import json_response, read_body, request_body
-from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, Reader
-from podium.service.api.matchmaking import proposed_matches
+from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, KeyedReader, Reader
 from podium.service.api.models import PredictRequest, Tickets
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
@@ -65,6 +66,12 @@ At = Annotated[
 def pools(store: CurrentStore, _key: Reader) -> tuple[PoolSummary, ...]:
     """Every ladder."""
     return store.pool_summaries()
+
+
+@router.get("/{pool}", responses=REFUSALS, tags=["pools"])
+def pool(pool: PoolName, store: CurrentStore, _key: Reader) -> PoolSummary:
+    """A ladder."""
+    return store.pool_summary(pool)
 
 
 @router.get("/{pool}/log", responses=REFUSALS, tags=["pools"])
@@ -173,17 +180,44 @@ def chances_response(store: Store, pool: str, request: PredictRequest) -> Respon
     tags=["chances"],
     openapi_extra=request_body(Tickets),
 )
-async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> list[Match]:
+async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: KeyedReader) -> list[Match]:
     """The matches to start now, of the players who wait; whoever is in none waits on."""
     body = await read_body(request, Tickets)
     return await run_in_threadpool(proposed_matches, store, pool, body)
 
 
+def proposed_matches(store: Store, pool: str, request: Tickets) -> list[Match]:
+    """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's."""
+    system, states = store.system_and_states(pool, [each.player for each in request.tickets])
+    scale = odds_scale(system) if request.scale is None else request.scale
+    policy = Policy(request.size, request.teams, request.least, request.target_s, scale)
+    tickets = [
+        Ticket(
+            each.player,
+            state.rating,
+            -each.waited_s,
+            getattr(state, "deviation", 0.0),
+            each.party,
+            each.region,
+        )
+        for each, state in zip(request.tickets, states, strict=True)
+    ]
+    matches = match(tickets, 0.0, policy)
+    if request.scale is None:
+        state_of = {ticket.player: state for ticket, state in zip(tickets, states, strict=True)}
+        matches = [
+            replace(each, quality=match_quality(system, [[state_of[name] for name in team] for team in each.teams]))
+            for each in matches
+        ]
+    return matches
+
+
 @router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader, response: Response) -> EventDetails:
     """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
-    response.headers["ETag"] = entity_tag(store.event_version(pool, event_id))
-    return store.event(pool, event_id)
+    details = store.event(pool, event_id)
+    response.headers["ETag"] = entity_tag(details.version)
+    return details
 
 
 @router.get(

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentThreads, CurrentWatchers, Reader
 from podium.service.http.problems import READ_ERRORS, error_responses, success_response
-from podium.service.http.reference import CONTENT_SECURITY_POLICY, front_page, reference_page
+from podium.service.http.reference import CONTENT_SECURITY_POLICY, reference_page
 from podium.service.http.threads import run_in
 from podium.store import Store
 from podium.store.sql.database import UnavailableError, read_transaction
@@ -59,17 +59,11 @@ async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-@router.get("/", include_in_schema=False)
-async def front() -> Response:
-    """What this is, and where its reference is."""
-    return HTMLResponse(front_page(), headers=PAGE_HEADERS)
-
-
 @router.get("/api/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
     """The reference of the API, from its OpenAPI document."""
     return HTMLResponse(reference_page(request.app.openapi()), headers=PAGE_HEADERS)
 
 
-for path, answer in (("/healthz", healthz), ("/readyz", readyz), ("/", front), ("/api/docs", reference)):
+for path, answer in (("/healthz", healthz), ("/readyz", readyz), ("/api/docs", reference)):
     router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)

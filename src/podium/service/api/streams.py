@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
@@ -28,29 +28,30 @@ router = APIRouter(prefix=POOLS_PATH)
     responses=error_responses(*READ_ERRORS) | success_response("Server-sent events.", "text/event-stream"),
 )
 async def stream(
-    request: Request,
     pool: PoolName,
     store: CurrentStore,
     watchers: CurrentWatchers,
     metrics: CurrentMetrics,
-    _key: Reader,
+    visitor: Reader,
     last_event_id: Annotated[str | None, Header(max_length=20, description="The last id of an earlier stream.")] = None,
     seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="How long it stays open.")] = 3600.0,
 ) -> StreamingResponse:
     """Everything that happens to a ladder, as it happens; after a pause it goes on where it ended.
 
-    It ends when its key is revoked or the service stops; connect again with `Last-Event-ID`.
+    It ends when its key is revoked, the ladder is public no more, or the service stops; connect again with
+    `Last-Event-ID`.
     """
     newest = await run_in_threadpool(store.version, pool)  # refuses an unknown pool before anything is sent
-    watchers.refuse_too_many()
+    key = None if visitor.key is None else visitor.key.id
+    watchers.refuse_too_many(key)
     resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
     after = min(int(last_event_id or 0), newest) if resumes else newest
-    events = server_sent_events(store, watchers, metrics, pool, request.state.key.id, after, seconds)
+    events = server_sent_events(store, watchers, metrics, pool, key, after, seconds)
     return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 async def server_sent_events(
-    store: Store, watchers: Watchers, metrics: Metrics, pool: str, key: int, after: int, seconds: float
+    store: Store, watchers: Watchers, metrics: Metrics, pool: str, key: int | None, after: int, seconds: float
 ) -> AsyncIterator[bytes]:
     """Yield the entries of the log above a number as server-sent events, each with what became of its event."""
     end = time.monotonic() + seconds

@@ -19,7 +19,6 @@ from podium.importers.options import Options
 from podium.results.columns import UTC
 from podium.service.api.bodies import read_bytes
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads
-from podium.service.api.writes import count_receipts
 from podium.service.http.access import AccessError, KeyGuard
 from podium.service.http.problems import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, podium_error, refused_key
 from podium.service.http.signatures import verify_signature
@@ -123,7 +122,7 @@ async def store_report(
     if not match.rows:
         return f"dropped: {match.reason}\n"
     receipts = await intake.submit(match.pool, match.rows, sender.name, {})
-    count_receipts(metrics, match.pool, receipts)
+    metrics.count_receipts(match.pool, receipts)
     return "".join(f"{'duplicate' if each.duplicate else each.status}: {each.event_id}\n" for each in receipts)
 
 

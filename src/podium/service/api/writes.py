@@ -1,10 +1,11 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
 import functools
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
@@ -15,6 +16,7 @@ from podium.service.api.models import (
     Batch,
     Configuration,
     Day,
+    Description,
     Event,
     Merge,
     NewMatch,
@@ -29,7 +31,6 @@ from podium.service.http.preconditions import IfMatch, versions_in
 from podium.service.http.problems import WRITE_ERRORS, error_responses
 from podium.service.http.strict_json import RefusedError
 from podium.service.http.threads import run_in
-from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.derive import snapshots
 from podium.store.read.models import PoolSummary
@@ -54,8 +55,19 @@ async def create_pool(request: Request, store: CurrentStore, threads: CurrentThr
     """Open a ladder."""
     body = await read_body(request, NewPool)
     system = requested_system(body)
-    await run_in(threads.writing, store.create_pool, body.name, system, actor=key)
-    return PoolSummary(body.name, system.name, body.parameters, notice=None)
+    description = body.model_dump(exclude={"name", "system", "parameters"})
+    await run_in(threads.writing, store.create_pool, body.name, system, actor=key, **description)
+    return await run_in_threadpool(store.pool_summary, body.name)
+
+
+@router.patch("/{pool}", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Description))
+async def describe(
+    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
+) -> PoolSummary:
+    """Change what a ladder says of itself, and who may read it."""
+    body = await read_body(request, Description)
+    await run_in(threads.writing, store.describe_pool, pool, actor=key, **body.model_dump())
+    return await run_in_threadpool(store.pool_summary, pool)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
@@ -133,15 +145,8 @@ async def submit(
         )
         return json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, rows, key, match_ids)
-    count_receipts(metrics, pool, receipts)
+    metrics.count_receipts(pool, receipts)
     return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
-
-
-def count_receipts(metrics: Metrics, pool: str, receipts: Sequence[Receipt]) -> None:
-    """Count what became of events that were sent."""
-    for each in receipts:
-        metrics.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
-    metrics.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
@@ -157,6 +162,47 @@ def refuse_repeated(events: Sequence[Event]) -> None:
         seen.add(each.event_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The correction of an event, but for what is to be done."""
+
+    request: Request
+    store: CurrentStore
+    threads: CurrentThreads
+    metrics: CurrentMetrics
+    key: Admin
+    if_match: IfMatch = None
+    reason: Reason = ""
+    dry_run: DryRun = False
+    effects_after: EffectsAfter = None
+
+    async def carry_out(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
+        """Do it, or see what it would do, and return the receipt.
+
+        Args:
+            pool: of the event.
+            event_id: the event.
+            act: what the store does to it.
+            content: its id, or what it is to be.
+
+        Raises:
+            AccessError: the request's key does not reach the event.
+            PodiumError: the store refuses it.
+        """
+        correction = functools.partial(
+            act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
+            dry_run=self.dry_run, effects_after=self.effects_after,
+        )  # fmt: skip
+        await refuse_old_event(self.request, self.store, pool, event_id)
+        receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
+        if not self.dry_run:
+            self.metrics.rerated.labels(pool).inc(receipt.rerated)
+        return json_response(Receipt, receipt)
+
+
+RequestedCorrection = Annotated[Correction, Depends()]
+
+
 @router.put(
     "/{pool}/events/{event_id}",
     response_model=Receipt,
@@ -164,88 +210,31 @@ def refuse_repeated(events: Sequence[Event]) -> None:
     tags=["events"],
     openapi_extra=request_body(Event),
 )
-async def amend(
-    request: Request,
-    pool: PoolName,
-    event_id: EventId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    metrics: CurrentMetrics,
-    key: Admin,
-    *,
-    if_match: IfMatch = None,
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    effects_after: EffectsAfter = None,
-) -> Response:
+async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Correct an event; every rating becomes what it would have been."""
-    body = await read_body(request, Event)
+    body = await read_body(correction.request, Event)
     if body.event_id != event_id:
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    refuse_out_of_reach(request, [body.started_at])
-    correction = functools.partial(
-        store.amend, pool, body.rows(), actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
-        effects_after=effects_after,
-    )  # fmt: skip
-    await refuse_old_event(request, store, pool, event_id)
-    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
-    return correction_response(metrics, pool, receipt)
+    refuse_out_of_reach(correction.request, [body.started_at])
+    return await correction.carry_out(pool, event_id, correction.store.amend, body.rows())
 
 
 @router.post(
     "/{pool}/events/{event_id}/void", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
-async def void(
-    request: Request,
-    pool: PoolName,
-    event_id: EventId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    metrics: CurrentMetrics,
-    key: Admin,
-    *,
-    if_match: IfMatch = None,
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    effects_after: EffectsAfter = None,
-) -> Response:
+async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    correction = functools.partial(
-        store.void, pool, event_id, actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
-        effects_after=effects_after,
-    )  # fmt: skip
-    await refuse_old_event(request, store, pool, event_id)
-    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
-    return correction_response(metrics, pool, receipt)
+    return await correction.carry_out(pool, event_id, correction.store.void, event_id)
 
 
 @router.post(
     "/{pool}/events/{event_id}/restore", response_model=Receipt, responses=REFUSALS_OF_CORRECTIONS, tags=["events"]
 )
-async def restore(
-    request: Request,
-    pool: PoolName,
-    event_id: EventId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    metrics: CurrentMetrics,
-    key: Admin,
-    *,
-    if_match: IfMatch = None,
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    effects_after: EffectsAfter = None,
-) -> Response:
+async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Restore a voided event: it counts again."""
-    correction = functools.partial(
-        store.restore, pool, event_id, actor=key, reason=reason, versions=versions_in(if_match), dry_run=dry_run,
-        effects_after=effects_after,
-    )  # fmt: skip
-    await refuse_old_event(request, store, pool, event_id)
-    receipt = await run_in(threads.planning if dry_run else threads.writing, correction)
-    return correction_response(metrics, pool, receipt)
+    return await correction.carry_out(pool, event_id, correction.store.restore, event_id)
 
 
 async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
@@ -258,13 +247,6 @@ async def refuse_old_event(request: Request, store: Store, pool: str, event_id: 
     if request.state.key.reach_s is not None:
         event = await run_in_threadpool(store.event, pool, event_id)
         refuse_out_of_reach(request, [event.started_at])
-
-
-def correction_response(metrics: Metrics, pool: str, receipt: Receipt) -> Response:
-    """Return a correction's receipt, and count what it rated again; a dry run counts nothing."""
-    if receipt.totals is None:
-        metrics.rerated.labels(pool).inc(receipt.rerated)
-    return json_response(Receipt, receipt)
 
 
 @router.post(

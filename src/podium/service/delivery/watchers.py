@@ -17,7 +17,7 @@ from podium.store.keys import valid_keys
 LOGGER = logging.getLogger(__name__)
 POLL_S = 0.5  # between two queries of a pool's log
 KEY_CHECK_S = 1.0  # between two checks of the listeners' keys
-MAX_LISTENERS = 1_000
+MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
 MAX_WAITING_ENTRIES = 10_000  # of a listener who reads too slowly
 
 Block = tuple[int, bytes]  # an entry's number, and the entry as a server-sent event
@@ -32,8 +32,8 @@ def event_block(entry: dict[str, Any]) -> Block:
 class Listener:
     """One who listens to a pool: what waits to be sent, and whether that is the end."""
 
-    def __init__(self, key: int) -> None:
-        self.key = key
+    def __init__(self, pool: str, key: int | None) -> None:
+        self.pool, self.key = pool, key  # the number of a key; None of anybody, who listens to a public pool
         self.has_ended = False
         self._blocks: deque[Block] = deque()
         self._changed = asyncio.Event()
@@ -86,19 +86,19 @@ class Watchers:
         """List everyone who listens."""
         return [each for watcher in self._watchers.values() for each in watcher.listeners]
 
-    def refuse_too_many(self) -> None:
-        """Refuse a listener where there are too many.
+    def refuse_too_many(self, key: int | None) -> None:
+        """Refuse a listener where there are too many: those without a key leave room for those with one.
 
         Raises:
             BusyError: there are.
         """
-        if len(self.listeners()) >= MAX_LISTENERS:
+        if len(self.listeners()) >= (MAX_KEYLESS_LISTENERS if key is None else MAX_LISTENERS):
             raise BusyError("too many streams are open; connect again later")
 
     @asynccontextmanager
-    async def listening(self, pool: str, key: int) -> AsyncIterator[Listener]:
-        """Listen to a pool, as the key of a number."""
-        listener = Listener(key)
+    async def listening(self, pool: str, key: int | None) -> AsyncIterator[Listener]:
+        """Listen to a pool, as the key of a number, or without one to a public pool."""
+        listener = Listener(pool, key)
         watcher = self._watchers.setdefault(pool, Watcher())
         watcher.listeners.add(listener)
         if self.is_closed:
@@ -166,15 +166,17 @@ class Watchers:
                 listener.add(blocks)
 
     async def _check_keys(self) -> None:
-        """End the streams of keys that are no longer valid."""
+        """End the streams of keys that are no longer valid, and those without one of pools that are not public."""
         while True:
             await asyncio.sleep(KEY_CHECK_S)
-            keys = {each.key for each in self.listeners()}
+            listeners = self.listeners()
+            keys = {each.key for each in listeners if each.key is not None}
             try:
                 valid = await run_in(self._threads.watching, valid_keys, self._store.engine, keys)
+                public = await run_in(self._threads.watching, self._store.public_pools)
             except Exception as error:  # noqa: BLE001  (as of a database that is away: the next check tells)
                 LOGGER.warning("the keys of open streams could not be checked: %s", error)
                 continue
-            for each in self.listeners():
-                if each.key in keys - valid:
+            for each in listeners:
+                if each.pool not in public if each.key is None else each.key not in valid:
                     each.end()

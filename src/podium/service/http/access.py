@@ -5,14 +5,16 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import TypeVar
 
+import sqlalchemy as sa
 from fastapi import Request
 
 from podium.errors import PodiumError
 from podium.service.http.paths import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
-from podium.store.keys import ApiKey, find_key, store_last_uses, timestamp
+from podium.store.keys import ApiKey, SessionKey, find_key, find_session_key, store_last_uses, timestamp
 from podium.store.sql.database import read_transaction
 
 BURST_S = 2.0  # seconds of a key's rate that may come at once
@@ -20,7 +22,10 @@ KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothi
 MAX_CACHED_KEYS = 10_000
 REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows them, from an address
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
+NO_KEY = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
 IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
+
+Sent = TypeVar("Sent", str, SessionKey)
 
 
 class AccessError(PodiumError):
@@ -62,28 +67,49 @@ class KeyGuard:
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
-        self._cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()  # only keys that open something
+        self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # that open something
         self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
         self._requests, self._refused = Budgets(), Budgets()
 
     async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""
+        return await self._cached(secret, find_key)
+
+    async def session_key(self, session_key: SessionKey) -> ApiKey | None:
+        """Return the key that a session stands for, if it still opens anything."""
+        return await self._cached(session_key, find_session_key)
+
+    async def bearer(self, request: Request) -> ApiKey:
+        """Return the key in the `Authorization` of a request.
+
+        Raises:
+            AccessError: there is none that opens anything.
+        """
+        words = request.headers.get("authorization", "").split()
+        is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
+        key = await self.key(words[1]) if is_bearer else None
+        if key is None:
+            raise self.refusal(request, 401, NO_KEY)
+        return key
+
+    async def _cached(self, sent: Sent, find: Callable[[sa.Connection, Sent], ApiKey | None]) -> ApiKey | None:
+        """Return the key that what was sent stands for; it is believed for a second."""
         now = time.monotonic()
-        cached = self._cache.get(secret)
+        cached = self._cache.get(sent)
         if cached is not None and now - cached[0] < KEY_CACHE_S:
             return cached[1]
-        self._cache.pop(secret, None)
-        key = await run_in(self._threads.keys, self._look_up, secret)
+        self._cache.pop(sent, None)
+        key = await run_in(self._threads.keys, self._look_up, sent, find)
         if key is not None:
             self._last_uses[key.id] = timestamp()
-            self._cache[secret] = now, key
+            self._cache[sent] = now, key
             if len(self._cache) > MAX_CACHED_KEYS:
                 self._cache.popitem(last=False)
         return key
 
-    def _look_up(self, secret: str) -> ApiKey | None:
+    def _look_up(self, sent: Sent, find: Callable[[sa.Connection, Sent], ApiKey | None]) -> ApiKey | None:
         with read_transaction(self._store.engine) as connection:
-            return find_key(connection, secret)
+            return find(connection, sent)
 
     def store_last_uses(self) -> None:
         """Store when keys were last used; what cannot be stored stays for the next time.
@@ -168,22 +194,27 @@ def refuse_limited_reach(request: Request) -> None:
         raise AccessError(403, "this may rate everything again; take a key whose reach has no limit")
 
 
+def pool_in_path(request: Request) -> str | None:
+    """Return the pool that a request's address names; None where it names none."""
+    return decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
+
+
+def lacking(role: str, pool: str | None) -> str:
+    """Return a sentence on a key that has not the role in a pool; None stands for what belongs to no pool."""
+    pools = f"pool {pool}" if pool else "all pools"
+    return f"this needs a key with the role {role} for {pools}"
+
+
 def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
     """Return a dependency: the name of the request's key, which must have a role for the pool of the route."""
 
     async def check_key(request: Request) -> str:
         guard: KeyGuard = request.app.state.key_guard
-        words = request.headers.get("authorization", "").split()
-        bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
-        pool = decode_name(request.path_params["pool"]) if "pool" in request.path_params else None
-        key = await guard.key(words[1]) if bearer else None
-        if key is None:
-            message = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
-            raise guard.refusal(request, 401, message)
+        pool = pool_in_path(request)
+        key = await guard.bearer(request)
         request.state.key = key
         if not key.may(role, pool):
-            pools = f"pool {pool}" if pool else "all pools"
-            raise guard.refusal(request, 403, f"this needs a key with the role {role} for {pools}")
+            raise guard.refusal(request, 403, lacking(role, pool))
         guard.count(key)
         return key.name
 

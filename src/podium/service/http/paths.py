@@ -6,6 +6,7 @@ from urllib.parse import unquote_to_bytes
 from fastapi import Path
 from pydantic import AfterValidator
 
+from podium.pages.addresses import BEFORE_DOTS
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.strict_json import RefusedError, check_text
 
@@ -39,7 +40,7 @@ class PathMiddleware:
 
 def decode_name(part: str) -> str:
     """Return the name that a part of an address stands for."""
-    return part.replace(ENCODED_SLASH, "/")
+    return part.removeprefix(BEFORE_DOTS).replace(ENCODED_SLASH, "/")
 
 
 def path_name(description: str, example: str) -> Any:

@@ -72,6 +72,11 @@ STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
 )
 
 
+def status_of(error: PodiumError) -> int:
+    """Return the status of the answer to an error."""
+    return next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
+
+
 def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI descriptions of these errors."""
     return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}
@@ -82,48 +87,56 @@ def success_response(description: str, *media_types: str) -> dict[int | str, dic
     return {200: {"content": {each: {} for each in media_types}, "description": description}}
 
 
-def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> JSONResponse:
+class ProblemResponse(JSONResponse):
+    """An answer that names what is wrong."""
+
+    def __init__(self, content: Problem, headers: dict[str, str]) -> None:
+        super().__init__(content.model_dump(exclude_none=True), content.status, headers, MEDIA_TYPE)
+        self.problem = content
+
+
+def problem(status: int, detail: str, field: str | None = None, retry_after_s: int | None = None) -> ProblemResponse:
     """Return an answer that names what is wrong; its title is the phrase of its status, as for `about:blank`."""
     title, request_id = HTTPStatus(status).phrase, current_request_id.get()
     content = Problem(title=title, status=status, detail=detail, field=field, request_id=request_id)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004
     if retry_after_s is not None:
         headers["Retry-After"] = str(retry_after_s)
-    return JSONResponse(content.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
+    return ProblemResponse(content, headers)
 
 
-async def refused_body(_request: Request, error: RefusedError) -> JSONResponse:
+async def refused_body(_request: Request, error: RefusedError) -> ProblemResponse:
     """Answer a body or parameter that is refused."""
     return problem(422, str(error), error.field or None)
 
 
-async def refused_key(_request: Request, error: AccessError) -> JSONResponse:
+async def refused_key(_request: Request, error: AccessError) -> ProblemResponse:
     """Answer a key that does not allow the request."""
     return problem(error.status, str(error), retry_after_s=error.retry_after_s)
 
 
-async def podium_error(_request: Request, error: PodiumError) -> JSONResponse:
+async def podium_error(_request: Request, error: PodiumError) -> ProblemResponse:
     """Answer what the store refuses."""
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
-    status = next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
+    status = status_of(error)
     return problem(status, str(error), field, RETRY_AFTER_S if status == 503 else None)  # noqa: PLR2004
 
 
-async def unexpected_error(_request: Request, _error: Exception) -> JSONResponse:
+async def unexpected_error(_request: Request, _error: Exception) -> ProblemResponse:
     """Answer what nobody expected, without its text; the server logs it with its traceback."""
     answer = problem(500, "the service failed to answer this; the reason is logged")
     answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
     return answer
 
 
-async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
+async def http_error(_request: Request, error: HTTPException) -> ProblemResponse:
     """Answer what the router refuses."""
     answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer
 
 
-async def invalid_parameter(_request: Request, error: RequestValidationError) -> JSONResponse:
+async def invalid_parameter(_request: Request, error: RequestValidationError) -> ProblemResponse:
     """Answer a part of the address or a header that is not valid."""
     first = error.errors()[0]
     return problem(422, str(first["msg"]), ".".join(str(part) for part in first["loc"][1:]))

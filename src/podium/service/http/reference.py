@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from podium import __version__
-
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }
 h2 { border-bottom: 1px solid #ccc; margin-top: 2.5rem; }
@@ -43,19 +41,6 @@ def html_page(title: str, body: str) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
         f"<body>\n{body}\n</body></html>\n"
-    )
-
-
-def front_page() -> str:
-    """Return the page that says what this is."""
-    return html_page(
-        "Podium",
-        f"<h1>Podium {escape(__version__)}</h1>\n"
-        "<p>A rating and live ranking service: results go in once, ratings come out, and each point has its reason.</p>"
-        '\n<ul>\n<li><a href="/api/docs">The reference of its API</a>, and '
-        '<a href="/api/openapi.json">the OpenAPI document</a> for code generators; requests take a key</li>\n'
-        '<li><a href="/healthz">Whether the process answers</a>, and <a href="/readyz">whether it can serve</a></li>\n'
-        "</ul>",
     )
 
 

@@ -6,11 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.results.columns import FOR_PAGES
 from podium.store.derive.proposal import SUPERSEDED, VOIDED
+from podium.store.log.description import SILENT, PoolDescription
 from podium.store.log.log import (
     AMEND,
     CLOSE,
     CONFIGURE,
+    DESCRIBE,
     MERGE,
     REGISTER,
     REOPEN,
@@ -26,6 +29,7 @@ from podium.store.sql.schema import event, log, merged, pools, registration, sea
 from podium.store.sql.timestamps import microseconds
 
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
+OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
     .where(log.c.pool_id == sa.bindparam("pool"))
@@ -35,17 +39,17 @@ SELECT_ENTRIES = (
 
 def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     """The facts by the log."""
-    facts: Facts = {}
+    facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
     events: dict[str, dict[str, Any]] = {}
     direct: dict[int, int | None] = {}
-    closed = False
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
+            shown = {name: first.get(name) for name in FOR_PAGES}
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
             known = events.get(row.subject, {"seq": row.seq, "voided": False})
             content = {"content_seq": row.seq, "started_at": started_at, "match": row.match_id, "present": row.present}
-            events[row.subject] = known | content
+            events[row.subject] = known | content | shown
         elif row.kind in (VOID, RESTORE):
             events[row.subject]["voided"] = row.kind == VOID
         elif row.kind == REGISTER:
@@ -53,23 +57,29 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
         elif row.kind == SEASON:
             body = json.loads(row.body)
             facts["season", row.subject] = row.seq, body["started_at"], body["keep"]
-        elif row.kind == CONFIGURE:
-            body = json.loads(row.body)
-            facts["pool", "system"] = body["system"], body["parameters"]
-        elif row.kind in (CLOSE, REOPEN):
-            closed = row.kind == CLOSE
+        elif row.kind in OF_POOL:
+            facts |= pool_fact(row)
         elif row.kind in (MERGE, UNMERGE):
             follow_entry(direct, row.kind, row.subject, row.body)
-    facts["pool", "closed"] = closed
     facts |= {("account", account): end for account, end in resolved(direct).items()}
     results = standing_results(events)
     for event_id, details in events.items():
         match = details["match"]
         is_superseded = match is not None and results.get(match) != event_id
         state = VOIDED if details["voided"] else SUPERSEDED if is_superseded else ""
-        columns = ("seq", "content_seq", "started_at", "match", "present")
+        columns = ("seq", "content_seq", "started_at", "match", "present", *FOR_PAGES)
         facts["event", event_id] = (*(details[name] for name in columns), state)
     return facts
+
+
+def pool_fact(row: Any) -> Facts:
+    """What an entry of the log makes of its pool."""
+    if row.kind in (CLOSE, REOPEN):
+        return {("pool", "closed"): row.kind == CLOSE}
+    body = json.loads(row.body)
+    if row.kind == DESCRIBE:
+        return {("pool", "description"): PoolDescription.from_body(body)}
+    return {("pool", "system"): (body["system"], body["parameters"])}
 
 
 def standing_results(events: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -89,7 +99,8 @@ def stored_facts(connection: sa.Connection, pool: Pool) -> Facts:
     facts: Facts = {}
     for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id)):
         state = row.status if row.status in (VOIDED, SUPERSEDED) else ""
-        facts["event", row.event_id] = row.seq, row.content_seq, row.started_at, row.match_id, row.present, state
+        content = row.seq, row.content_seq, row.started_at, row.match_id, row.present, row.title, row.url
+        facts["event", row.event_id] = (*content, state)
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         facts["match", row.match_id] = row.seq, row.expires_at
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
@@ -99,6 +110,7 @@ def stored_facts(connection: sa.Connection, pool: Pool) -> Facts:
     for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
         facts["pool", "system"] = row.system, json.loads(row.parameters)
         facts["pool", "closed"] = row.closed
+        facts["pool", "description"] = PoolDescription.from_row(row)
     return facts
 
 
@@ -107,9 +119,10 @@ def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
     rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], season: [], merged: []}
     for (subject, name), fact in facts.items():
         if subject == "event":
-            seq, content_seq, started_at, match_id, present, status = fact
+            seq, content_seq, started_at, match_id, present, title, url, status = fact
             row = {"event_id": name, "seq": seq, "content_seq": content_seq, "started_at": started_at}
             row |= {"status": status, "reason": status, "match_id": match_id, "present": present}
+            row |= {"title": title, "url": url}
             rows[event].append(row)
         elif subject == "match":
             rows[registration].append({"match_id": name, "seq": fact[0], "expires_at": fact[1]})
@@ -122,4 +135,5 @@ def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
             connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
     system, parameters = facts["pool", "system"]
     values = {"system": system, "parameters": json.dumps(parameters), "closed": facts["pool", "closed"]}
+    values |= facts["pool", "description"].columns()
     connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))

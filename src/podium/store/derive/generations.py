@@ -15,9 +15,9 @@ from podium.store.derive.standings import (
     BEFORE_END,
     GENERATION,
     Ledger,
-    buckets,
+    bucket_counts,
     newest_standings,
-    standing_row,
+    standing_rows,
 )
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, key_of, key_params, lock_pool
 from podium.store.sql.database import read_transaction, write_transaction
@@ -174,10 +174,8 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(connection, staged, None)
-    counts = buckets(each.rating for each in standings.values())
-    counted = [(staged.generation, *key, players) for key, players in counts.items()]
-    standing_rows = [standing_row(staged, number, each) for number, each in standings.items()]
-    for table, rows in ((standing, standing_rows), (rank_count, counted)):
+    counted = [(staged.generation, *row) for row in bucket_counts(staged, standings.values()).rows()]
+    for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
             with part(engine, staged) as connection:
                 upsert(connection, table, some)

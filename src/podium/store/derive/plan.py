@@ -15,6 +15,7 @@ from podium.store.derive.rating import UNRATEABLE, events_from, rate_segments, r
 from podium.store.derive.standings import (
     SELECT_RATED_PLAYERS,
     Ledger,
+    LedgerRow,
     Standing,
     apply_ledger,
     standings_before,
@@ -41,6 +42,11 @@ class Stretch:
     def moved_statuses(self) -> list[tuple[Any, tuple[str, str]]]:
         """The events whose status or reason is to be other."""
         return [(row, status) for row, status in self.statuses if status != (row.status, row.reason)]
+
+
+def is_other(old: LedgerRow | None, row: LedgerRow) -> bool:
+    """Whether a row is to be written; one is not that only lacks what `podium db upgrade` fills in."""
+    return old != row and (old is None or old.field is not None or old[:4] != row[:4])
 
 
 class Plan:
@@ -86,7 +92,7 @@ class Plan:
             first,
             old,
             new,
-            {key: row for key, row in new.items() if old.get(key) != row},
+            {key: row for key, row in new.items() if is_other(old.get(key), row)},
             [key for key in old if key not in new],
             list(statuses_of(self.pool, segments, outcome)),
             tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),

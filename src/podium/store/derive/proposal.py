@@ -27,6 +27,8 @@ class EventRow(NamedTuple):
     reason: str
     match_id: str | None
     present: int | None
+    title: str | None = None
+    url: str | None = None
     body: bytes | None = None
 
     @classmethod

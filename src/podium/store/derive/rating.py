@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from podium.errors import NotFiniteError
 from podium.ledger.history import changes
+from podium.ledger.reasons.standings import event_ranks
 from podium.live import Live
-from podium.results.columns import ALL
+from podium.results.columns import ALL, FOR_PAGES
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal
 from podium.store.derive.standings import Ledger, LedgerRow, Standing
@@ -33,7 +34,9 @@ SELECT_EVENTS_FROM = (
     .order_by(event.c.started_at, event.c.seq)
     .limit(sa.bindparam("limit", NO_LIMIT))
 )
-SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.where(event.c.reason.not_in(UNRATEABLE))
+SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.add_columns(*(event.c[name] for name in FOR_PAGES)).where(
+    event.c.reason.not_in(UNRATEABLE)
+)
 SELECT_RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
     .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
@@ -133,10 +136,14 @@ def proposed_events(
 
 def counting_results(connection: sa.Connection, pool: Pool) -> Results:
     """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
-    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START))
-    return Results(
-        as_table(pool, with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))), pool.name
-    )
+    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START)).all()
+    table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))
+    for name in FOR_PAGES:
+        values = {row.event_id: value for row in rows if (value := getattr(row, name)) is not None}
+        if values:
+            named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
+            table = table.with_columns(named.alias(name))
+    return Results(as_table(pool, table), pool.name)
 
 
 def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
@@ -222,12 +229,12 @@ def rate_events(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, 
     packed = states_as_bytes(after)
     ledger: Ledger = {}
     place, last = 0, ""
-    for event_id, name, rating_before, rating, state in zip(
-        ids, players, before.tolist(), ratings, packed, strict=True
+    for event_id, name, rating_before, rating, state, rank, field in zip(
+        ids, players, before.tolist(), ratings, packed, *event_ranks(events), strict=True
     ):
         place = place + 1 if event_id == last else 1
         last = event_id
-        ledger[*keys[event_id], int(name)] = LedgerRow(place, rating_before, rating, state)
+        ledger[*keys[event_id], int(name)] = LedgerRow(place, rating_before, rating, state, rank, field)
     return ledger
 
 
@@ -237,7 +244,7 @@ def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:
     rating = pool.system.state_type._fields.index("rating")
     rows = zip(players, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
     return {
-        (*reset.key, int(name)): LedgerRow(0, rating_before, rating_after, state)
+        (*reset.key, int(name)): LedgerRow(0, rating_before, rating_after, state, None, 0)
         for (_, name), rating_before, rating_after, state in rows
     }
 

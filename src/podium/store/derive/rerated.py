@@ -3,7 +3,7 @@
 import heapq
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -167,12 +167,19 @@ class LargestEffects:
     def listed(self, connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[Effect, ...]:
         """The effects, in the order of rating."""
         chosen = sorted(self._heap, key=lambda each: each[0].key)
-        starts = values({size.key[0] for size, _, _ in chosen})
-        rows = connection.execute(SELECT_EVENT_IDS, {"pool": pool.id, "among": starts}).all() if chosen else []
-        ids = {(row.started_at, row.seq): row.event_id for row in rows}
-        ids |= {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
+        ids = event_ids(connection, pool, proposal, {size.key[0] for size, _, _ in chosen})
         names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
         return tuple(Effect(ids.get(size.key[:2]), names[size.key[2]], was, now) for size, was, now in chosen)
+
+
+def event_ids(
+    connection: sa.Connection, pool: Pool, proposal: Proposal, starts: Collection[int]
+) -> dict[tuple[int, int], str]:
+    """The ids of the events that start at these moments, and of those that are proposed, by start and sequence."""
+    among_starts = {"pool": pool.id, "among": values(starts)}
+    rows = connection.execute(SELECT_EVENT_IDS, among_starts).all() if starts else []
+    stored = {(row.started_at, row.seq): row.event_id for row in rows}
+    return stored | {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
 
 
 def finite_move(was: float, now: float) -> float:

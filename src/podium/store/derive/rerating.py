@@ -12,7 +12,7 @@ from podium.store.derive.generations import mark_touched
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rerated import Rerated
 from podium.store.derive.standings import refresh_standings, write_changes
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import START, OrderKey, Pool
 from podium.store.sql.schema import event
 
 SHORT_EVENTS = 5_000  # that one transaction may rate again
@@ -52,7 +52,7 @@ def rerate(
         write_changes(connection, pool, stretch.removed, stretch.written)
         update_statuses(connection, pool, stretch)
         rerated.add(stretch)
-    refresh_standings(connection, pool, plan.stored, plan.standings)
+    refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
         snapshots.mark_stale(connection, pool, rerated.earliest)
     return rerated

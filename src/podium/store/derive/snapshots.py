@@ -1,12 +1,13 @@
 """Daily ranks: the board as of 00:00 UTC, taken once a day, and taken again after a correction of the past."""
 
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
-from podium.store.derive.standings import newest_standings
+from podium.store.derive.standings import newest_standings, state_columns
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
@@ -15,7 +16,20 @@ IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 UPDATE_STALE = (
     sa.update(snapshot_day).where(IN_POOL, snapshot_day.c.day > sa.bindparam("changed_day")).values(stale=True)
 )
-SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
+SELECT_DAYS = (
+    sa.select(snapshot_day.c.day, snapshot_day.c.stale, snapshot_day.c.settled)
+    .where(IN_POOL)
+    .order_by(snapshot_day.c.day)
+)
+
+
+class DayRank(NamedTuple):
+    """A player's rank at a day's 00:00 UTC."""
+
+    player_id: int
+    rank: int
+    rating: float
+    settled_rank: int | None  # among the settled; None of whoever is not
 
 
 def day_of(moment: date) -> int:
@@ -69,11 +83,11 @@ def take(connection: sa.Connection, pool: Pool, day: int) -> int:
     ranks = ranks_at(connection, pool, day)
     for table in (snapshot, snapshot_day):
         connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
-    connection.execute(sa.insert(snapshot_day), {"pool_id": pool.id, "day": day, "stale": False})
+    shared = {"pool_id": pool.id, "day": day}
+    settled = sum(each.settled_rank is not None for each in ranks)
+    connection.execute(sa.insert(snapshot_day), shared | {"stale": False, "settled": settled})
     if ranks:
-        shared = {"pool_id": pool.id, "day": day}
-        rows = [shared | {"player_id": number, "rank": rank, "rating": rating} for number, rank, rating in ranks]
-        connection.execute(sa.insert(snapshot), rows)
+        connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
     return len(ranks)
 
 
@@ -82,22 +96,28 @@ def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
 
 
-def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
-    """Player, rank and rating as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
+def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+    """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
     standings = newest_standings(connection, pool, None, OrderKey(day * DAY_US, 0))
     best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
-    ranks = shared_ranks([rating for rating, _ in best_first])
-    return [(number, rank, rating) for rank, (rating, number) in zip(ranks, best_first, strict=True)]
+    ratings = [rating for rating, _ in best_first]
+    provisional = state_columns(pool, [standings[number].state for _, number in best_first]).provisional
+    settled = [number for (_, number), early in zip(best_first, provisional, strict=True) if not early]
+    settled_ranks = dict(zip(settled, shared_ranks([standings[number].rating for number in settled]), strict=True))
+    return [
+        DayRank(number, rank, rating, settled_ranks.get(number))
+        for rank, (rating, number) in zip(shared_ranks(ratings), best_first, strict=True)
+    ]
 
 
-def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[tuple[int, int, float]]:
-    """Player, rank and rating as they were taken of a day, best first."""
+def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+    """The ranks as they were taken of a day, best first."""
     select = (
-        sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.rating)
+        sa.select(*(snapshot.c[name] for name in DayRank._fields))
         .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
         .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
     )
-    return [(row.player_id, row.rank, row.rating) for row in connection.execute(select)]
+    return [DayRank(*row) for row in connection.execute(select)]
 
 
 def days(connection: sa.Connection, pool: Pool) -> list[int]:

@@ -1,12 +1,12 @@
 """The ledger and the standings as they are stored: only what changed is written, and the counts of players with it."""
 
 import math
-import struct
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -24,6 +24,8 @@ class LedgerRow(NamedTuple):
     rating_before: float
     rating: float
     state: bytes
+    rank: int | None  # in the overall result of the event; None where there is none
+    field: int | None  # rated entrants of the event; 0 where a season begins; None until a pool is upgraded
 
 
 Ledger = dict[tuple[int, int, int], LedgerRow]  # by start, sequence, player
@@ -105,10 +107,10 @@ DELETE_CHANGE = sa.delete(change).where(
 DELETE_STANDING = sa.delete(standing).where(
     standing.c.generation_id == GENERATION, standing.c.player_id == sa.bindparam("player")
 )
+DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
 DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)
-DOUBLE = struct.Struct("<d")
 
 
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
@@ -116,8 +118,8 @@ def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: O
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
     rows = connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params).all()
     return {
-        (started_at, seq, number): LedgerRow(place, before, rating, state)
-        for _, started_at, seq, number, place, before, rating, state in rows
+        (started_at, seq, number): LedgerRow(place, before, rating, state, rank, field)
+        for _, started_at, seq, number, place, before, rating, state, rank, field in rows
     }
 
 
@@ -188,26 +190,57 @@ def write_changes(
 
 
 def refresh_standings(
-    connection: sa.Connection, pool: Pool, old: Mapping[int, Standing], new: Mapping[int, Standing]
+    connection: sa.Connection,
+    pool: Pool,
+    old: Mapping[int, Standing],
+    new: Mapping[int, Standing],
+    *,
+    is_new_system: bool = False,
 ) -> None:
-    """Write the standings that are not as before, and the counts of players by rating."""
+    """Write the standings that are not as before, and the counts of players by rating.
+
+    Args:
+        is_new_system: write every standing and every count: another system may call another rating provisional.
+            All players must be among the standings.
+    """
     removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
     if removed:
         connection.execute(DELETE_STANDING, removed)
-    upsert(
-        connection,
-        standing,
-        [standing_row(pool, number, each) for number, each in new.items() if old.get(number) != each],
-    )
-    counts = buckets(each.rating for each in new.values())
-    counts.subtract(buckets(each.rating for each in old.values()))
+    changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
+    upsert(connection, standing, standing_rows(pool, changed))
+    counts = bucket_counts(pool, new.values())
+    if is_new_system:
+        connection.execute(DELETE_COUNTS, {"generation": pool.generation})
+    else:
+        counts.subtract(bucket_counts(pool, old.values()))
     count_ranks(connection, pool, counts)
 
 
-def standing_row(pool: Pool, number: int, each: Standing) -> tuple[Any, ...]:
-    """A standing as a row of its table."""
-    events = DOUBLE.unpack_from(each.state, 8 * pool.system.state_type._fields.index("events"))[0]
-    return (pool.generation, number, each.rating, int(events), *each[1:])
+def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
+    """Standings as rows of their table."""
+    columns = state_columns(pool, [each.state for each in standings.values()])
+    return [
+        (pool.generation, number, each.rating, events, *each[1:], provisional, deviation)
+        for (number, each), events, provisional, deviation in zip(standings.items(), *columns, strict=True)
+    ]
+
+
+class StateColumns(NamedTuple):
+    """What rows of the standings repeat of their states, so that a query need not decode these."""
+
+    events: list[int]
+    provisional: list[bool]
+    deviation: list[float | None]
+
+
+def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
+    """The columns of states as they are stored."""
+    system, fields = pool.system, pool.system.state_type._fields
+    table = np.frombuffer(b"".join(states), "<f8").reshape(len(states), len(fields))
+    deviation = table[:, fields.index("deviation")].tolist() if "deviation" in fields else [None] * len(states)
+    return StateColumns(
+        table[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(table).tolist(), deviation
+    )
 
 
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
@@ -227,13 +260,38 @@ def buckets(ratings: Iterable[float]) -> Counter[tuple[int, int]]:
     return Counter((per_point, bucket(rating, per_point)) for per_point, rating in product(COUNTS_PER_POINT, ratings))
 
 
-def count_ranks(connection: sa.Connection, pool: Pool, counts: Counter[tuple[int, int]]) -> None:
+class BucketCounts(NamedTuple):
+    """How many players belong to each count, and how many of them are settled, by counts per point and bucket."""
+
+    players: Counter[tuple[int, int]]
+    settled: Counter[tuple[int, int]]
+
+    def subtract(self, other: "BucketCounts") -> None:
+        """Take others away, in place."""
+        self.players.subtract(other.players)
+        self.settled.subtract(other.settled)
+
+    def rows(self) -> list[tuple[int, int, int, int]]:
+        """Counts per point, bucket, players and settled of every count that is not 0."""
+        return [
+            (*key, self.players[key], self.settled[key])
+            for key in self.players.keys() | self.settled.keys()
+            if self.players[key] or self.settled[key]
+        ]
+
+
+def bucket_counts(pool: Pool, standings: Collection[Standing]) -> BucketCounts:
+    """The counts that players belong to."""
+    ratings = [each.rating for each in standings]
+    provisional = state_columns(pool, [each.state for each in standings]).provisional
+    settled = (rating for rating, early in zip(ratings, provisional, strict=True) if not early)
+    return BucketCounts(buckets(ratings), buckets(settled))
+
+
+def count_ranks(connection: sa.Connection, pool: Pool, counts: BucketCounts) -> None:
     """Add to the counts of players, and delete those that become 0."""
-    rows = [
-        {"generation_id": pool.generation, "per_point": per_point, "bucket": part, "players": more}
-        for (per_point, part), more in counts.items()
-        if more
-    ]
+    columns = "generation_id", "per_point", "bucket", "players", "settled"
+    rows = [dict(zip(columns, (pool.generation, *row), strict=True)) for row in counts.rows()]
     if not rows:
         return
     connection.execute(UPSERT_COUNTS[connection.dialect.name], rows)
@@ -241,10 +299,40 @@ def count_ranks(connection: sa.Connection, pool: Pool, counts: Counter[tuple[int
         connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
 
 
+COUNT_SETTLED = (
+    sa.update(rank_count)
+    .where(rank_count.c.generation_id == GENERATION)
+    .values(
+        settled=sa.select(sa.func.count())
+        .select_from(standing)
+        .where(standing.c.generation_id == GENERATION, standing.c.provisional.is_(sa.false()))
+        .where(standing.c.rating >= rank_count.c.bucket * 1.0 / rank_count.c.per_point)
+        .where(standing.c.rating < (rank_count.c.bucket + 1) * 1.0 / rank_count.c.per_point)
+        .correlate(rank_count)
+        .scalar_subquery()
+    )
+)
+SELECT_UNCOUNTED = sa.select(rank_count.c.bucket).where(
+    rank_count.c.generation_id == GENERATION, rank_count.c.settled.is_(None)
+)
+
+
+def lack_settled(connection: sa.Connection, pool: Pool) -> bool:
+    """Whether an earlier version counted the players, and not how many of them are settled."""
+    return connection.execute(SELECT_UNCOUNTED, {"generation": pool.generation}).first() is not None
+
+
+def count_settled(connection: sa.Connection, pool: Pool, _actor: str) -> str:
+    """Count the settled players, whose standings say that they are; nothing to say of it."""
+    connection.execute(COUNT_SETTLED, {"generation": pool.generation})
+    return ""
+
+
 def upsert_counts(insert: Any) -> Any:
     """The statement that adds to a count, or inserts it, by a dialect's `insert`."""
     statement = insert(rank_count)
-    total = {"players": rank_count.c.players + statement.excluded.players}
+    # A count of the settled that is empty stays so until a pool is upgraded.
+    total = {name: rank_count.c[name] + statement.excluded[name] for name in ("players", "settled")}
     return statement.on_conflict_do_update(index_elements=["generation_id", "per_point", "bucket"], set_=total)
 
 

@@ -14,7 +14,15 @@ from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, stored_facts
 from podium.store.derive.rating import events_from, rate_segments, statuses_of
-from podium.store.derive.standings import Ledger, LedgerRow, Standing, apply_ledger, buckets, stored_ledger
+from podium.store.derive.standings import (
+    Ledger,
+    LedgerRow,
+    Standing,
+    apply_ledger,
+    bucket_counts,
+    state_columns,
+    stored_ledger,
+)
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
 from podium.store.sql.schema import rank_count, standing
@@ -103,7 +111,9 @@ def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) 
 def have_equal_bits(row: LedgerRow, other: LedgerRow) -> bool:
     """Whether two rows have the same bits."""
     bits = [np.array([each.rating_before, each.rating]).tobytes() for each in (row, other)]
-    return bits[0] == bits[1] and row.state == other.state and row.place == other.place
+    ranks = [(each.rank, each.field) for each in (row, other)]
+    are_ranked_alike = row.field is None or ranks[0] == ranks[1]  # else they wait to be filled in
+    return bits[0] == bits[1] and row.state == other.state and row.place == other.place and are_ranked_alike
 
 
 def standing_differences(
@@ -115,6 +125,8 @@ def standing_differences(
         row.player_id: row
         for row in connection.execute(sa.select(standing).where(standing.c.generation_id == pool.generation))
     }
+    columns = state_columns(pool, [each.state for each in expected.values()])
+    unsettled = dict(zip(expected, zip(columns.provisional, columns.deviation, strict=True), strict=True))
     for number in sorted(expected.keys() | stored.keys()):
         if number not in expected:
             yield f"the state of {names.get(number)!r} is stored and should not be"
@@ -124,20 +136,26 @@ def standing_differences(
         values = (last.state, last.started_at, last.seq, last.played_at, float(state[rating]), int(state[events]))
         if row is None or values != (row.state, row.started_at, row.seq, row.played_at, row.rating, row.events):
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
+        elif row.provisional is not None and (row.provisional, row.deviation) != unsettled[number]:
+            yield f"{names.get(number)!r} is not as settled as the state says"
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
-    counts = buckets(each.rating for each in expected.values())
-    stored_counts = {(row.per_point, row.bucket): row.players for row in connection.execute(select)}
-    for per_point, part in sorted(counts.keys() | stored_counts.keys()):
-        stored_count, count = stored_counts.get((per_point, part), 0), counts[per_point, part]
-        if stored_count != count:
-            low, high = part / per_point, (part + 1) / per_point
-            yield f"{stored_count} players are counted from {low} to {high}, and there are {count}"
+    counts = bucket_counts(pool, expected.values())
+    stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}
+    for key in sorted(counts.players.keys() | stored_counts.keys()):
+        low, high = (end / key[0] for end in (key[1], key[1] + 1))
+        players, settled = stored_counts.get(key, (0, 0))
+        if players != counts.players[key]:
+            yield f"{players} players are counted from {low} to {high}, and there are {counts.players[key]}"
+        elif settled not in (None, counts.settled[key]):
+            yield f"{settled} settled players are counted from {low} to {high}, and there are {counts.settled[key]}"
 
 
 def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     """Differences of daily ranks, but for days that wait to be taken again."""
     for row in connection.execute(snapshots.SELECT_DAYS, {"pool": pool.id}).all():
-        if not row.stale and sorted(snapshots.stored_ranks(connection, pool, row.day)) != sorted(
-            snapshots.ranks_at(connection, pool, row.day)
-        ):
+        stored = [] if row.stale else snapshots.stored_ranks(connection, pool, row.day)
+        expected = [] if row.stale else snapshots.ranks_at(connection, pool, row.day)
+        if row.settled is None:  # taken by a version that knew no ranks among the settled
+            expected = [each._replace(settled_rank=None) for each in expected]
+        if sorted(stored) != sorted(expected):
             yield f"the snapshot of {snapshots.date_of(row.day)} is not the board of that moment"

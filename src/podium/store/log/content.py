@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.results.columns import ALL, NUMBERS, REQUIRED, TRUTHS, Known
+from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED, TRUTHS, Known
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.reading import Results, read_results
@@ -19,8 +19,10 @@ from podium.store.sql.timestamps import instant
 
 COLUMN_TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
 SCHEMA = {
-    name: pl.Int64 if name == "player" else COLUMN_TYPES[name] for name in ALL if name not in ("pool", SEQUENCE)
-}  # the pool is the log's, and the order of the log is the sequence
+    name: pl.Int64 if name == "player" else COLUMN_TYPES[name]
+    for name in ALL
+    if name not in ("pool", SEQUENCE, *FOR_PAGES)
+}  # the pool is the log's, the order of the log is the sequence, and no rating reads what is for pages
 UTC_DATETIME = pl.Datetime("us", "UTC")
 SMALL_BODY_ROWS = 1000
 JSON_BOOLEANS = {True: "true", False: "false"}
@@ -41,6 +43,8 @@ class Content:
     started_at: int  # microseconds since 1970, UTC
     heads: tuple[str, ...]  # JSON objects without their last brace
     players: tuple[str, ...]
+    title: str | None = None  # which stands in the first line alone; so does the address
+    url: str | None = None
     sent: "Content | None" = None  # with the names before they were normalised, where any was not in its normal form
 
     def digest(self, secret: bytes) -> bytes:
@@ -135,7 +139,31 @@ def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
         heads.setdefault(event_id, []).append("{" + "".join(parts)[1:])
         players.setdefault(event_id, []).append(player)
         started_at.setdefault(event_id, start)
-    return {each: Content(each, started_at[each], tuple(heads[each]), tuple(players[each])) for each in heads}
+    titles, urls = (first_values(frame, name) if name in frame.columns else {} for name in FOR_PAGES)
+    for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
+        for event_id, value in values.items():
+            heads[event_id][0] += f',"{name}":{encode_text(value)}'
+    return {
+        each: Content(
+            each, started_at[each], tuple(heads[each]), tuple(players[each]), titles.get(each), urls.get(each)
+        )
+        for each in heads
+    }
+
+
+def first_values(frame: pl.DataFrame, name: str) -> dict[str, str]:
+    """The first value of a column that each event has, by the event's id; none where it has none."""
+    values: dict[str, str] = {}
+    for event_id, value in frame.select("event_id", name).drop_nulls().iter_rows():
+        values.setdefault(event_id, value)
+    return values
+
+
+def rate_alike(one: bytes, other: bytes) -> bool:
+    """Whether two contents of an event differ at most in what they have for pages."""
+    (first, *rest), (other_first, *other_rest) = (each.split(b"\n") for each in (one, other))
+    rows = [json.loads(each) | dict.fromkeys(FOR_PAGES) for each in (first, other_first)]
+    return rest == other_rest and rows[0] == rows[1]
 
 
 def json_fields(column: pl.Series) -> list[str]:

@@ -19,10 +19,11 @@ MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
 RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
 CLOSE, REOPEN = "close", "reopen"  # of the pool
+DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
 BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, BLANK,
+    REOPEN, DESCRIBE, BLANK,
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = 16

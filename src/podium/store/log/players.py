@@ -7,7 +7,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.results.lookalikes import are_alike, key
+from podium.results.lookalikes import are_alike, key, search_key
 from podium.results.names import admit, normalise, refusal
 from podium.store.log.pools import Pool
 from podium.store.sql.among import among, values
@@ -31,10 +31,21 @@ DELETE_ALIASES = sa.delete(alias).where(OF_PLAYER)
 UPDATE_NAME = (
     sa.update(player)
     .where(IN_POOL, player.c.id == sa.bindparam("who"))
-    .values(name=sa.bindparam("new"), lookalike=sa.bindparam("key"))
+    .values({column: sa.bindparam(f"new_{column}") for column in ("name", "lookalike", "folded")})
 )
 Numbering = Callable[[sa.Connection, Pool, Iterable[str]], tuple[dict[str, int], dict[int, str]]]
 SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
+
+
+def name_columns(name: str) -> dict[str, str]:
+    """The columns of a player's row that follow from the name."""
+    return {"name": name, "lookalike": key(name), "folded": search_key(name)}
+
+
+def update_name(connection: sa.Connection, pool: Pool, number: int, name: str) -> None:
+    """Let a player have a name, which is nobody else's."""
+    columns = {f"new_{column}": value for column, value in name_columns(name).items()}
+    connection.execute(UPDATE_NAME, {"pool": pool.id, "who": number} | columns)
 
 
 def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
@@ -81,10 +92,7 @@ def numbers_and_newcomers(
     numbered: dict[int, str] = {}
     if newcomers:
         numbered = dict(zip(count(newest_number(connection, pool) + 1), newcomers, strict=False))
-        rows = [
-            {"pool_id": pool.id, "id": number, "name": name, "lookalike": key(name)}
-            for number, name in numbered.items()
-        ]
+        rows = [{"pool_id": pool.id, "id": number} | name_columns(name) for number, name in numbered.items()]
         connection.execute(INSERT_PLAYERS, rows)
     return numbers | {name: number for number, name in numbered.items()}, numbered
 
@@ -180,9 +188,18 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     forget_alias(connection, pool, new)
     if old != new:
         forget_alias(connection, pool, old)
-        connection.execute(sa.insert(alias), {"pool_id": pool.id, "name": old, "player_id": number})
-        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": number, "new": new, "key": key(new)})
+        insert_aliases(connection, pool, [(old, number)])
+        update_name(connection, pool, number, new)
     return number
+
+
+def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
+    """Let players be found by former names, too: each name with the player's number."""
+    rows = [
+        {"pool_id": pool.id, "name": name, "player_id": number, "folded": search_key(name)} for name, number in aliases
+    ]
+    if rows:
+        connection.execute(sa.insert(alias), rows)
 
 
 def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
@@ -212,7 +229,7 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
         names = {*names_of(connection, pool, [account]).values(), *connection.execute(SELECT_ALIASES, params).scalars()}
         connection.execute(DELETE_ALIASES, params)
         pseudonym = free_name(connection, pool, account)
-        connection.execute(UPDATE_NAME, {"pool": pool.id, "who": account, "new": pseudonym, "key": key(pseudonym)})
+        update_name(connection, pool, account, pseudonym)
         forgotten |= names - {pseudonym}
     return Pseudonym(number, names_of(connection, pool, [number])[number], tuple(forgotten))
 

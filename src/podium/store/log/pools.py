@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
+from podium.store.log.description import SILENT, PoolDescription
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import pools
 from podium.systems import find
@@ -53,13 +54,14 @@ class Pool:
     closed: bool = False
     generation: int = 0  # of the ledger, standings and counts that are read
     staging: int | None = None  # the generation that is being staged
+    description: PoolDescription = SILENT
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         """Read the pool from its row."""
         system = system_of(row.system, row.parameters)
         state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
-        return cls(row.id, row.name, system, *state)
+        return cls(row.id, row.name, system, *state, PoolDescription.from_row(row))
 
     @property
     def is_outdated(self) -> bool:
@@ -80,6 +82,7 @@ def settings_of(system: System) -> dict[str, Any]:
 
 
 SELECT_POOL = sa.select(pools).where(pools.c.name == sa.bindparam("name"))
+SELECT_PUBLIC = sa.select(pools.c.name).where(pools.c.is_public)
 SELECT_POOLS = sa.select(pools).order_by(pools.c.name)
 
 

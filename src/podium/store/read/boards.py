@@ -1,12 +1,14 @@
 """Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 import sqlalchemy as sa
 
+from podium.errors import ParameterError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.derive.standings import (
@@ -22,6 +24,8 @@ from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.read.models import BoardPage, BoardRow, PlayerRank, RatingCount
 from podium.store.read.states import states_of
+from podium.store.sql.among import among, values
+from podium.store.sql.floored import floored
 from podium.store.sql.schema import player, rank_count, standing
 from podium.store.sql.timestamps import instant, microseconds
 
@@ -39,22 +43,59 @@ SELECT_BOARD_AFTER = SELECT_BOARD.where(BOARD_ORDER < BOARD_CURSOR)
 SELECT_BOARD_BEFORE = (
     SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
 )
-COUNT_PLAYERS = sa.select(sa.func.coalesce(sa.func.sum(rank_count.c.players), 0)).where(
-    rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")
-)
-COUNT_PLAYERS_ABOVE = COUNT_PLAYERS.where(
-    rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end")
-)
-COUNT_ABOVE_WITHIN = (
-    sa.select(sa.func.count())
+IS_SETTLED = standing.c.provisional.is_not(sa.true())  # of a pool that is not upgraded yet, everybody
+COUNTED = {  # of a bucket, by whether only the settled count
+    False: rank_count.c.players,
+    True: sa.func.coalesce(rank_count.c.settled, rank_count.c.players),
+}
+COUNT_PLAYERS = {
+    settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
+        rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")
+    )
+    for settled, column in COUNTED.items()
+}
+COUNT_PLAYERS_ABOVE = {
+    settled: count.where(rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end"))
+    for settled, count in COUNT_PLAYERS.items()
+}
+COUNT_ABOVE_WITHIN = {
+    settled: sa.select(sa.func.count())
     .select_from(standing)
     .where(IN_POOL, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
-)
+    .where(*([IS_SETTLED] if settled else []))
+    for settled in COUNTED
+}
 COUNT_TIED_ABOVE = (
     sa.select(sa.func.count())
     .select_from(standing)
     .where(IN_POOL, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
 )
+
+
+def ranks_statement(*, settled: bool) -> sa.Select[Any]:
+    """The statement for the ranks of some players, each as `count_better` has it."""
+    who = standing.alias("who")
+    point, part = floored(who.c.rating), floored(who.c.rating * FINE_PER_POINT)
+    counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(
+        rank_count.c.generation_id == sa.bindparam("generation")
+    )
+    above = counted.where(rank_count.c.per_point == 1, rank_count.c.bucket > point)
+    beside = counted.where(rank_count.c.per_point == FINE_PER_POINT).where(
+        rank_count.c.bucket > part, rank_count.c.bucket < (point + 1) * FINE_PER_POINT
+    )
+    inside = (
+        sa.select(sa.func.count())
+        .select_from(standing)
+        .where(IN_POOL, standing.c.rating > who.c.rating, standing.c.rating < (part + 1) * (1.0 / FINE_PER_POINT))
+        .where(*([IS_SETTLED] if settled else []))
+    )
+    coarse, fine, rest = (each.correlate(who).scalar_subquery() for each in (above, beside, inside))
+    return sa.select(who.c.player_id, coarse + fine + rest + 1).where(
+        who.c.generation_id == sa.bindparam("generation"), among(who.c.player_id)
+    )
+
+
+SELECT_RANKS = {settled: ranks_statement(settled=settled) for settled in COUNTED}
 SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
     .where(rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == 1)
@@ -62,6 +103,8 @@ SELECT_RANK_COUNTS = (
 )
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
 END_OF_BUCKETS = 2**62
+MAX_CURSOR_RATING = 1e300  # what a database holds
+MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a rating, and the player's number
 
 
@@ -76,8 +119,29 @@ def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -
         rows = connection.execute(SELECT_BOARD, params).all()
     else:
         rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
-    following = f"{rows[-1].rating!r},{rows[-1].player_id}" if len(rows) == top else None
+    following = cursor_of(rows[-1]) if len(rows) == top else None
     return BoardPage(with_ranks(connection, pool, rows), following)
+
+
+def cursor_of(row: Any) -> str:
+    """The cursor of the page that begins after a row of a board."""
+    return f"{row.rating!r},{row.player_id}"
+
+
+def parse_cursor(cursor: str) -> Place:
+    """Read the place that a page begins after from its cursor.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    rating, _, number = cursor.partition(",")
+    try:
+        place = float(rating), int(number)
+    except ValueError:
+        place = math.inf, 0
+    if not abs(place[0]) < MAX_CURSOR_RATING or abs(place[1]) >= MAX_CURSOR_NUMBER:
+        raise ParameterError("the cursor is not the `next` of a page")
+    return place
 
 
 def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[BoardRow, ...]:
@@ -94,23 +158,33 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
     )
 
 
-def count_better(connection: sa.Connection, pool: Pool, rating: float) -> int:
-    """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
+def count_better(connection: sa.Connection, pool: Pool, rating: float, *, settled: bool = False) -> int:
+    """How many are rated above: by points, by parts of the same point, and one by one within the same part.
+
+    Args:
+        settled: count only those whose rating is settled.
+    """
     point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
-    above = connection.execute(
-        COUNT_PLAYERS_ABOVE,
-        {"pool": pool.id, "generation": pool.generation, "fine": 1, "above": point, "end": END_OF_BUCKETS},
+    above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
+    beside = {"fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
+    inside = {"rating": rating, "limit": (part + 1) / FINE_PER_POINT}
+    by_buckets, one_by_one = COUNT_PLAYERS_ABOVE[settled], COUNT_ABOVE_WITHIN[settled]
+    counts = (
+        connection.execute(statement, {"generation": pool.generation} | params).scalar_one()
+        for statement, params in ((by_buckets, above), (by_buckets, beside), (one_by_one, inside))
     )
-    beside = {
-        "pool": pool.id,
-        "generation": pool.generation,
-        "fine": FINE_PER_POINT,
-        "above": part,
-        "end": (point + 1) * FINE_PER_POINT,
-    }
-    inside = {"pool": pool.id, "generation": pool.generation, "rating": rating, "limit": (part + 1) / FINE_PER_POINT}
-    counts = above, connection.execute(COUNT_PLAYERS_ABOVE, beside), connection.execute(COUNT_ABOVE_WITHIN, inside)
-    return sum(int(each.scalar_one()) for each in counts)
+    return sum(map(int, counts))
+
+
+def ranks_of(connection: sa.Connection, pool: Pool, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
+    """The ranks of players, by number, among all or among the settled; none of a player without a rating."""
+    params = {"generation": pool.generation, "among": values(players)}
+    return {number: int(rank) for number, rank in connection.execute(SELECT_RANKS[settled], params).all()}
+
+
+def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = False) -> int:
+    """How many have a rating, or a settled one."""
+    return int(connection.execute(COUNT_PLAYERS[settled], {"generation": pool.generation, "fine": 1}).scalar_one())
 
 
 def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
@@ -120,9 +194,7 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
         UnknownError: the player has no rating here.
     """
     row = get_standing(connection, pool, name)
-    players = int(
-        connection.execute(COUNT_PLAYERS, {"pool": pool.id, "generation": pool.generation, "fine": 1}).scalar_one()
-    )
+    players = count_players(connection, pool)
     above = count_better(connection, pool, row.rating)
     percentile = 100.0 * (players - above) / players
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))

@@ -19,7 +19,7 @@ def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPla
     if day not in days(connection, pool):
         raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
     ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
-    return tuple(RankedPlayer(rank, names[number], rating) for number, rank, rating in ranks)
+    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
 
 
 def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from podium.ledger.explanation import Explanation
-from podium.ledger.what_if import WhatIf
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf
 from podium.rated import Rated, rate
 from podium.results.reading import Results
 from podium.store.derive import snapshots
 from podium.store.derive.rating import counting_results
 from podium.store.read import daily_ranks, events, seasons
-from podium.store.read.log_listing import listing
+from podium.store.read.log_listing import listing, newest_listing
 from podium.store.read.models import DailyRank, EventDetails, LogRecord, RankedPlayer, Season
 from podium.store.read.pool_export import export_lines
 from podium.store.read.reader import Reader
@@ -96,6 +96,19 @@ class EventReader(Reader):
         """
         with self.reading(pool_name) as (connection, pool):
             return listing(connection, pool, after, most)
+
+    def newest_log(self, pool_name: str, *, before: int | None = None, most: int = 100) -> tuple[LogRecord, ...]:
+        """List entries of the log below a number, newest first.
+
+        Args:
+            before: the number; from the newest on where None.
+            most: entries to list.
+
+        Returns:
+            The entries, as `log` has them.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return newest_listing(connection, pool, before, most)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
         """Write a pool as lines of JSON: its log with the chain, and its players' names.

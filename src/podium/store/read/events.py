@@ -7,11 +7,11 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.ledger.explanation import Explanation
-from podium.ledger.what_if import WhatIf
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf
 from podium.live import Live
 from podium.results.reading import Results
-from podium.store.derive.events import changes_of, get_event
+from podium.store.derive.events import changes_of, get_event, version_of
 from podium.store.derive.rating import as_table, with_names
 from podium.store.derive.standings import standings_before, stored_standings
 from podium.store.log.content import UTC_DATETIME, read_bodies
@@ -47,15 +47,23 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
         UnknownError: there is none.
     """
     row = get_event(connection, pool, event_id)
+    return details_of(connection, pool, row, event_results(connection, pool, row))
+
+
+def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> EventDetails:
+    """What is read of an event whose row and results are known."""
     return EventDetails(
-        event_id,
+        row.event_id,
         row.seq,
         instant(row.started_at),
+        row.title,
+        row.url,
         row.status,
         row.reason,
         row.match_id,
         row.content_seq != row.seq,
-        rows_as(ResultRow, event_results(connection, pool, row).frame),
+        version_of(row),
+        rows_as(ResultRow, results.frame),
         changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
     )
 
@@ -113,13 +121,18 @@ def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tup
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
     results = event_results(connection, pool, row)
+    return entrants_before(connection, pool, row, results), results
+
+
+def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
+    """The entrants of an event, of which row and results are known, as they stood before it."""
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
     stood = stored_standings(connection, pool, numbers.values())
     before = standings_before(connection, pool, stood, OrderKey(row.started_at, row.seq))
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
-    return live, results
+    return live
 
 
 def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from podium.ledger.explanation import Duels, Explanation
-from podium.ledger.groups import Group
-from podium.ledger.what_if import Alternative, WhatIf
+from podium.ledger.reasons.explanation import Duels, Explanation
+from podium.ledger.reasons.groups import Group
+from podium.ledger.reasons.what_if import Alternative, WhatIf
 from podium.store.read.models import rows_as
 
 

@@ -11,19 +11,23 @@ from podium.engine.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import forecast
 from podium.results.reading import Results
+from podium.rounding import shown_change
 from podium.store.derive.rating import as_table
 from podium.store.log.content import read_bodies
 from podium.store.log.players import merges, number_of
 from podium.store.log.pools import Pool
 from podium.store.read.boards import rank
 from podium.store.read.events import same_event
-from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison, extended
+from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
 from podium.store.read.states import player_states
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed
 MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries
+MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
+NO_HEATS = (0, 0, 0)
+SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(log.c.seq.in_(sa.bindparam("numbers", expanding=True)))
 
 
 def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
@@ -34,12 +38,20 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
         ParameterError: the two are one.
     """
     met = meetings(connection, pool, name, other)
+    wins, draws, losses = (sum(getattr(each, name) for each in met) for name in ("wins", "draws", "losses"))
+    return Comparison(compared_players(connection, pool, name, other), wins, draws, losses, met)
+
+
+def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
+    """Two players, each with rank and expected score against the other.
+
+    Raises:
+        UnknownError: there is no such player.
+    """
     both = (name, other)
     chances = forecast(pool.system, both, player_states(connection, pool, both), top=1)
     expected = {one: score for one, _, score in chances.pairs.iter_rows()}
-    players = [extended(ComparedPlayer, rank(connection, pool, each), expected=expected[each]) for each in both]
-    wins, draws, losses = (sum(getattr(each, name) for each in met) for name in ("wins", "draws", "losses"))
-    return Comparison(tuple(players), wins, draws, losses, met)
+    return tuple(extended(ComparedPlayer, rank(connection, pool, each), expected=expected[each]) for each in both)
 
 
 def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
@@ -49,32 +61,111 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
         UnknownError: there is no such player.
         ParameterError: the two are one.
     """
+    one, two = two_numbers(connection, pool, name, other)
+    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
+    with connection.execute(with_bodies, execution_options={"stream_results": True}) as newest_first:
+        rows = rows_within(MAX_MEETINGS_BYTES, newest_first)
+    scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
+    return tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
+
+
+def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, newest: int) -> Rivalry:
+    """Two players, who was ahead how often, and their newest meetings; of the others only the ranks are read.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
+    one, two = two_numbers(connection, pool, name, other)
+    rows = [row for row in connection.execute(common_events(pool, one, two)) if row.event_id is not None]
+    unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]
+    heats = [*rows[:newest], *unranked[:MAX_UNRANKED]]
+    found = connection.execute(SELECT_BODIES, {"numbers": [row.content_seq for row in heats]})
+    bodies: dict[int, bytes] = {row.seq: row.body for row in found}
+    scores = results_against(connection, pool, [(bodies[row.content_seq], row.started_at) for row in heats], one, two)
+    ahead = [side_ahead(row.rank, row.other_rank, scores.get(row.event_id, NO_HEATS)) for row in rows]
+    return Rivalry(
+        players=compared_players(connection, pool, name, other),
+        meetings=len(rows),
+        ahead=ahead.count(1),
+        behind=ahead.count(-1),
+        mean_lead=sum(row.rating_before - row.other_before for row in rows) / len(rows) if rows else None,
+        newest=tuple(common_event(pool, row, scores[row.event_id]) for row in rows[:newest]),
+        newest_ahead=tuple(ahead[:newest]),
+    )
+
+
+def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int]) -> int:
+    """Who was ahead in an event: 1 the one, -1 the other, 0 neither; by ranks, or by heats where there are none."""
+    if own is None or theirs is None:
+        wins, _, losses = heats
+        return (wins > losses) - (wins < losses)
+    return (own < theirs) - (own > theirs)
+
+
+def two_numbers(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[int, int]:
+    """The numbers of two players.
+
+    Raises:
+        UnknownError: there is no such player.
+        ParameterError: the two are one.
+    """
     one, two = number_of(connection, pool, name), number_of(connection, pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
+    return one, two
+
+
+def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
+    """The newest events in which two were rated, newest first, with what each did to both.
+
+    The changes are joined first, from those of the one on: there are fewer of them than events. Where a season began
+    there is no event.
+    """
     own, theirs = change.alias(), change.alias()
-    common = (
+    both = (
         sa.select(
-            event.c.event_id,
-            event.c.started_at,
-            log.c.body,
-            (own.c.rating - own.c.rating_before).label("delta"),
-            (theirs.c.rating - theirs.c.rating_before).label("other_delta"),
+            own.c.started_at,
+            own.c.seq,
+            own.c.rating_before,
+            own.c.rating,
+            own.c.rank,
+            theirs.c.rating_before.label("other_before"),
+            theirs.c.rating.label("other_rating"),
+            theirs.c.rank.label("other_rank"),
         )
-        .select_from(own)
-        .join(theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
-        .join(event, sa.and_(event.c.pool_id == pool.id, same_event(event, own)))
-        .join(log, log.c.seq == event.c.content_seq)
+        .join_from(own, theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
         .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
-        .order_by(event.c.started_at.desc(), event.c.seq.desc())
+        .order_by(own.c.started_at.desc(), own.c.seq.desc())
         .limit(MAX_MEETINGS)
+        .subquery()
     )
-    with connection.execute(common, execution_options={"stream_results": True}) as newest_first:
-        rows = rows_within(MAX_MEETINGS_BYTES, newest_first)
-    scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
-    return tuple(
-        CommonEvent(row.event_id, instant(row.started_at), *scores[row.event_id], row.delta, row.other_delta)
-        for row in rows
+    return (
+        sa.select(both, event.c.event_id, event.c.content_seq, event.c.title)
+        .join_from(both, event, sa.and_(event.c.pool_id == pool.id, same_event(event, both)), isouter=True)
+        .order_by(both.c.started_at.desc(), both.c.seq.desc())
+    )
+
+
+def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEvent:
+    """An event in which two met.
+
+    Args:
+        row: of `common_events`.
+        heats: won, drawn and lost by the one.
+    """
+    return CommonEvent(
+        row.event_id,
+        instant(row.started_at),
+        *heats,
+        row.rating - row.rating_before,
+        row.other_rating - row.other_before,
+        row.title,
+        row.rank,
+        row.other_rank,
+        row.rating_before - row.other_before,
+        float(shown_change(row.rating_before, row.rating, pool.system.digits)),
+        float(shown_change(row.other_before, row.other_rating, pool.system.digits)),
     )
 
 

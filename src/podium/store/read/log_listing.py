@@ -1,6 +1,7 @@
 """The log as admins read it: who did what and when, why, and what it moved."""
 
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -8,7 +9,7 @@ from podium.store.log.pools import Pool
 from podium.store.read.models import LogRecord, Moved
 from podium.store.sql.schema import correction, log, reason
 
-SELECT_ENTRIES = (
+SELECT_RECORDS = (
     sa.select(
         *(log.c[name] for name in ("seq", "place", "hash", "kind", "subject", "received_at", "actor")),
         reason.c.text.label("reason"),
@@ -16,14 +17,29 @@ SELECT_ENTRIES = (
     )
     .outerjoin(reason, sa.and_(reason.c.pool_id == log.c.pool_id, reason.c.seq == log.c.seq))
     .outerjoin(correction, sa.and_(correction.c.pool_id == log.c.pool_id, correction.c.seq == log.c.seq))
-    .where(log.c.pool_id == sa.bindparam("pool"), log.c.seq > sa.bindparam("after"))
-    .order_by(log.c.seq)
-    .limit(sa.bindparam("most"))
+    .where(log.c.pool_id == sa.bindparam("pool"))
 )
+SELECT_ENTRIES = SELECT_RECORDS.where(log.c.seq > sa.bindparam("after")).order_by(log.c.seq).limit(sa.bindparam("most"))
+
+SELECT_NEWEST_ENTRIES = (
+    SELECT_RECORDS.where(log.c.seq < sa.bindparam("before")).order_by(log.c.seq.desc()).limit(sa.bindparam("most"))
+)
+NO_END = 2**62
 
 
 def listing(connection: sa.Connection, pool: Pool, after: int, most: int) -> tuple[LogRecord, ...]:
     """Entries with numbers above `after`, oldest first."""
+    return records(connection, SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
+
+
+def newest_listing(connection: sa.Connection, pool: Pool, before: int | None, most: int) -> tuple[LogRecord, ...]:
+    """Entries with numbers below `before`, newest first; all where None."""
+    end = NO_END if before is None else before
+    return records(connection, SELECT_NEWEST_ENTRIES, {"pool": pool.id, "before": end, "most": most})
+
+
+def records(connection: sa.Connection, select: sa.Select[Any], params: dict[str, int]) -> tuple[LogRecord, ...]:
+    """What a statement selects, as records."""
     return tuple(
         LogRecord(
             seq=row.seq,
@@ -36,5 +52,5 @@ def listing(connection: sa.Connection, pool: Pool, after: int, most: int) -> tup
             reason=row.reason,
             moved=None if row.events is None else Moved(row.events, row.players, row.largest),
         )
-        for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
+        for row in connection.execute(select, params)
     )

@@ -47,11 +47,15 @@ class PoolSummary:
     name: str = field(metadata={"description": "Its name."})
     system: str = field(metadata={"description": "The system that rates it."})
     parameters: Mapping[str, bool | int | float | str | None] = field(
-        metadata={"description": "The system's parameters by name; `none` where one is switched off."}
+        metadata={"description": "The system's parameters by name; `none` where one is off."}
     )
     notice: str | None = field(
         metadata={"description": "How many players are beyond what the system can rate, and what suits, if any."}
     )
+    title: str = field(metadata={"description": "What pages call it; empty where they use its name."})
+    contact: str = field(metadata={"description": "Who corrects results: a mail address, or that of a page; or empty."})
+    player_word: str = field(metadata={"description": "What one player is called, like rider; empty for player."})
+    public: bool = field(metadata={"description": "Whether its pages and reads need no key."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,12 @@ class CommonEvent:
     losses: int = field(metadata={"description": "Heats that the first player lost."})
     delta: float = field(metadata={"description": "The change of the first player's rating by the event, in points."})
     other_delta: float = field(metadata={"description": "The change of the other's."})
+    title: str | None = field(metadata={"description": "What people call the event; null where it has no title."})
+    rank: int | None = field(metadata={"description": "The first player's rank in it; null where none is known."})
+    other_rank: int | None = field(metadata={"description": "The other's."})
+    lead: float = field(metadata={"description": "How far above the other the first was rated before it, in points."})
+    shown: float = field(metadata={"description": "The first player's change as people read it."})
+    other_shown: float = field(metadata={"description": "The other's."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +207,19 @@ class Comparison:
     draws: int = field(metadata={"description": "Heats that were drawn."})
     losses: int = field(metadata={"description": "Heats that the first player lost."})
     meetings: tuple[CommonEvent, ...] = field(metadata={"description": "Their newest common events, newest first."})
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalry:
+    """Two players beside each other at a glance."""
+
+    players: tuple[ComparedPlayer, ...]  # both, in the order of the request
+    meetings: int  # the newest thousand at most
+    ahead: int  # of them, in how many the first was ahead
+    behind: int  # in how many the other was
+    mean_lead: float | None  # how far above the other the first was rated before them; None where they have not met
+    newest: tuple[CommonEvent, ...]  # newest first
+    newest_ahead: tuple[int, ...]  # of each of these, who was ahead: 1 the first, -1 the other, 0 neither
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +256,15 @@ class EventDetails:
     event_id: str = field(metadata={"description": "The event."})
     seq: int = field(metadata={"description": "The number of its submission in the log."})
     started_at: datetime = field(metadata={"description": "When it started."})
+    title: str | None = field(metadata={"description": "What people call it, where that was sent."})
+    url: str | None = field(metadata={"description": "A page about it, where one was sent."})
     status: str = field(
         metadata={"description": "What became of it.", "json_schema_extra": {"enum": [*EVENT_STATUSES]}}
     )
     reason: str = field(metadata={"description": "Why it is not rated; empty where it is."})
     match_id: str | None = field(metadata={"description": "The registered match whose result it is, if any."})
     corrected: bool = field(metadata={"description": "Whether its content is another than was submitted."})
+    version: str = field(metadata={"description": "Its version, which is its ETag: for the If-Match of a correction."})
     entries: tuple[ResultRow, ...] = field(metadata={"description": "Its content, in the order of its rows."})
     changes: tuple[Change, ...] = field(metadata={"description": "The changes of ratings, in the order of its rows."})
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from podium.store.log import chain_check
 from podium.store.log.chain import WAITS, Head, is_chained
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
-from podium.store.log.pools import Pool, every_pool, get_pool, other_arithmetic, settings_of
+from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, get_pool, other_arithmetic, settings_of
 from podium.store.read import boards, events, head_to_head, states
 from podium.store.read.models import (
     BoardPage,
@@ -34,6 +35,7 @@ from podium.store.read.models import (
 )
 from podium.store.sql.database import UnavailableError, open_database, read_transaction
 from podium.store.sql.files import integrity_faults, truncate_wal
+from podium.store.upgrading import filling
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
 
@@ -65,6 +67,18 @@ class Reader:
         with read_transaction(self.engine) as connection:
             yield connection, get_pool(connection, pool_name)
 
+    def pool(self, pool_name: str) -> Pool:
+        """Find a pool.
+
+        Returns:
+            The pool, with its system.
+
+        Raises:
+            UnknownError: there is no such pool.
+        """
+        with self.reading(pool_name) as (_, pool):
+            return pool
+
     def pools(self) -> list[Pool]:
         """List every pool.
 
@@ -74,6 +88,15 @@ class Reader:
         with read_transaction(self.engine) as connection:
             return every_pool(connection)
 
+    def public_pools(self) -> frozenset[str]:
+        """Name the pools that everybody may read.
+
+        Returns:
+            Their names.
+        """
+        with read_transaction(self.engine) as connection:
+            return frozenset(connection.execute(SELECT_PUBLIC).scalars())
+
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
         """List every pool with its parameters, and a warning where its system does not suit its players.
 
@@ -81,12 +104,19 @@ class Reader:
             A summary each, by name.
         """
         with read_transaction(self.engine) as connection:
-            return tuple(
-                PoolSummary(
-                    each.name, each.system.name, settings_of(each.system), boards.limit_notice(connection, each)
-                )
-                for each in every_pool(connection)
-            )
+            return tuple(pool_summary(connection, each) for each in every_pool(connection))
+
+    def pool_summary(self, pool_name: str) -> PoolSummary:
+        """Show a pool as `pool_summaries` has it.
+
+        Returns:
+            Its summary.
+
+        Raises:
+            UnknownError: there is no such pool.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return pool_summary(connection, pool)
 
     def limit_notice(self, pool_name: str) -> str | None:
         """Warn of players at a limit of the pool's system.
@@ -335,6 +365,7 @@ class Reader:
             try:
                 with self.reading(name) as (connection, pool):
                     reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
+                    reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
                     if reason:
                         waits.append(f"{name}: the pool {reason}")
                     lacking[name] = {head: chain_check.lacking(connection, pool, head) for head in heads}
@@ -351,6 +382,12 @@ class Reader:
                 found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
         counts = len(names), compared["events"], compared["changes"]
         return Verification(*counts, tuple(found), tuple(waits), tuple(notes))
+
+
+def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
+    """What a pool is, and what it says of itself."""
+    notice = boards.limit_notice(connection, pool)
+    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **asdict(pool.description))
 
 
 def first_line(error: Exception) -> str:

@@ -5,10 +5,13 @@ or forgotten without touching what was logged. Players are numbered within their
 wherever the pool's log is read.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -22,6 +25,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
     text,
+    true,
 )
 
 metadata = MetaData(
@@ -33,6 +37,12 @@ metadata = MetaData(
     }
 )
 Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
+Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # in the order of its characters, as SQLite has any
+
+
+def where(condition: ColumnElement[bool]) -> dict[str, Any]:
+    """The arguments of an index that has only the rows which fit a condition."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
 
 
 def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
@@ -54,6 +64,10 @@ pools = Table(
     ),  # as the newest entry says that closes or opens it
     Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
     Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
+    Column("title", Text, nullable=False, server_default=""),  # these four as the newest entry of a description says
+    Column("contact", Text, nullable=False, server_default=""),
+    Column("player_word", Text, nullable=False, server_default=""),
+    Column("is_public", Boolean, nullable=False, server_default=false()),
 )
 
 player = Table(
@@ -63,8 +77,10 @@ player = Table(
     Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
     Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name; empty until a pool is upgraded
+    Column("folded", Prefixed, nullable=True),  # `lookalikes.fold` of the name; empty until a pool is upgraded
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
+    Index(None, "pool_id", "folded"),
     sqlite_with_rowid=False,
 )
 
@@ -74,8 +90,10 @@ alias = Table(  # names that players had, under which servers may still send the
     Column("pool_id", Number, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("player_id", Number, nullable=False),
+    Column("folded", Prefixed, nullable=True),  # as of a player's name; empty until a pool is upgraded
     player_of_pool(),
     Index(None, "pool_id", "player_id"),
+    Index(None, "pool_id", "folded"),
 )
 
 log = Table(
@@ -95,6 +113,7 @@ log = Table(
     Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.store.log.chain
     Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, where one was given
     Index(None, "pool_id", "seq"),
+    Index(None, "pool_id", "subject", "seq"),
     Index(None, "pool_id", "place", unique=True),
     sqlite_autoincrement=True,
 )
@@ -125,6 +144,14 @@ api_key = Table(
     Column("last_used_at", String(32), nullable=True),  # to a minute
 )
 
+signing_secret = Table(  # signs the cookies of sessions; one row
+    "signing_secret",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
 webhook = Table(  # where a pool's log is sent, entry by entry
     "webhook",
     metadata,
@@ -153,6 +180,8 @@ event = Table(
     Column("reason", String(64), nullable=False),  # why it is not rated; empty where it is
     Column("match_id", Text, nullable=True),
     Column("present", Integer, nullable=True),
+    Column("title", Text, nullable=True),  # as its current content has it; so is the address
+    Column("url", Text, nullable=True),
     Index(None, "pool_id", "started_at", "seq"),
     Index(None, "pool_id", "match_id"),
 )
@@ -224,6 +253,8 @@ change = Table(
     Column("rating_before", Double, nullable=False),
     Column("rating", Double, nullable=False),
     Column("state", LargeBinary, nullable=False),  # after the event
+    Column("rank", Integer, nullable=True),  # in the overall result; empty where none was sent, and with an empty field
+    Column("field", Integer, nullable=True),  # rated entrants; 0 where a season begins; empty until a pool is upgraded
     Index(None, "generation_id", "player_id", "started_at", "seq"),
     sqlite_with_rowid=False,
 )
@@ -239,8 +270,21 @@ standing = Table(
     Column("seq", Number, nullable=False),
     Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
     Column("state", LargeBinary, nullable=False),
+    Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled; empty until a pool is upgraded
+    Column("deviation", Double, nullable=True),  # of the state; empty where the system has none
     Index(None, "generation_id", "rating", "player_id"),
     sqlite_with_rowid=False,
+)
+Index(
+    "ix_change_unfilled", change.c.generation_id, change.c.started_at, change.c.seq, **where(change.c.field.is_(None))
+)
+Index("ix_standing_unfilled", standing.c.generation_id, standing.c.player_id, **where(standing.c.provisional.is_(None)))
+Index(
+    "ix_standing_unsettled",
+    standing.c.generation_id,
+    standing.c.rating,
+    standing.c.player_id,
+    **where(standing.c.provisional.is_(true())),
 )
 
 rank_count = Table(
@@ -250,7 +294,17 @@ rank_count = Table(
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
     Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
     Column("players", Integer, nullable=False),
+    Column("settled", Integer, nullable=True),  # of them; empty until a pool is upgraded
     sqlite_with_rowid=False,
+)
+
+pool_fact = Table(  # what takes long to find out about a pool, as of a day
+    "pool_fact",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("day", Integer, nullable=False),  # since 1970
+    Column("body", Text, nullable=False),  # JSON
 )
 
 snapshot_day = Table(
@@ -259,6 +313,7 @@ snapshot_day = Table(
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("day", Integer, primary_key=True),  # since 1970
     Column("stale", Boolean, nullable=False),  # something before it was corrected since
+    Column("settled", Integer, nullable=True),  # players with a rank among the settled; empty where none was taken
 )
 
 snapshot = Table(
@@ -269,6 +324,7 @@ snapshot = Table(
     Column("player_id", Number, primary_key=True),
     Column("rank", Integer, nullable=False),
     Column("rating", Double, nullable=False),
+    Column("settled_rank", Integer, nullable=True),  # among the settled; empty of whoever is not
     player_of_pool(),
     Index(None, "pool_id", "player_id", "day"),
     sqlite_with_rowid=False,

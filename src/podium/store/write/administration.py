@@ -1,4 +1,4 @@
-"""What changes a whole pool: seasons, another system, its closing. All are in the log, but that it is deleted."""
+"""What changes a whole pool: seasons, another system, its description and closing; all but its deletion is logged."""
 
 import json
 import secrets
@@ -12,11 +12,13 @@ from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.live import refuse_share
-from podium.results.names import admit
+from podium.results.names import admit, normalise
 from podium.store.derive.proposal import NewSeason, Proposal
-from podium.store.log.log import CLOSE, CONFIGURE, REOPEN, SEASON, LogEntry, append, json_entry
+from podium.store.log.description import PoolDescription
+from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REOPEN, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, OrderKey, Pool, settings_of
+from podium.store.log.reserved_names import refuse_reserved
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, generation, metadata, pools, season
 from podium.store.sql.timestamps import microseconds, now
@@ -26,16 +28,27 @@ from podium.systems import find
 SECRET_BYTES = 32
 
 
-def create(connection: sa.Connection, name: str, system: System, actor: str) -> Pool:
+def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
     """Open a ladder.
 
     Raises:
         StoreError: there is one of that name.
-        ParameterError: the rule for names refuses it.
+        ParameterError: the rule for names refuses it, or a page of the service has its address.
     """
+    refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
     append(connection, pool, CONFIGURE, [system_entry(system, actor)])
+    describe(connection, pool, description, actor)
     return pool
+
+
+def describe(connection: sa.Connection, pool: Pool, description: PoolDescription, actor: str) -> bool:
+    """Let a pool say this of itself; False where it says so already."""
+    if description == pool.description:
+        return False
+    append(connection, pool, DESCRIBE, [json_entry("", description.body(), actor)])
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
+    return True
 
 
 def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:

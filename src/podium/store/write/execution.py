@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError
 from podium.store.derive import corrections, rerating
-from podium.store.derive.plan import Plan
+from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, EventRow, Proposal
 from podium.store.derive.rerated import NOTHING, Effect, LargestEffects, Rerated, Totals
 from podium.store.log.chain import Head, newest_head
@@ -22,7 +22,15 @@ from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event, merged, pools, season
 
 T = TypeVar("T")
-CORRECTED = ("content_seq", "started_at", "status", "reason", "present")  # what a correction changes of an event's row
+CORRECTED = (
+    "content_seq",
+    "started_at",
+    "status",
+    "reason",
+    "present",
+    "title",
+    "url",
+)  # what a correction changes of an event's row
 UPDATE_EVENT = (
     sa.update(event)
     .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
@@ -115,16 +123,39 @@ def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: 
     proposal = prepared.proposal
     if proposal is None:
         return prepared.answer(connection, Done(effects=Effects(NOTHING, (), None)))
-    rerated = Rerated(prepared.wanted(proposal))
-    if proposal.touched:
-        plan = Plan(proposal.pool, proposal.first, proposal)
-        while not plan.is_over:
-            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            rerated.add(stretch)
-            largest.add(stretch)
-            refuse_unrateable(connection, proposal, rerated)
+    rerated, _ = plan_through(connection, prepared, proposal, largest.add)
     effects = Effects(rerated.totals, largest.listed(connection, pool, proposal), largest.next)
     return prepared.answer(connection, Done(proposal, rerated, effects=effects))
+
+
+def plan_through(
+    connection: sa.Connection, prepared: Prepared[T], proposal: Proposal, add: Callable[[Stretch], None]
+) -> tuple[Rerated, Plan | None]:
+    """Plan the rating that a proposal comes to, to its end, and write nothing.
+
+    Args:
+        connection: that sees one moment, and only reads.
+        prepared: whose events are answered.
+        proposal: what is prepared.
+        add: takes each stretch of the new ledger.
+
+    Returns:
+        What would be moved, and the plan; None where nothing is to be rated again.
+
+    Raises:
+        ResultsError: an event lacks what the system needs, or would count with one player twice.
+        NotFiniteError: a rating would be no finite number.
+    """
+    rerated = Rerated(prepared.wanted(proposal))
+    if not proposal.touched:
+        return rerated, None
+    plan = Plan(proposal.pool, proposal.first, proposal)
+    while not plan.is_over:
+        stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
+        rerated.add(stretch)
+        add(stretch)
+        refuse_unrateable(connection, proposal, rerated)
+    return rerated, plan
 
 
 def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple
 import polars as pl
 import sqlalchemy as sa
 
-from podium.results.lookalikes import key
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, store_facts
 from podium.store.derive.rerating import rerate
 from podium.store.derive.verification import differences
 from podium.store.log.chain import GENESIS, Head, entry_hash, reason_hash
 from podium.store.log.log import INSERT_LOG, INSERT_REASON, KINDS, WITH_CONTENT, draw_numbers
-from podium.store.log.players import INSERT_PLAYERS
+from podium.store.log.players import INSERT_PLAYERS, insert_aliases, name_columns
 from podium.store.log.pools import START, Pool, get_pool, system_of
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import alias, snapshot_day
+from podium.store.sql.schema import snapshot_day
 from podium.store.write.administration import insert_pool
 
 FORMAT = 1  # of the lines
@@ -132,16 +131,9 @@ def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line],
     numbers: set[int] = set()
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         numbers |= {each["player"] for each in chunk}
-        rows = [
-            {"pool_id": pool.id, "id": each["player"], "name": each["name"], "lookalike": key(each["name"])}
-            for each in chunk
-        ]
+        rows = [{"pool_id": pool.id, "id": each["player"]} | name_columns(each["name"]) for each in chunk]
         connection.execute(INSERT_PLAYERS, rows)
-        former = [
-            {"pool_id": pool.id, "name": name, "player_id": each["player"]} for each in chunk for name in each["former"]
-        ]
-        if former:
-            connection.execute(sa.insert(alias), former)
+        insert_aliases(connection, pool, ((name, each["player"]) for each in chunk for name in each["former"]))
     return numbers
 
 

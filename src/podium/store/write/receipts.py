@@ -70,10 +70,12 @@ def receipts(
         duplicate = event_id in duplicates
         if event_id in statuses:
             (status, reason), event_changes = statuses[event_id], changes[key]
-        elif proposal is not None and event_id in proposal.events:  # it is voided or superseded now
+        elif (
+            proposal is not None and event_id in proposal.events and not proposal.events[event_id].counts
+        ):  # it is voided or superseded now
             row, event_changes = proposal.events[event_id], ()
             status, reason = row.status, row.reason
-        else:  # rating did not look at it: a duplicate from before the first that moved
+        else:  # rating did not look at it: a duplicate from before the first that moved, or only its title is new
             row = get_event(connection, pool, event_id)
             status, reason, event_changes = row.status, row.reason, changes_of(connection, pool, key)
         warned = (warnings or {}).get(event_id, ())

@@ -16,7 +16,7 @@ from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, VOIDED, EventRow, Proposal
-from podium.store.log.content import Content, check_results, contents_of, difference
+from podium.store.log.content import Content, check_results, contents_of, difference, rate_alike
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -118,10 +118,17 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
             reason=reason
         )
         amended = known._replace(
-            content_seq=FIRST_PLACEHOLDER, started_at=content.started_at, present=entry.present, body=entry.body
+            content_seq=FIRST_PLACEHOLDER,
+            started_at=content.started_at,
+            present=entry.present,
+            title=content.title,
+            url=content.url,
+            body=entry.body,
         )
         changed = corrected(connection, pool, AMEND, entry, known, amended)
-        changed = replace(changed, newcomers=newcomers)
+        (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+        touched = () if rate_alike(row.body, entry.body) else changed.touched  # nothing moves by another title
+        changed = replace(changed, newcomers=newcomers, touched=touched)
         return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
 
     return prepare
@@ -318,10 +325,9 @@ def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEn
     """The rows of events that are new, in their order, not yet rated."""
     rows = {}
     for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
-        started_at = new_events[entry.subject].content.started_at
-        rows[entry.subject] = EventRow(
-            entry.subject, number, number, started_at, "", "", entry.match_id, entry.present, entry.body
-        )
+        content = new_events[entry.subject].content
+        logged = entry.match_id, entry.present, content.title, content.url, entry.body
+        rows[entry.subject] = EventRow(entry.subject, number, number, content.started_at, "", "", *logged)
     return rows
 
 

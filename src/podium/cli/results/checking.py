@@ -1,0 +1,100 @@
+"""The command that looks at a results file before it is rated: check."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from podium.cli.results.importing import as_written
+from podium.cli.results.reading import Input, reads_results
+from podium.cli.terminal import show
+from podium.cli.terminal.files import check_output, write_table
+from podium.cli.terminal.helping import examples
+from podium.errors import OutputError, ParameterError
+from podium.notebook import counted
+
+if TYPE_CHECKING:
+    from podium.results.reading import Results
+
+SHOWN_NAMES = 50
+
+
+@examples("podium check results.csv", "podium check league.xlsx --fix league.csv", "podium check games.pgn -f pgn")
+@reads_results
+def check(
+    file: Input,
+    fix: Annotated[
+        Path | None,
+        typer.Option("--fix", metavar="OUT", help="Write FILE as a results table here, mended in what is certain."),
+    ] = None,
+) -> None:
+    """Check FILE, and change nothing: say what is wrong and how to mend it, and what each system would need of it."""
+    from podium.errors import ResultsError
+
+    if fix is not None:
+        check_fix(file, fix)
+    try:
+        with show.progress("checking"):
+            results = file.read()
+    except ResultsError:
+        if fix is not None:
+            write_certain(file, fix)
+        raise
+    report(results)
+    if fix is not None:
+        write_table(as_written(results.frame), fix)
+        typer.echo(f"the results table is in {fix}")
+
+
+def check_fix(file: Input, fix: Path) -> None:
+    """Check that a mended copy can be written.
+
+    Raises:
+        ParameterError: the file is read by a format or map, which `podium import` writes.
+        OutputError: the copy would be the file itself, or cannot be written.
+    """
+    if file.format is not None or file.map is not None:
+        raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
+    check_output(fix)
+    if fix.resolve() == Path(file.path).resolve():
+        raise OutputError(f"{fix}: is the file itself; write the mended one beside it")
+
+
+def write_certain(file: Input, fix: Path) -> None:
+    """Write the table as far as it is understood; cells that are not stay as they are.
+
+    Raises:
+        ResultsError: the table leaves a choice.
+    """
+    from podium.importers.tables.door import as_they_were, load_one, understand
+
+    if not Path(file.path).is_file():
+        return
+    mapped = understand(load_one(file.path)).mapped
+    write_table(as_written(as_they_were(mapped)), fix)
+    typer.echo(f"mended what is certain in {fix}; what follows is yours to decide there")
+
+
+def report(results: "Results") -> None:
+    """Print what the results are good for."""
+    from podium.ledger.readiness import needs, why_nothing_counts
+    from podium.results.event_order import tie_notice
+    from podium.results.lookalikes import pairs_alike, warning
+
+    frame = results.frame
+    events, players = (frame[name].n_unique() for name in ("event_id", "player"))
+    size = ", ".join((counted(frame.height, "row"), counted(events, "event"), counted(players, "player")))
+    reason = why_nothing_counts(frame)
+    verdict = "all good" if reason is None else f"nothing here can be rated: {reason}"
+    typer.echo(f"{results.source}: {size}: {verdict}")
+    if reason is None:
+        for line in needs(results):
+            typer.echo(f"{results.source}: {line}")
+    notice = tie_notice(frame)
+    if notice is not None:
+        typer.echo(f"{results.source}: {notice}")
+    alike = pairs_alike(frame["player"].unique(maintain_order=True).to_list())
+    for name, like in alike[:SHOWN_NAMES]:
+        typer.echo(f"{results.source}: {warning(name, like)}", err=True)
+    if len(alike) > SHOWN_NAMES:
+        typer.echo(f"{results.source}: {len(alike) - SHOWN_NAMES} more names look alike", err=True)

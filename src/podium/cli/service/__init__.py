@@ -1,0 +1,1 @@
+"""Commands on the live service and its database."""

@@ -1,0 +1,186 @@
+"""Tables for people: aligned text that fits the terminal, 80 columns being the width to design for.
+
+What says whose a row is never shrinks. Columns without a value are left out; those with one value are named below.
+What is still too wide loses, in this order: the time of day of its dates, a part of long headings to a second line, the
+columns of least interest, words to more lines, and the columns to the right. Those that are left out are named.
+"""
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from podium.reporting.cells import column_texts
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+DESIGN_WIDTH = 80
+GAP = 2  # blanks between columns
+NARROWEST_WORDS = 24  # of a column of words
+IDENTITY = frozenset(
+    {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
+)
+LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first goes first
+WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
+UNSAID = {"pool": "default"}  # a value that says nothing
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as texts."""
+
+    name: str
+    texts: list[str]
+    is_number: bool
+    days: list[str] | None = None  # the texts of instants, cut to the day
+    heading: str = ""
+    widest: int | None = None  # of a column of words that is broken into lines
+
+    @property
+    def may_break(self) -> bool:
+        """Whether it holds words."""
+        return self.name not in IDENTITY and not self.is_number and any(" " in text for text in self.texts)
+
+    @property
+    def natural(self) -> int:
+        """How wide its texts and its heading are."""
+        from rich.cells import cell_len
+
+        return max(cell_len(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
+
+    @property
+    def width(self) -> int:
+        """How wide it is shown."""
+        return self.natural if self.widest is None else min(self.natural, self.widest)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What of a frame is shown, and what is not."""
+
+    columns: list[Column]
+    constant: Mapping[str, str] = field(default_factory=dict)  # the value of each column that has but one
+    left_out: list[str] = field(default_factory=list)  # for want of room
+
+    @property
+    def width(self) -> int:
+        """How wide it is."""
+        return sum(each.width + GAP for each in self.columns) - GAP
+
+
+def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
+    """What of a frame fits.
+
+    Args:
+        frame: the whole; its columns without a value, or with but one, are not among the layout's.
+        shown: the rows of it that are shown.
+        width: of the terminal; None for any.
+    """
+    constant = dict(constants(frame))
+    hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])} | constant.keys()
+    columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]
+    if not columns:
+        return fit(Layout([as_column(shown[name]) for name in frame.columns]), width)
+    named = {name: text for name, text in constant.items() if UNSAID.get(name) != text}
+    return fit(Layout(columns, named), width)
+
+
+def as_column(series: "pl.Series") -> Column:
+    """The texts of a column; of instants the time of day only where it says something."""
+    days = None
+    texts = column_texts(series, MINUTE)
+    if series.dtype.is_temporal():
+        days = column_texts(series, WHOLE_DAY)
+        if all(not text or text.endswith(" 00:00") for text in texts):
+            texts = days
+    return Column(series.name, texts, series.dtype.is_numeric(), days, series.name)
+
+
+def is_empty(series: "pl.Series") -> bool:
+    """Whether no row has a value: nothing, an empty text, or no."""
+    return all(value is None or value is False or value == "" for value in series.unique().to_list())
+
+
+def constants(frame: "pl.DataFrame") -> Iterator[tuple[str, str]]:
+    """The columns that have one value in all of several rows, and are not what a row is about."""
+    for name in frame.columns:
+        if frame.height > 1 and name not in IDENTITY and not is_empty(frame[name]) and frame[name].n_unique() == 1:
+            yield name, as_column(frame[name].head(1)).texts[0]
+
+
+def fit(layout: Layout, width: int | None) -> Layout:
+    """The layout, by one step after another until it fits."""
+    for step in (with_days, with_folded_headings):
+        if width is None or layout.width <= width:
+            return layout
+        layout = replace(layout, columns=[step(each) for each in layout.columns])
+    while width is not None and layout.width > width:
+        names = [each.name for each in layout.columns]
+        dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
+        wordy = [each for each in layout.columns if each.may_break and each.width > NARROWEST_WORDS]
+        if dull is not None:
+            layout = without(layout, dull)
+        elif wordy:
+            widest = max(wordy, key=lambda each: each.width)
+            room = max(NARROWEST_WORDS, widest.width - (layout.width - width))
+            narrower = replace(widest, widest=room)
+            layout = replace(layout, columns=[narrower if each is widest else each for each in layout.columns])
+        else:
+            spare = [name for name in names if name not in IDENTITY]
+            if not spare:
+                break
+            layout = without(layout, spare[-1])
+    return layout
+
+
+def with_days(column: Column) -> Column:
+    """The column, its instants cut to the day."""
+    return column if column.days is None else replace(column, texts=column.days)
+
+
+def with_folded_headings(column: Column) -> Column:
+    """The column, a heading that is wider than all below it on lines that break after an underscore."""
+    below = replace(column, heading="").natural
+    parts = column.heading.replace("_", "_ ").split()
+    lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
+    return replace(column, heading="\n".join(line.replace("_ ", "_") for line in lines))
+
+
+def without(layout: Layout, name: str) -> Layout:
+    """The layout without a column, which is named among those left out."""
+    columns = [each for each in layout.columns if each.name != name]
+    return replace(layout, columns=columns, left_out=[*layout.left_out, name])
+
+
+def table_text(layout: Layout, console: "Console") -> str:
+    """The table and what is to say of it, each line without blanks at its end."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for each in layout.columns:
+        table.add_column(Text(each.heading), justify="right" if each.is_number else "left", width=each.width)
+    for row in zip(*(each.texts for each in layout.columns), strict=True):
+        table.add_row(*map(Text, row))
+    console.width = max(layout.width + GAP, 1)
+    with console.capture() as captured:
+        console.print(table)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    if layout.constant:
+        lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
+    if layout.left_out:
+        lines += wrap(f"not shown: {', '.join(layout.left_out)}; --format csv has all")
+    return "\n".join(lines) + "\n"
+
+
+def wrap(text: str) -> list[str]:
+    """A sentence on lines that fit the design width."""
+    return textwrap.wrap(text, DESIGN_WIDTH, subsequent_indent="  ")
+
+
+def room(console: "Console") -> int | None:
+    """How wide a table may be: the terminal, or what COLUMNS says; elsewhere as wide as it is."""
+    return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None

@@ -1,0 +1,138 @@
+"""The routes of what pages show, each a method of both clients."""
+
+from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
+from podium.client.page_answers import AdjacentEvents, EventListPage, FoundPlayer, ListedPage, Movers, PlayerPage
+
+
+class InsightRoutes:
+    """What pages show of ladders."""
+
+    @route
+    def board(
+        self,
+        pool: str,
+        *,
+        top: int = 50,
+        cursor: str | None = None,
+        min_events: int | None = None,
+        active_within: str | None = None,
+        unsettled: bool = False,
+    ) -> Call[ListedPage]:
+        """Show a page of the board of those who are listed, with their ranks among each other.
+
+        Args:
+            top: rows of the page.
+            cursor: `next` of the page before.
+            min_events: rated events that a listed player has at least.
+            active_within: how long before the newest event a listed player has played at most, as 90d, 12w or 1y.
+            unsettled: rank players who are not settled among the others.
+
+        Returns:
+            `rows` with moves and curves, `next`, and how many are listed.
+        """
+        params = {
+            "top": top, "cursor": cursor, "min_events": min_events, "active_within": active_within,
+            "unsettled": flag(value=unsettled),
+        }  # fmt: skip
+        return json_call("GET", f"{POOL}/board", ListedPage, params=params, pool=pool)
+
+    @route
+    def newest_entrants(
+        self,
+        pool: str,
+        *,
+        top: int = 200,
+        min_events: int | None = None,
+        active_within: str | None = None,
+        unsettled: bool = False,
+    ) -> Call[ListedPage]:
+        """Show those of the board who were in the newest rated event, the largest gain first.
+
+        Args:
+            top: entrants to look at.
+            min_events: as of `board`; so are the others.
+
+        Returns:
+            As `board`.
+        """
+        params = {
+            "top": top, "min_events": min_events, "active_within": active_within, "unsettled": flag(value=unsettled),
+        }  # fmt: skip
+        return json_call("GET", f"{POOL}/board/newest", ListedPage, params=params, pool=pool)
+
+    @route
+    def page_of(
+        self,
+        pool: str,
+        player: str,
+        *,
+        top: int = 50,
+        min_events: int | None = None,
+        active_within: str | None = None,
+        unsettled: bool = False,
+    ) -> Call[PlayerPage]:
+        """Find the page of the board that a player is on.
+
+        Args:
+            top: rows of a page.
+            min_events: as of `board`; so are the others.
+
+        Returns:
+            `cursor`, to be sent for that page; None of whoever is not listed.
+        """
+        params = {
+            "top": top, "min_events": min_events, "active_within": active_within, "unsettled": flag(value=unsettled),
+        }  # fmt: skip
+        return json_call("GET", f"{PLAYER}/page", PlayerPage, params=params, pool=pool, player=player)
+
+    @route
+    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
+        """Find players by how a name or a former one begins, or one of its words.
+
+        Args:
+            most: players to list at most.
+
+        Returns:
+            `player, rating, rank, former_name` and the like of each; similar names where none is found.
+        """
+        return json_call("GET", f"{POOL}/search", list[FoundPlayer], params={"text": text, "most": most}, pool=pool)
+
+    @route
+    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
+        """List events, newest first, with a headline each.
+
+        Args:
+            top: events of the page.
+            cursor: `next` of the page before.
+
+        Returns:
+            `events`, and `next`, the cursor of the page after it; None on the last.
+        """
+        return json_call("GET", f"{POOL}/events", EventListPage, params={"top": top, "cursor": cursor}, pool=pool)
+
+    @route
+    def adjacent_events(self, pool: str, event_id: str) -> Call[AdjacentEvents]:
+        """Name the events before and after an event.
+
+        Returns:
+            `previous` and `next`.
+        """
+        return json_call("GET", f"{EVENT}/adjacent", AdjacentEvents, pool=pool, event_id=event_id)
+
+    @route
+    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
+        """Show who moved most in the days up to the newest rated event, and the surprise of these days.
+
+        Args:
+            days: how many.
+            most: players to list on either side.
+
+        Returns:
+            `since, gained, lost, surprise`.
+        """
+        return json_call("GET", f"{POOL}/movers", Movers, params={"days": days, "most": most}, pool=pool)
+
+
+def flag(*, value: bool) -> str:
+    """A truth as it is sent."""
+    return "true" if value else "false"

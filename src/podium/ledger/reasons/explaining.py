@@ -1,0 +1,286 @@
+"""Why a rating moved: the evidence listed instead of added, by the very rules that the replay compiled."""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium.engine.encoding import Events
+from podium.engine.replay import Replayed, States, newcomers
+from podium.engine.selection import UNFINISHED_STATUS
+from podium.engine.system import System
+from podium.errors import UnknownError
+from podium.ledger.forecast import suggestion
+from podium.ledger.reasons import wording
+from podium.ledger.reasons.duels import Account, Duel
+from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation
+from podium.ledger.reasons.groups import BAND, CAUSE, HEAT, OPPONENT, Group, Heading, Partition, partition
+from podium.ledger.reasons.shares import affordable_parts
+from podium.ledger.reasons.standings import Standings, ranked_by, standings
+from podium.results.derived_heats import OVERALL
+from podium.results.names import normalise
+from podium.rounding import shown_change, shown_parts, shown_table
+
+WHOLE_FIELD = (
+    "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
+    " all orders in which the parts could have joined the event (Shapley's value)."
+)
+UNLIMITED = 10**9  # parts of a change that is a sum
+UNRANKED_WORDS = {"disqualified": "disqualified", "did_not_start": "did not start"}
+
+
+def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
+    """Why `player`'s rating moved in an event.
+
+    Within a rating period a player's change stands at the last event of the period, and its explanation
+    lists the duels of them all.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    rows, player, entrant, settles = find_entrant(events, event_id, player)
+    before = float(replayed.before[entrant])
+    if not settles:
+        text = f"{player}'s change is settled at the end of the rating period, with the last event in it."
+        empty = pl.DataFrame(schema=SCHEMA)
+        return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
+    settlement = settlement_number(events, entrant)
+    account = Account(system, events, settlement, entrant, states_before(system, events, settlement, replayed))
+    after = system.state_type(*replayed.after[entrant].tolist())
+    table = standings(events, account.settlement, events.results.frame[rows], rows)
+    return Breakdown(account, table, event_id, player, after).explanation()
+
+
+def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
+    """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    frame = events.results.frame
+    rows = (frame["event_id"] == event_id).arg_true()
+    if not rows.len():
+        hint = suggestion(event_id, frame["event_id"].unique().to_list())
+        raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
+    players = frame["player"][rows]
+    player = player if (players == player).any() else normalise(player)
+    own = rows.filter(players == player)
+    if not own.len():
+        hint = suggestion(player, players.to_list())
+        raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
+    found = np.flatnonzero(np.isin(events.ledger.row, own.to_numpy()))
+    if not found.size:
+        raise UnknownError(
+            f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
+            "or the event had fewer than two entries that count"
+        )
+    settles = events.ledger.settles
+    entrant = int(events.ledger.entrant[found[0]])
+    return rows.to_list(), player, entrant, settles is None or bool(settles[found[0]])
+
+
+def settlement_number(events: Events, entrant: int) -> int:
+    """The settlement of an entrant."""
+    return int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
+
+
+def states_before(system: System, events: Events, settlement: int, replayed: Replayed) -> States:
+    """The state of every entrant of a settlement before it, (players, fields); others' are not to be read."""
+    columns = events.columns
+    pool = next(pool for pool in events.pools if pool.first <= settlement < pool.last)
+    first, now, stop = (int(columns.entrants[each]) for each in (pool.first, settlement, settlement + 1))
+    last = np.full(events.player_names.len(), -1)
+    last[columns.player[first:now]] = np.arange(first, now)
+    players = columns.player[now:stop]
+    played = players[last[players] >= 0]
+    states = newcomers(system, last.size) if replayed.start is None else replayed.start.copy()
+    states[played] = replayed.after[last[played]]
+    return states
+
+
+class Breakdown:
+    """One change taken apart: its parts, what each did, and the words for them."""
+
+    def __init__(self, account: Account, table: Standings, event_id: str, player: str, after: Any) -> None:
+        self.account, self.table, self.event_id, self.player, self.after = account, table, event_id, player, after
+        self.system, self.events = account.system, account.events
+        self.before = float(account.state(account.entrant).rating)
+        self.delta = float(after.rating - self.before)
+        self.change = shown_change(self.before, float(after.rating), self.system.digits)
+        self.entry_in = {heat: i for heat, _, _, i in account.heats()}
+        ids = {self.event_of(heat) for heat in self.entry_in}
+        self.several_events = len(ids) > 1
+        self.duels = account.duels()
+        self.leads = {duel.opponent: account.lead(duel.opponent) for duel in self.duels}
+
+    def event_of(self, heat: int) -> str:
+        """The event of one of the player's heats."""
+        return str(self.events.results.frame["event_id"][int(self.events.entry_row[self.entry_in[heat]])])
+
+    def name_of(self, heat: int) -> str:
+        """The name of one of the player's heats; empty where it has none."""
+        return "" if self.events.entry_heat is None else str(self.events.entry_heat[self.entry_in[heat]])
+
+    def words_of(self, heat: int) -> str:
+        """One of the player's heats in a sentence."""
+        return wording.heat_words(self.name_of(heat), self.event_of(heat) if self.several_events else None)
+
+    def status_in(self, heat: int) -> str:
+        """How the player ended a heat: a status of the results."""
+        i = self.entry_in[heat]
+        finished = self.events.columns.finished
+        if not finished.size or finished[i]:
+            return "finished"
+        if self.name_of(heat) == OVERALL:
+            return "dnf"
+        sent = str(self.events.results.frame["status"][int(self.events.entry_row[i])])
+        return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that a system carries over to later heats
+
+    def explanation(self) -> Explanation:
+        """All of it."""
+        duels = self.duels
+        if self.account.by_pairs:
+            counting, causes = self.account.credited(duels, self.after)
+            parts = self.partition(counting, UNLIMITED)
+        else:
+            parts = self.partition(duels, affordable_parts(self.account.settlement))
+            heats = [list(heading.heats) for heading in parts.headings]
+            counting, causes = self.account.shared(duels, parts.members, heats, self.delta)
+            parts = parts.among([duel.theirs for duel in duels], [duel.theirs for duel in counting])
+        groups, phrases, rows = self.grouped(parts, counting, causes)
+        result = self.outcome(counting)
+        return Explanation(
+            event_id=self.event_id,
+            player=self.player,
+            rating_before=self.before,
+            delta=self.delta,
+            rows=rows,
+            outcome=result,
+            summary=wording.summary(self.player, result, phrases, self.change),
+            rating_after=float(self.after.rating),
+            digits=self.system.digits,
+            verdict=wording.verdict(self.player, result, self.change),
+            cause=wording.cause(phrases, self.change),
+            groups=groups,
+            duels=self.duels_in_words(counting),
+            ranked_by=ranked_by(self.table, self.player),
+            standings=self.table.frame(),
+            method=WHOLE_FIELD.format(title=self.system.title) if len(groups[1:]) and not self.account.by_pairs else "",
+        )
+
+    def partition(self, duels: Sequence[Duel], most: int) -> Partition:
+        """Which duels share a part of the change, of at most so many."""
+        overall = {heat for heat in self.entry_in if self.name_of(heat) == OVERALL}
+        return partition(duels, self.leads, overall, self.system, most)
+
+    def grouped(
+        self, parts: Partition, duels: Sequence[Duel], causes: dict[str, float]
+    ) -> tuple[tuple[Group, ...], list[wording.Phrases], pl.DataFrame]:
+        """The groups of the change, each as the subject of a sentence, and the rows of all."""
+        digits = self.system.digits
+        points = [math.fsum(duels[k].contribution for k in members) for members in parts.members]
+        visible = shown_parts([*points, *causes.values()], self.change, digits)
+        cells = self.shown_duels(parts, duels, visible)
+        groups, phrases = [], []
+        rows: list[tuple[Any, ...]] = [()] * len(duels)
+        for number, (heading, members) in enumerate(zip(parts.headings, parts.members, strict=True)):
+            mine = [duels[k] for k in members]
+            label, result, subjects = self.words_for(heading, mine, visible[number])
+            expected, won = math.fsum(duel.expected for duel in mine), math.fsum(duel.result for duel in mine)
+            groups.append(Group(heading.kind, label, result, len(mine), expected, won, points[number], visible[number]))
+            phrases.append(wording.Phrases(heading.kind, visible[number], *subjects))
+            for k, duel, cell in zip(members, mine, cells[number], strict=True):
+                who = self.player, self.account.name(duel.opponent), self.name_of(duel.heat)
+                numbers = duel.result, duel.expected, duel.weight, duel.contribution
+                rows[k] = *who, *numbers, OPPONENT, self.leads[duel.opponent], number, float(cell)
+        for number, (cause, amount) in enumerate(causes.items(), start=len(groups)):
+            words, cell = wording.cause_words(cause), visible[number]
+            groups.append(Group(CAUSE, wording.capitalised(words), "", 0, 0.0, 0.0, amount, cell))
+            phrases.append(wording.Phrases(CAUSE, cell, words, words))
+            rows.append((self.player, None, None, None, None, None, amount, cause, None, number, float(cell)))
+        return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+    def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
+        """The duels of each part as people read them: they add up to it, and in a table of heats to each opponent, too.
+
+        Args:
+            visible: the parts as shown.
+        """
+        digits = self.system.digits
+        points = [[duels[k].contribution for k in members] for members in parts.members]
+        opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]
+        is_table = len(opponents) > 1 and all(each.keys() == opponents[0].keys() for each in opponents)
+        if not is_table or any(len(heading.heats) != 1 for heading in parts.headings):
+            return [shown_parts(each, total, digits) for each, total in zip(points, visible, strict=False)]
+        columns = list(visible[: len(opponents)])
+        table = [[part[of[who]] for part, of in zip(points, opponents, strict=True)] for who in opponents[0]]
+        rows = shown_parts([math.fsum(each) for each in table], sum(columns, Decimal(0)), digits)
+        cells = dict(zip(opponents[0], shown_table(table, rows, columns, digits), strict=True))
+        return [[cells[who][k] for who in of] for k, of in enumerate(opponents)]
+
+    def words_for(self, heading: Heading, duels: Sequence[Duel], points: Decimal) -> tuple[str, str, tuple[str, str]]:
+        """A group's label, how it went, and what it is called in a sentence, for others and for the player."""
+        against, digits = wording.tally([duel.result for duel in duels]), self.system.digits
+        if heading.kind == HEAT:
+            names = [self.words_of(heat) for heat in heading.heats]
+            status = self.status_in(heading.heats[0]) if len(names) == 1 else "finished"
+            result = wording.heat_result(against, status)
+            return wording.heats_label(names), result, wording.heat_subject(names, status)
+        opponent = duels[0].opponent
+        name, lead = self.account.name(opponent), self.leads[opponent]
+        subjects = wording.opponent_subject(name, against, lead, points, digits)
+        if heading.kind == BAND:
+            label = wording.capitalised(wording.band_words(heading, digits, self.player))
+            if len(duels) > 1:
+                subjects = wording.band_subject(heading, against, points, digits)
+            return label, wording.band_result(against), subjects
+        ended = "won" if against.won else "lost" if against.lost else "drew"
+        return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
+
+    def outcome(self, duels: Sequence[Duel]) -> str:
+        """How the player did against the opponents: by the overall result or the only heat, else over all duels."""
+        if self.several_events:
+            return ""
+        place = {line.player: line.place or 0 for line in self.table.deciding}
+        opponents = {duel.opponent: self.account.name(duel.opponent) for duel in duels}
+        if self.player in place:
+            mine = place[self.player]
+            results = [
+                1.0 if mine < place[name] else 0.0 if mine > place[name] else 0.5
+                for name in opponents.values()
+                if name in place
+            ]
+        else:
+            by_opponent: dict[int, list[float]] = {}
+            for duel in duels:
+                by_opponent.setdefault(duel.opponent, []).append(duel.result)
+            results = [sum(each) / len(each) for each in by_opponent.values()]
+        status = next((line.status for line in self.table.deciding if line.player == self.player), "finished")
+        sides = {line.team for line in self.table.lines if line.contested_by_teams}
+        return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
+
+    def duels_in_words(self, duels: Sequence[Duel]) -> Duels:
+        """How many duels were won, what a duel is, and who is not compared."""
+        results = [duel.result for duel in duels]
+        graded = any(result not in (0.0, 0.5, 1.0) for result in results)
+        won, expected = math.fsum(results), math.fsum(duel.expected for duel in duels)
+        left_out: list[tuple[str, str | None, str]] = [
+            (self.account.name(entrant), self.words_of(heat), reason) for heat, entrant, reason in self.account.left_out
+        ]
+        ranked = {line.player for line in self.table.lines if line.place is not None}
+        unranked = [line for line in self.table.lines if line.place is None and line.player not in ranked]
+        left_out += [(line.player, None, UNRANKED_WORDS[line.status]) for line in unranked]
+        heats = [self.name_of(heat) for heat in dict.fromkeys(duel.heat for duel in duels)]
+        opponents = len({duel.opponent for duel in duels})
+        draws = wording.tally(results).drew > 0
+        return Duels(
+            count=len(duels),
+            won=won,
+            expected=expected,
+            headline=wording.duels_headline(len(duels), won, expected, graded=graded),
+            meaning=wording.duel_meaning(self.player, heats, opponents, draws=draws, graded=graded) if duels else "",
+            not_compared=wording.not_compared_words(left_out, len(self.entry_in)),
+        )

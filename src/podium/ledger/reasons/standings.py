@@ -1,0 +1,260 @@
+"""Who stood where in an event, and what decided it: the sums, times and gaps as they were sent."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from podium.engine.encoding import Events
+from podium.engine.inputs import rank_at
+from podium.engine.selection import UNFINISHED_STATUS, UNRATED_STATUS
+from podium.ledger.reasons.shares import Settlement, reranked
+from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows
+
+MOST_NAMED = 8  # of a field, all of whom a sentence names; of a larger one the first three and the player
+FIRST_NAMED = 3
+SCHEMA = {
+    "heat": pl.String,
+    "player": pl.String,
+    "team": pl.String,
+    "place": pl.Int64,
+    "status": pl.String,
+    "score": pl.Float64,
+    "time_s": pl.Float64,
+    "gap_s": pl.Float64,
+}
+STATUS_WORDS = {
+    "quit": "quit",
+    "dnf": "did not finish",
+    "disqualified": "was disqualified",
+    "did_not_start": "did not start",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A player's line in one heat, or in the overall result."""
+
+    heat: str | None
+    player: str
+    team: str | None
+    place: int | None  # ties share the best of their places; None for one who is not ranked
+    status: str
+    score: float | None
+    time_s: float | None
+    position: float | None  # as sent
+    team_score: float | None
+    contested_by_teams: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The lines of an event, and the heat that decided it."""
+
+    lines: tuple[Line, ...]
+    heats: int  # without the overall result
+    deciding: tuple[Line, ...]  # the overall result, or the only heat; empty where nothing decides between heats
+    derived: bool  # the overall result was not sent, and follows from the heats
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each line: `heat, player, team, place, status, score, time_s, gap_s` to the first of the heat."""
+        best: dict[str | None, float] = {}
+        for line in self.lines:
+            if line.place == 1 and line.time_s is not None:
+                best[line.heat] = line.time_s
+        rows = []
+        for line in self.lines:
+            behind = None if line.time_s is None or line.heat not in best else gap(line.time_s, best[line.heat])
+            who = line.heat, line.player, line.team, line.place, line.status
+            rows.append((*who, line.score, line.time_s, behind))
+        return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
+    """Who stood where in one event of a settlement.
+
+    Args:
+        frame: the rows of the event in the results.
+        rows: their numbers there.
+    """
+    number_of = {row: k for k, row in enumerate(rows)}
+    sent = frame.to_dicts()
+    base = int(settlement.start[0])
+    lines = []
+    for k, row in enumerate(events.entry_row[base : int(settlement.stop[-1])].tolist()):
+        if row in number_of:
+            player = str(events.player_names[int(events.columns.player[int(settlement.entrant[k])])])
+            lines.append(entry_line(events, base + k, player, sent[number_of[row]]))
+    lines += [unranked_line(line) for line in sent if line["status"] in UNRATED_STATUS]
+    names = dict.fromkeys(line.heat for line in lines if line.place is not None)
+    heats = [name for name in names if name != OVERALL]
+    derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
+    if len(heats) > 1 and OVERALL not in names:
+        counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
+        lines += overall_lines(counting)
+    decided = OVERALL if len(heats) > 1 or OVERALL in names else next(iter(heats), None)
+    deciding = tuple(line for line in lines if line.heat == decided and line.place is not None)
+    return Standings(tuple(lines), len(heats), deciding, derived and len(heats) > 1)
+
+
+def entry_line(events: Events, i: int, player: str, sent: dict[str, Any]) -> Line:
+    """The line of an encoded entry; what was derived from the heats is in the columns alone."""
+    columns = events.columns
+    heat = None if events.entry_heat is None else str(events.entry_heat[i])
+    own = heat is None or (sent.get("heat") or "") == heat
+    finished = bool(columns.finished[i]) if columns.finished.size else True
+    status = sent["status"] if own and sent["status"] in UNFINISHED_STATUS else "quit" if heat != OVERALL else "dnf"
+    return Line(
+        heat=heat or None,
+        player=player,
+        team=sent.get("team"),
+        place=int(rank_at(columns, i)),
+        status="finished" if finished else status,
+        score=known(columns.score, i),
+        time_s=known(columns.time_s, i),
+        position=sent.get("position") if own else None,
+        team_score=sent.get("team_score") if own else None,
+        contested_by_teams=bool(columns.side.size and columns.side[i] >= 0),
+    )
+
+
+def known(column: Any, i: int) -> float | None:
+    """A number of a column, or None where there is none."""
+    return float(column[i]) if column.size and not np.isnan(column[i]) else None
+
+
+def unranked_line(sent: dict[str, Any]) -> Line:
+    """The line of one who is not ranked, as it was sent."""
+    return Line(
+        heat=sent.get("heat"),
+        player=sent["player"],
+        team=sent.get("team"),
+        place=None,
+        status=sent["status"],
+        score=sent.get("score"),
+        time_s=sent.get("time_s"),
+        position=sent.get("position"),
+        team_score=sent.get("team_score"),
+        contested_by_teams=False,
+    )
+
+
+def overall_lines(counting: pl.DataFrame) -> list[Line]:
+    """The overall result that follows from the heats, for a system that does not compare by it."""
+    overall = overall_results(counting)
+    return [
+        Line(
+            heat=OVERALL,
+            player=row["player"],
+            team=row.get("team"),
+            place=place,
+            status=row["status"],
+            score=row["score"],
+            time_s=row["time_s"],
+            position=None,
+            team_score=None,
+            contested_by_teams=False,
+        )
+        for row, place in zip(overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist(), strict=True)
+    ]
+
+
+class EventRanks(NamedTuple):
+    """Ranks in events, an element for each row of the history."""
+
+    rank: list[int | None]  # in the overall result, or the only heat; ties share the best; None where there is none
+    field: list[int]  # rated entrants of the event
+
+
+def event_ranks(events: Events) -> EventRanks:
+    """The rank of each entrant of each event, as `standings` has it, and among how many."""
+    columns, entrant = events.columns, events.ledger.entrant
+    sizes = np.diff(columns.entrants)
+    field = np.repeat(sizes, sizes)[entrant].tolist()
+    entry_rank = (columns.rank if columns.rank.size else columns.place).astype(np.int64)
+    if events.entry_heat is None:
+        return EventRanks(entry_rank[entrant].tolist(), field)
+    last = columns.heats[1:] - 1
+    overall = events.entry_heat[columns.entries[last]].to_numpy() == OVERALL
+    decided = overall | (columns.heats[:-1] == last)
+    start, stop = columns.entries[last[decided]], columns.entries[last[decided] + 1]
+    lengths = stop - start
+    entry = np.arange(lengths.sum()) + np.repeat(start - np.cumsum(lengths) + lengths, lengths)
+    rank = np.zeros(columns.player.size, np.int64)
+    rank[np.repeat(columns.entrants[:-1][decided], lengths) + columns.entrant[entry]] = entry_rank[entry]
+    rows = np.flatnonzero(np.repeat(~decided, sizes)[entrant])
+    ranks = rank[entrant]
+    if rows.size:
+        ranks[rows] = derived_ranks(events.results.frame, events.ledger.row[rows])
+    return EventRanks([each or None for each in ranks.tolist()], field)
+
+
+def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:
+    """The ranks that follow from the heats where nothing else decides, for an entrant a row; 0 where nothing does."""
+    status, counts = frame["status"], np.ones(frame.height, np.bool_)
+    for word in UNRATED_STATUS:
+        counts &= (status != word).to_numpy()
+    overall = overall_results(frame if counts.all() else frame.filter(pl.Series(counts)))
+    ranks = np.append(overall_ranks(overall), 0)  # the last for those who have none
+    return ranks[overall.entrant[np.cumsum(counts)[rows] - 1]]
+
+
+def overall_ranks(overall: Overall) -> Any:
+    """The rank of each entrant in an overall result that follows from the heats: those who did not finish come last."""
+    result = np.where(np.isnan(overall.score), overall.time_s, -overall.score)
+    return reranked(np.where(overall.finished, result, np.finfo(np.float64).max), overall.event)[0].astype(np.int64)
+
+
+def ranked_by(table: Standings, player: str) -> str:
+    """What decided the event, in a sentence: "Ranked by the sum of the heats' scores: Ana 171, Ben 138."."""
+    lines = sorted(table.deciding, key=lambda line: (line.place or 0, line.status != "finished"))
+    finishers = [line for line in lines if line.status == "finished"]
+    if not finishers:
+        return "" if lines or table.heats < 2 else "No overall result was sent."  # noqa: PLR2004  (heats)
+    if any(line.contested_by_teams for line in lines):
+        return f"{teams_ranked_by(finishers)}."
+    sums = "the sum of the heats' " if table.derived else ""
+    sent_places = all(line.position is not None for line in finishers)
+    if all(line.score is not None for line in finishers) and not sent_places:
+        basis, marks = f"by {sums}{'scores' if sums else 'score'}", [plain(line.score) for line in finishers]
+    elif all(line.time_s is not None for line in finishers):
+        first = finishers[0].time_s or 0.0
+        marks = [f"{plain(first)} s", *(f"+{plain(gap(line.time_s or 0.0, first))}" for line in finishers[1:])]
+        basis = "as sent" if sent_places else f"by {sums}{'times' if sums else 'time'}"
+    elif all(line.score is not None for line in finishers):
+        basis, marks = "as sent", [plain(line.score) for line in finishers]
+    else:
+        return "Ranked as sent."
+    words = [(line.player, f"{line.player} {mark}") for line, mark in zip(finishers, marks, strict=True)]
+    words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in lines if line not in finishers]
+    if len(words) > MOST_NAMED:
+        words = words[:FIRST_NAMED] + [each for each in words[FIRST_NAMED:] if each[0] == player]
+    return f"Ranked {basis}: {', '.join(text for _, text in words)}."
+
+
+def teams_ranked_by(finishers: Iterable[Line]) -> str:
+    """What decided between teams."""
+    sides: dict[str, list[Line]] = {}
+    for line in finishers:
+        sides.setdefault(line.team or line.player, []).append(line)
+    if all(line.team_score is not None for side in sides.values() for line in side):
+        basis, marks = "scores", {name: plain(side[0].team_score) for name, side in sides.items()}
+    elif all(line.position is not None for side in sides.values() for line in side):
+        return "Ranked as sent"
+    else:
+        sums = {name: sum(Decimal(str(line.score or 0.0)) for line in side) for name, side in sides.items()}
+        basis, marks = "sums of scores", {name: plain(float(total)) for name, total in sums.items()}
+    return f"Ranked by the teams' {basis}: {', '.join(f'{name} {mark}' for name, mark in marks.items())}"
+
+
+def gap(time_s: float, first_s: float) -> float:
+    """The seconds between two times, to the digits that were sent."""
+    return float(Decimal(str(time_s)) - Decimal(str(first_s)))
+
+
+def plain(number: float | None) -> str:
+    """A number as it was sent: 171 and not 171.0."""
+    return "" if number is None else f"{int(number)}" if number.is_integer() else f"{number}"

@@ -1,0 +1,310 @@
+"""What a change would have been: the event rated again from the states before it, with one thing changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from statistics import median_high
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.engine import rules
+from podium.engine.encoding import Events, encode, frozen
+from podium.engine.inputs import Columns
+from podium.engine.replay import Replayed, replay
+from podium.engine.selection import UNFINISHED_STATUS
+from podium.engine.system import System
+from podium.ledger.reasons.duels import Account
+from podium.ledger.reasons.explaining import find_entrant, settlement_number, states_before
+from podium.ledger.reasons.shares import MAX_WORK
+from podium.ledger.reasons.wording import heat_words
+from podium.notebook import counted, lines_html
+from podium.results.derived_heats import OVERALL
+from podium.results.reading import Results
+from podium.rounding import shown_change, signed
+
+MOST_ALTERNATIVES = 8
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+NUMBERS = ("position", "score", "time_s", "team_score")
+Numbers = dict[str, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One thing changed, and what the event would have done then."""
+
+    words: str  # "won heat 2 instead of quitting"
+    delta: float
+    shown: Decimal  # the change as people read it
+    better: Decimal  # than it was, as people read it
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WhatIf:
+    """An event as it was for a player, and as it would have been."""
+
+    event_id: str
+    player: str
+    rating_before: float
+    delta: float  # as it was
+    shown: Decimal
+    alternatives: tuple[Alternative, ...]  # a heat that was quit first, then the heats in turn, all of them last
+
+    def __repr__(self) -> str:
+        alternatives = counted(len(self.alternatives), "alternative")
+        return f"WhatIf({self.player} in {self.event_id}: {signed(self.shown)}, {alternatives})"
+
+    def _repr_html_(self) -> str:
+        """The change as it was and as it would have been, as a notebook shows them."""
+        lines = [("as it was", signed(self.shown)), *((each.words, signed(each.shown)) for each in self.alternatives)]
+        return lines_html(f"What if {self.player} had …", lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Turn it into what JSON can hold.
+
+        Returns:
+            The change as it was, and `alternatives`: `words, delta, shown, better`.
+        """
+        alternatives = [
+            {"words": each.words, "delta": each.delta, "shown": float(each.shown), "better": float(each.better)}
+            for each in self.alternatives
+        ]
+        plain = {name: getattr(self, name) for name in ("event_id", "player", "rating_before", "delta")}
+        return plain | {"shown": float(self.shown), "alternatives": alternatives}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHeat:
+    """The player's own line in one heat of the event."""
+
+    name: str
+    row: int  # of the results
+    side: int  # equal for team mates; negative where everybody competes alone
+    rank: int  # among the finishers, sides counted once; 0 where the player did not finish
+    place: float  # ties share the mean of their places
+    tied: bool
+    status: str
+    expected: int  # the place that the ratings promised
+    rivals: list[tuple[int, float, int]]  # of the other finishers, best first: row, place, side
+    mates: list[tuple[int, float, int]]  # of the team mates who finished
+
+
+def side_of(finisher: tuple[int, float, int]) -> int:
+    """A number for a finisher's team, or for one who competes alone."""
+    row, _, side = finisher
+    return side if side >= 0 else -1 - row
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """One thing to change: the places to take in heats."""
+
+    words: str
+    places: list[tuple[OwnHeat, int]]
+
+
+def what_if(
+    system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event"
+) -> WhatIf:
+    """What a player's change would have been with each heat not won won instead, each quit a finish, or all heats won.
+
+    A heat that was quit is finished in the middle place of the player's other heats, or where the ratings expected it
+    if there is none. The others keep their order; whoever is behind the player then takes the next line (score and
+    time) of those sent. Where teams compete it is the player's team that wins, by its team score. Within a rating
+    period it is the change of the whole period that would have been another.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    _, player, entrant, _ = find_entrant(events, event_id, player)
+    settlement = settlement_number(events, entrant)
+    states = states_before(system, events, settlement, replayed)
+    account = Account(system, events, settlement, entrant, states)
+    field = int((account.settlement.stop - account.settlement.start).max())
+    most = max(1, min(MOST_ALTERNATIVES, int(4.0 * MAX_WORK / field**2)))
+    altered = alterations(own_heats(account, event_id), most)
+    before, after = float(replayed.before[entrant]), float(replayed.after[entrant, system.column("rating")])
+    changes = changes_with(account, altered, period)
+    was = shown_change(before, after, system.digits)
+    alternatives = []
+    for each, delta in zip(altered, changes, strict=True):
+        would = shown_change(before, before + delta, system.digits)
+        alternatives.append(Alternative(each.words, delta, would, would - was))
+    return WhatIf(event_id, player, before, after - before, was, tuple(alternatives))
+
+
+def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
+    """The player's heats of an event that have lines of their own in the results, and rivals who finished."""
+    events, columns = account.events, account.columns
+    frame = events.results.frame
+    heats = []
+    for _, start, stop, i in account.heats():
+        row = int(events.entry_row[i])
+        name = "" if events.entry_heat is None else str(events.entry_heat[i])
+        if frame["event_id"][row] != event_id or (name and (frame["heat"][row] or "") != name):
+            continue
+        status = str(frame["status"][row])
+        finished = not columns.finished.size or bool(columns.finished[i])
+        if not finished and status not in UNFINISHED_STATUS:
+            continue  # a quit that the system carries over from an earlier heat
+        side, place = side_at(columns, i), float(columns.place[i])
+        others = [j for j in range(start, stop) if j != i]
+        chances = [rules.expect(account.params, account.entering(account.entrant_of(j)), account.me) for j in others]
+        finishers = [
+            (int(events.entry_row[j]), float(columns.place[j]), side_at(columns, j))
+            for j in others
+            if not columns.finished.size or columns.finished[j]
+        ]
+        rivals = sorted(
+            (each for each in finishers if side < 0 or each[2] != side), key=lambda each: (each[1], each[0])
+        )
+        mates = [each for each in finishers if 0 <= side == each[2]]
+        if rivals:
+            rank = 1 + len({side_of(each) for each in rivals if each[1] < place}) if finished else 0
+            tied = any(each[1] == place for each in rivals)
+            expected = 1 + round(float(sum(chances)))
+            heats.append(OwnHeat(name, row, side, rank, place, tied, status, expected, rivals, mates))
+    return heats
+
+
+def side_at(columns: Columns, i: int) -> int:
+    """The side of an entry; negative for one who competes alone."""
+    return int(columns.side[i]) if columns.side.size else -1
+
+
+def alterations(heats: list[OwnHeat], most: int) -> list[Altered]:
+    """What to change, at most so many: quits first, then the heats that were lost, all heats last."""
+    quits, wins = [], []
+    for heat in heats:
+        where = f" {heat_words(heat.name)}" if len(heats) > 1 else ""
+        others = [each.rank for each in heats if each.rank and each is not heat and each.name != OVERALL]
+        if heat.rank == 1 and not heat.tied:
+            continue
+        if not heat.rank:
+            place, where_to = finish_of(heat, others)
+            quits.append(Altered(f"finished{where} {where_to} {instead(heat)}", [(heat, place)]))
+            if place == 1:
+                continue
+        wins.append((heat, Altered(f"won{where} {instead(heat)}", [(heat, 1)])))
+    lost = [heat for heat in heats if heat.rank != 1 or heat.tied]
+    count = sum(heat.name != OVERALL for heat in heats)
+    every = [Altered(f"won all {count} heats", [(heat, 1) for heat in lost])] if len(lost) > 1 else []
+    quits = quits[:most]
+    room = max(0, most - len(quits) - len(every))
+    if len(wins) > room:  # the worst heats, in their order
+        worst = sorted(wins, key=lambda each: each[0].rank or len(each[0].rivals) + 1, reverse=True)[:room]
+        wins = [each for each in wins if each in worst]
+    return [*quits, *(each for _, each in wins), *every][:most]
+
+
+def finish_of(heat: OwnHeat, others: list[int]) -> tuple[int, str]:
+    """The place that one who quit a heat is imagined at, and in words why; `others` are those of the other heats."""
+    if heat.mates:
+        return 1 + len({side_of(each) for each in heat.rivals if each[1] < heat.mates[0][1]}), "with the team"
+    sides = len({side_of(each) for each in heat.rivals})
+    place = min(median_high(others) if others else heat.expected, sides + 1)
+    return place, f"{ordinal(place)} ({'the middle of the other heats' if others else 'as the ratings expected'})"
+
+
+def instead(heat: OwnHeat) -> str:
+    """What happened, in place of which something else is imagined."""
+    if not heat.rank:
+        return "instead of quitting" if heat.status == "quit" else "instead of not finishing"
+    if len({side_of(each) for each in heat.rivals}) == 1:
+        return "instead of drawing" if heat.tied else "instead of losing"
+    return f"instead of {'sharing' if heat.tied else 'finishing'} {ordinal(heat.rank)}{' place' if heat.tied else ''}"
+
+
+def ordinal(place: int) -> str:
+    """A place in words: "first", "12th"."""
+    if place <= len(ORDINALS):
+        return ORDINALS[place - 1]
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:
+    """The player's change in the settlement with each alteration, all rated in one call: a pool each."""
+    if not altered:
+        return []
+    system, events = account.system, account.events
+    first, stop = account.settlement.entrants
+    number = {account.name(each): each - first for each in range(first, stop)}
+    imagined = encode(altered_results(account, altered), system, period)
+    seats = np.array([number[name] for name in imagined.player_names.to_list()])
+    entrants = seats[imagined.columns.player]
+    if imagined.columns.idle.size:
+        idle = frozen(events.columns.idle[first:stop][entrants])
+        imagined = replace(imagined, columns=imagined.columns._replace(idle=idle))
+    start = account.states[events.columns.player[first:stop]][seats]
+    moved = replay(system, imagined, start)
+    mine = np.flatnonzero(entrants == account.entrant - first)
+    changes: list[float] = (moved.after[mine, system.column("rating")] - moved.before[mine]).tolist()
+    return changes
+
+
+def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
+    """The results of the settlement, once for each alteration, in a pool of its own."""
+    events, settlement = account.events, account.settlement
+    rows = np.unique(events.entry_row[int(settlement.start[0]) : int(settlement.stop[-1])])
+    once = events.results.frame[rows]
+    copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
+    numbers = {
+        name: (copies[name] if name in copies.columns else pl.Series([None] * copies.height, dtype=pl.Float64))
+        .to_numpy()
+        .astype(np.float64)
+        for name in NUMBERS
+    }
+    finishes = np.zeros(copies.height, np.bool_)  # who quit, and is imagined to have stayed to the end
+    for k, each in enumerate(altered):
+        place_of = {int(row): k * once.height + number for number, row in enumerate(rows)}
+        for heat, place in each.places:
+            finishes[place_of[heat.row]] = not heat.rank
+            if heat.side >= 0:
+                take_place_of_team(numbers, heat, place, place_of)
+            else:
+                take_place(numbers, heat, place, place_of)
+    mode = pl.col("mode").fill_null(once["pool"][0]) if "mode" in once.columns else pl.lit(once["pool"][0])
+    changed = copies.with_columns(
+        event_id=pl.col("pool") + "/" + pl.col("event_id"),
+        mode=mode,
+        status=pl.when(pl.Series(finishes)).then(pl.lit("finished")).otherwise("status"),
+        **{name: pl.Series(values).fill_nan(None) for name, values in numbers.items()},
+    )
+    if {"played_s", "duration_s"} <= set(once.columns):
+        whole = pl.when(pl.Series(finishes)).then("duration_s").otherwise("played_s")
+        changed = changed.with_columns(played_s=whole)
+    return Results(changed, events.results.source)
+
+
+def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
+    """Put the player at a place of a heat in which everybody competes alone; the lines stay with the places."""
+    behind = len(heat.rivals) if not heat.rank else sum(each[1] < heat.place for each in heat.rivals)
+    lines = [place_of[row] for row, _, _ in heat.rivals]
+    lines.insert(behind, place_of[heat.row] if heat.rank else lines[-1])  # one finisher more has the last line too
+    order = [place_of[row] for row, _, _ in heat.rivals]
+    order.insert(place - 1, place_of[heat.row])
+    for name in ("score", "time_s"):
+        numbers[name][order] = numbers[name][lines]
+    for k, (row, theirs, _) in enumerate(heat.rivals):
+        ahead = sum(each[1] < theirs for each in heat.rivals)
+        numbers["position"][place_of[row]] = ahead + 1 + (k >= place - 1)
+    numbers["position"][place_of[heat.row]] = place
+
+
+def take_place_of_team(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, int]) -> None:
+    """Put the player's team at a place of a heat between teams, by team scores; own scores and times stay."""
+    places = {side_of(each): each[1] for each in heat.rivals}
+    order = sorted(places, key=lambda side: places[side])
+    for each in heat.rivals:
+        side = side_of(each)
+        ahead = sum(theirs < places[side] for theirs in places.values())
+        numbers["team_score"][place_of[each[0]]] = -(ahead + 1.0 + (order.index(side) >= place - 1))
+    for row in (heat.row, *(mate for mate, _, _ in heat.mates)):
+        numbers["team_score"][place_of[row]] = -float(place)
+    if not heat.rank:
+        like = place_of[(heat.mates or heat.rivals[-1:])[0][0]]
+        for name in ("position", "score", "time_s"):
+            numbers[name][place_of[heat.row]] = numbers[name][like]

@@ -1,0 +1,314 @@
+"""An explanation in words: the verdict, the part that decided it, and the duels behind both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from podium.ledger.reasons.groups import BAND, CAUSE, HEAT, OPPONENT, Heading
+from podium.rounding import shown
+
+MOST_NAMED = 8  # names in a list; more are counted
+DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause
+DRAW = 0.5
+CAUSES = {
+    "base_points": "base points for taking part",
+    "floor": "the floor",
+    "deviation": "being surer of the rating",
+    "quits": "quitting again",
+    "idle": "the time away",
+    "time": "taking part after time away",
+}
+UNFINISHED = {"quit": "quitting", "dnf": "not finishing"}
+UNFINISHED_PAST = {"quit": "quit", "dnf": "did not finish"}
+GOOD, BAD = ("won", "shared first place"), ("lost", "came last", "shared last place", "quit", "did not finish")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How duels ended."""
+
+    won: int
+    drew: int
+    lost: int
+
+    @property
+    def duels(self) -> int:
+        """All of them."""
+        return self.won + self.drew + self.lost
+
+
+def tally(results: Sequence[float]) -> Tally:
+    """How duels of these results ended."""
+    won, lost = (sum(sign * (result - DRAW) > 0.0 for result in results) for sign in (1, -1))
+    return Tally(won, len(results) - won - lost, lost)
+
+
+def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
+    """How the player did against the opponents, the way that follows a name: "won", "beat 5 of 6", "came last".
+
+    Args:
+        status: the player's, where one heat decides.
+        two_teams: where two teams compete, the one that does not win loses, and nobody comes last.
+    """
+    if not against.duels:
+        return ""
+    if status in UNFINISHED_PAST:
+        return UNFINISHED_PAST[status]
+    if against.won == against.duels:
+        return "won"
+    if against.lost == against.duels:
+        return "lost" if against.duels == 1 or two_teams else "came last"
+    if against.drew == against.duels:
+        return "drew"
+    if not against.lost:
+        return "shared first place"
+    if not against.won:
+        return "shared last place"
+    drew = f", drew with {against.drew}" if against.drew else ""
+    return f"beat {against.won} of {against.duels}{drew}"
+
+
+def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> str:
+    """What happened, in a sentence: "Dragana won, but lost 40.5 points."."""
+    stayed = "kept your rating" if you else "kept the rating"
+    moved = stayed if not change else f"{'gained' if change > 0 else 'lost'} {abs(change)} points"
+    who = f"{player}: you" if you else player
+    if not result:
+        return f"{who} {moved}."
+    phrase = ("were beaten" if you else "was beaten") if result == "lost" else result
+    against = (result in GOOD and change < 0) or (result in BAD and change > 0)
+    return f"{who} {phrase}{', but' if against else ' and'} {moved}."
+
+
+def heat_words(name: str, event_id: str | None = None) -> str:
+    """A heat in a sentence: "heat 3", "the overall result", 'heat "final"'; with its event where there are several."""
+    event = f"event {event_id}" if event_id else ""
+    if name == "overall":
+        words = "the overall result"
+    elif not name:
+        return event or "the event"
+    else:
+        number = name.lower().removeprefix("heat").strip()
+        words = f"heat {number}" if number.isdecimal() else f'heat "{name}"'
+    return f"{words} of {event}" if event else words
+
+
+def heats_label(names: Sequence[str]) -> str:
+    """The label of one heat or of neighbouring ones, from their words: "Heat 2", "Overall", "Heats 1 to 3"."""
+    if len(names) == 1:
+        return "Overall" if names[0] == "the overall result" else capitalised(names[0])
+    return capitalised(heats_subject(names))
+
+
+def heats_subject(names: Sequence[str]) -> str:
+    """One heat or neighbouring ones in a sentence, from their words."""
+    if len(names) == 1:
+        return names[0]
+    first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
+    return f"{first} {'and' if len(names) == 2 else 'to'} {short(names[-1])}"  # noqa: PLR2004  (two)
+
+
+def short(words: str) -> str:
+    """A heat's words without the word itself, after the first of a run."""
+    return words.removeprefix("heat ").removeprefix("event ")
+
+
+def heat_result(against: Tally, status: str) -> str:
+    """How a heat went: "quit, lost all 5", "won 4 of 5, drew 1"."""
+    parts = [UNFINISHED_PAST[status]] if status in UNFINISHED_PAST else []
+    count = against.duels
+    for word, number in (("won", against.won), ("drew", against.drew), ("lost", against.lost)):
+        if number == count:
+            return ", ".join([*parts, word if count == 1 else f"{word} all {count}"])
+    if against.won:
+        parts.append(f"won {against.won} of {count}")
+        if against.drew:
+            parts.append(f"drew {against.drew}")
+    else:
+        parts.append(f"drew {against.drew} of {count}, lost {against.lost}")
+    return ", ".join(parts)
+
+
+def band_result(against: Tally) -> str:
+    """How the duels of a band went: "lost to all 12", "beat 3 of 12, drew with 1"."""
+    count = against.duels
+    for word, number in (("beat", against.won), ("drew with", against.drew), ("lost to", against.lost)):
+        if number == count:
+            return f"{word} {'the one' if count == 1 else f'all {count}'}"
+    drew = f"drew with {against.drew}" if against.drew else ""
+    if not against.won:
+        return f"{drew} of {count}, lost to {against.lost}"
+    return f"beat {against.won} of {count}{', ' if drew else ''}{drew}"
+
+
+def gap_words(lead: float, digits: int) -> str:
+    """A gap beside a name: "723 below", "level"; with one decimal fewer than points."""
+    gap = shown(lead, digits - 1)
+    return f"{abs(gap)} {'above' if gap > 0 else 'below'}" if gap else "level"
+
+
+def rated_words(lead: float, digits: int, *, you: bool) -> str:
+    """A gap in a sentence: "rated 723 below you", "rated as you are"."""
+    gap = gap_words(lead, digits)
+    if gap == "level":
+        return "rated as you are" if you else "rated the same"
+    return f"rated {gap}{' you' if you else ''}"
+
+
+def band_words(heading: Heading, digits: int, player: str = "") -> str:
+    """The limits of a band: "200 or more below Ana", "50 to 199 above Ana", "within 50 of Ana"."""
+    low, high = heading.edges
+    unit = Decimal(1).scaleb(1 - digits)
+    beside, near = (f" {player}", f" of {player}") if player else ("", "")
+    if low is None:
+        return f"{unit - high} or more below{beside}" if high else f"below{beside}"
+    if high is None:
+        return f"{low} or more above{beside}" if low else f"level or above{beside}"
+    if high <= 0:
+        return f"{unit - high} to {-low} below{beside}"
+    return f"{low} to {high - unit} above{beside}" if low > 0 else f"within {high}{near}"
+
+
+def cause_words(cause: str) -> str:
+    """What moved the rating beside the opponents, in a sentence."""
+    return CAUSES.get(cause, cause.replace("_", " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """A group as the subject of a sentence."""
+
+    kind: str
+    points: Decimal
+    subject: str  # of the player, in the third person
+    to_player: str  # the same to the player
+
+
+def opponent_subject(name: str, against: Tally, lead: float, points: Decimal, digits: int) -> tuple[str, str]:
+    """One opponent as a subject, for others and for the player; a duel whose points defy its result is only named."""
+    if against.won and points >= 0:
+        verb = "beating"
+    elif against.lost and points <= 0:
+        verb = "losing to"
+    else:
+        verb = "the draw with" if against.drew else "the duel with"
+    other, own = (f"{verb} {name}, {rated_words(lead, digits, you=you)}," for you in (False, True))
+    return other, own
+
+
+def band_subject(heading: Heading, against: Tally, points: Decimal, digits: int) -> tuple[str, str]:
+    """A band of several as a subject, for others and for the player, by the duels that agree with its points."""
+    count = against.duels
+    verb, number = ("losing to", against.lost) if points < 0 else ("beating", against.won)
+    opponents = f"{'' if number == count else f'{number} of '}{count} opponents"
+    words = f"{verb} {opponents}" if number else f"the duels with {opponents.removeprefix('0 of ')}"
+    other, own = (f"{words} rated {band_words(heading, digits, to)}" for to in ("", "you"))
+    return other, own
+
+
+def heat_subject(names: Sequence[str], status: str) -> tuple[str, str]:
+    """One heat or several as a subject, for others and for the player."""
+    words = heats_subject(names)
+    if len(names) == 1 and status in UNFINISHED:
+        words = f"{UNFINISHED[status]} {words}"
+    return words, words
+
+
+def effect(points: Decimal) -> str:
+    """What a part did: "cost 33.4", "brought 2.8"."""
+    return f"{'cost' if points < 0 else 'brought'} {abs(points)}"
+
+
+def deciding(phrases: Sequence[Phrases], change: Decimal) -> Phrases | None:
+    """The largest part in the direction of the change, where no other is as large and it is two fifths of it."""
+    sign = 1 if change > 0 else -1
+    largest = max(phrases, key=lambda each: sign * each.points, default=None)
+    if largest is None or not change or sign * largest.points < DECIDING_SHARE * abs(change):
+        return None
+    alike = sum(each.points == largest.points for each in phrases)
+    return largest if alike == 1 else None
+
+
+def cause(phrases: Sequence[Phrases], change: Decimal, *, you: bool = False) -> str:
+    """What decided a change: "Quitting heat 2 cost 33.4 of them.", or that no one part did."""
+    moving = [each for each in phrases if each.points]
+    if not change:
+        return "Gains and losses are equal." if moving else ""
+    largest = deciding(phrases, change)
+    if largest is None:
+        nouns = {HEAT: "heat", OPPONENT: "opponent", BAND: "group of opponents", CAUSE: "cause"}
+        return f"No one {nouns[moving[0].kind if moving else CAUSE]} decided it."
+    subject = capitalised(largest.to_player if you else largest.subject)
+    if largest.points == change:
+        return f"{subject} {'cost' if change < 0 else 'brought'} {'them all' if len(moving) == 1 else 'as much'}."
+    if abs(largest.points) > abs(change):
+        return f"{subject} {effect(largest.points)}; all else {effect(change - largest.points)}."
+    return f"{subject} {effect(largest.points)} of them."
+
+
+def counterweight(phrases: Sequence[Phrases], change: Decimal) -> str:
+    """The largest part against a change, to the player; nothing where there is none."""
+    sign = 1 if change > 0 else -1
+    against = min(phrases, key=lambda each: sign * each.points, default=None)
+    if against is None or not change or sign * against.points >= 0:
+        return ""
+    return f"Against that, {against.to_player} {effect(against.points)}."
+
+
+def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decimal) -> str:
+    """Two or three sentences to the player."""
+    largest = deciding(phrases, change)
+    beyond = largest is not None and abs(largest.points) > abs(change)
+    against = "" if beyond else counterweight(phrases, change)
+    sentences = (verdict(player, result, change, you=True), cause(phrases, change, you=True), against)
+    return " ".join(filter(None, sentences))
+
+
+def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:
+    """How many duels were won, and how many the ratings promised: "Won 17.5 of 25 duels; 23.1 were expected."."""
+    if not count:
+        return "Nobody was compared."
+    if count == 1:
+        result = f"Scored {won:.2f} in" if graded else "Won" if won > DRAW else "Lost" if won < DRAW else "Drew"
+        return f"{result} the one duel; the expected score was {expected:.2f}."
+    number = f"{won:.1f}" if graded or won % 1.0 else f"{won:.0f}"
+    return f"{'Scored' if graded else 'Won'} {number} of {count} duels; {expected:.1f} were expected."
+
+
+def duel_meaning(player: str, heats: Sequence[str], opponents: int, *, draws: bool, graded: bool) -> str:
+    """What a duel is in an event of these heats, in a sentence or two."""
+    if len(heats) > 1:
+        whole = sum(name != "overall" for name in heats)
+        more = ", and the overall result counts as one more heat" if whole < len(heats) else ""
+        against = f"{opponents} opponent{'s' if opponents > 1 else ''}"
+        text = f"A duel is {player} against one opponent in one heat: {against}, {whole} heats{more}."
+    else:
+        text = f"A duel is {player} against one opponent." if opponents > 1 else ""
+    more = "How far ahead one finished counts: a duel's result is between 0 and 1." if graded else "A draw is half."
+    return " ".join(filter(None, (text, more if graded or draws else "")))
+
+
+def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: int) -> str:
+    """Who is not compared and why, from player, heat's words and reason; nothing where everybody is."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for name, heat, reason in left_out:
+        by_reason.setdefault(reason, {}).setdefault(name, []).append(heat or "")
+    clauses = []
+    for reason, names in by_reason.items():
+        words = [
+            name if len(in_heats) >= heats or not all(in_heats) else f"{name} in {listed(in_heats)}"
+            for name, in_heats in names.items()
+        ]
+        who = listed(words) if len(words) <= MOST_NAMED else f"{len(words)} entrants"
+        clauses.append(f"{who} ({reason})")
+    return f"Not compared: {'; '.join(clauses)}." if clauses else ""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a sentence: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def capitalised(words: str) -> str:
+    """The words with a large first letter, the others as they are."""
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,389 @@
+"""Live rating: one event at a time, to the same bits as a replay of them all."""
+
+import threading
+from collections.abc import Sequence
+from copy import copy
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from podium.engine.encoding import Events, encode
+from podium.engine.idle import NEVER, with_idle_before
+from podium.engine.periods import EVENT
+from podium.engine.replay import Replayed, States, replay
+from podium.engine.system import System
+from podium.errors import NotFiniteError, ParameterError, ResultsError
+from podium.ledger.forecast import Forecast, expected_score, forecast
+from podium.ledger.history import history
+from podium.ledger.leaderboard import eligibility, listed
+from podium.ledger.pools import existing_pool, only_pool
+from podium.ledger.reasons.explaining import explain
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf, what_if
+from podium.ledger.saved import read_start
+from podium.live import saving
+from podium.live.one_event import RatedEvent, player_change, rows_of_teams
+from podium.live.order import FIRST, Moment, note_newest, untimely
+from podium.live.roster import PlayerKey, Roster, RowNumbers, roster_from
+from podium.notebook import counted, table_html
+from podium.rated import Rated
+from podium.results.columns import DEFAULTS
+from podium.results.names import admit, normalise
+from podium.results.reading import Results, read_results
+from podium.systems import make_system
+
+SHOWN_PLAYERS = 10  # in a notebook
+
+
+def refuse_share(keep: float) -> None:
+    """Refuse what a season cannot keep of a lead.
+
+    Raises:
+        ParameterError: it is not from 0 to 1.
+    """
+    if not 0.0 <= keep <= 1.0:
+        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+
+
+class Live:
+    """Ratings that move with each event as it comes.
+
+    Events must come in order; what is refused changes nothing. Every event settles at once. Threads may share one:
+    each call is whole before the next. A copy or a pickle goes its own way, and `save` writes a file to go on from.
+    `start` are ratings to go on from, as `podium.rate` takes them.
+    """
+
+    def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
+        self.system = make_system(system, parameters)
+        self._roster = Roster(self.system)
+        self._newest: dict[str, Moment] = {}  # event of each pool
+        self._events: set[str] = set()
+        self._lock = threading.RLock()
+        if start is not None:
+            saved = read_start(start.states if isinstance(start, Rated) else start, self.system)
+            self._roster = roster_from(self.system, saved)
+            for (pool, _), seen in zip(self._roster.rows, self._roster.seen.tolist(), strict=True):
+                self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes: all but the lock, nothing of it shared."""
+        with self._lock:
+            owned = {name: copy(value) for name, value in self.__dict__.items() if name not in ("_lock", "system")}
+        return owned | {"system": self.system}
+
+    def __setstate__(self, owned: dict[str, Any]) -> None:
+        """Go on from a copy or a pickle."""
+        self.__dict__.update(owned)
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        with self._lock:
+            players, events, pools = len(self._roster.rows), len(self._events), len(self._roster.pools())
+        sizes = ", ".join([counted(players, "player"), counted(events, "event"), counted(pools, "pool")])
+        return f"Live({self.system.label}: {sizes})"
+
+    def _repr_html_(self) -> str:
+        """The leaders, as a notebook shows them."""
+        return table_html(repr(self), self.leaderboard(top=SHOWN_PLAYERS).head(SHOWN_PLAYERS))
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that it takes to go on: every state to the bit, and which events were rated.
+
+        Args:
+            path: the file; one that is there is replaced once the new one is whole.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        with self._lock:
+            roster, events, newest = copy(self._roster), set(self._events), dict(self._newest)
+        saving.write(Path(path), roster, events, newest)
+
+    @classmethod
+    def load(cls, path: str | Path, system: str | System | None = None, **parameters: Any) -> Self:
+        """Go on from what `save` wrote.
+
+        Args:
+            path: the file.
+            system: as `Live` takes it, to make sure of it; a system of your own must be given. The file's where None.
+
+        Returns:
+            Live ratings that go on to the bit as those that were saved, and refuse the events that they had rated.
+
+        Raises:
+            ParameterError: it is no such file, or its ratings come from another system, other parameters or another
+                revision of the arithmetic.
+        """
+        if system is None and parameters:
+            raise ParameterError("name the system beside its parameters, or leave both to the file")
+        saved = saving.read(Path(path), None if system is None else make_system(system, parameters))
+        live = cls(saved.roster.system)
+        live._roster, live._events, live._newest = saved
+        return live
+
+    def resume(self, known: dict[PlayerKey, tuple[bytes, int]]) -> None:
+        """Go on from states that were saved.
+
+        Args:
+            known: by (pool, player), the state as little-endian doubles, and the newest event in microseconds
+                since 1970.
+        """
+        rows = {key: row for row, key in enumerate(known)}
+        packed = b"".join(state for state, _ in known.values())
+        states = (
+            np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(known), len(self.system.state_type._fields))
+        )
+        seen = np.array([seen for _, seen in known.values()], np.int64)
+        peaks = states[:, self.system.column("rating")].copy()
+        with self._lock:
+            self._roster = Roster(self.system, rows, states, seen, peaks, np.full(len(known), None))
+
+    def rate(self, rows: Any) -> pl.DataFrame:
+        """Rate one event (or several, in order) and return its rows of the history.
+
+        Args:
+            rows: as `podium.rate` takes results: dicts, a frame, a path.
+
+        Returns:
+            `event_id, pool, started_at, player, rating_before, delta`, then every field of the state after the
+            event; a row for each player of each event, in the order of rating.
+
+        Raises:
+            ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
+            NotFiniteError: a rating would be no finite number.
+        """
+        results = read_results(rows)
+        with self._lock:
+            self._refuse_untimely(results)
+            events, replayed = self.advance(results)
+        return history(self.system, events, replayed)
+
+    def rate_one(
+        self,
+        event_id: str,
+        teams: Sequence[Sequence[str] | str],
+        *,
+        ranks: Sequence[float] | None = None,
+        scores: Sequence[float] | None = None,
+        pool: str = DEFAULTS["pool"],
+        started_at: datetime | str | None = None,
+        **columns: Any,
+    ) -> RatedEvent:
+        """Rate one event that is given as teams, and return what it did as plain objects.
+
+        Args:
+            event_id: of the event; one that was rated is refused.
+            teams: the members of each team; a team of one may be the name alone.
+            ranks: of the teams, the lowest is the best and equal ones tie. Where neither ranks nor scores are given,
+                the teams came in the order in which they stand.
+            scores: of the teams, the highest is the best.
+            pool: whose ratings move.
+            started_at: when it began; UTC where it has no offset.
+            columns: other columns of the results table, the same for every player, as `mode="time-trial"`.
+
+        Returns:
+            The change of every player, in the shape of `teams`.
+
+        Raises:
+            ParameterError: the teams, ranks or scores do not fit together.
+            ResultsError: the event is refused: it was rated before, is older than the newest, or is no honest result.
+            NotFiniteError: a rating would be no finite number.
+        """
+        rows = rows_of_teams(event_id, teams, ranks, scores, started_at, {"pool": pool} | columns)
+        results = read_results(rows, name=f"event {event_id}")
+        chosen = results.frame["pool"][0]
+        with self._lock:
+            self._refuse_untimely(results)
+            events, replayed = self.advance(results)
+            states = {name: self._roster.state(chosen, name) for name in results.frame["player"]}
+        moved = history(self.system, events, replayed).select("player", "rating_before", "delta")
+        changes: dict[str, tuple[float, float]] = {name: (before, delta) for name, before, delta in moved.iter_rows()}
+        every = iter(player_change(name, state, changes.get(name)) for name, state in states.items())
+        as_given = tuple(tuple(next(every) for _ in ([team] if isinstance(team, str) else team)) for team in teams)
+        return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
+
+    def advance(self, results: Results) -> tuple[Events, Replayed]:
+        """Rate events that are known to be timely, and return what the ledger holds.
+
+        Args:
+            results: checked, and of events that were not rated before.
+
+        Returns:
+            The encoded events, and what the replay gave.
+
+        Raises:
+            NotFiniteError: a rating would be no finite number; nothing has changed.
+        """
+        with self._lock:
+            known = len(self._roster.rows)
+            events, numbers = self._encode(results)
+            try:
+                replayed = replay(self.system, events, self._roster.states[numbers])
+            except NotFiniteError:
+                self._roster.truncate(known)
+                raise
+            self._roster.take(events, replayed, numbers)
+            self._events.update(results.frame["event_id"].to_list())
+            note_newest(self._newest, results.frame)
+            return events, replayed
+
+    def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
+        """Encode the events, and find the row of each of their players."""
+        events = encode(results, self.system)
+        numbers = self._roster.rows_of(events)
+        return with_idle_before(events, self.system, EVENT, self._roster.seen[numbers]), numbers
+
+    def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+
+        Args:
+            keep: from 0 (all start level) to 1 (nothing changes).
+
+        Returns:
+            Who has a rating, as (pool, player), and the states before and after, (players, fields) float64.
+
+        Raises:
+            ParameterError: the share is not from 0 to 1.
+        """
+        refuse_share(keep)
+        with self._lock:
+            before = self._roster.states
+            self._roster.states = self.system.season_begins(before, keep)
+            return list(self._roster.rows), before, self._roster.states.copy()
+
+    def leaderboard(
+        self,
+        *,
+        min_events: int | None = None,
+        max_deviation: float | None = None,
+        active_within: str | float | timedelta | None = None,
+        top: int | None = None,
+        pool: str | None = None,
+    ) -> pl.DataFrame:
+        """Who stands where now; the same table as `podium.Rated.leaderboard` of the same events.
+
+        Args:
+            min_events: rated events it takes to be listed; the system's own rule where None.
+            active_within: listed are those who played so long before the last event.
+
+        Returns:
+            `pool, rank, player, rating, peak`, the system's other fields, `events, last_event_id, last_played_at,
+            provisional`, best first; equal ratings share a rank.
+
+        Raises:
+            ParameterError: a filter that the system or the events cannot serve.
+            UnknownError: no such pool.
+        """
+        rules = eligibility(
+            self.system,
+            min_events=min_events,
+            max_deviation=max_deviation,
+            active_within=active_within,
+            top=top,
+            pool=pool,
+        )
+        with self._lock:
+            board, pools = self._roster.board(), self._roster.pools()
+        if pool is not None:
+            board = board.filter(pl.col("pool") == existing_pool(pool, pools))
+        return listed(board, rules, None)
+
+    def expected(self, a: str, b: str, pool: str | None = None) -> float:
+        """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
+
+        Args:
+            a: a player.
+            b: the opponent.
+            pool: needed where there are several.
+
+        Returns:
+            A share of 1: 0.5 between equals.
+
+        Raises:
+            ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        return expected_score(self.system, *self._states_of([normalise(a), normalise(b)], pool))
+
+    def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
+        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
+
+        Args:
+            entrants: their names.
+            top: how many places count as the top.
+            pool: needed where there are several.
+
+        Returns:
+            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
+
+        Raises:
+            ParameterError: fewer than two entrants, one twice, a name that the rule refuses, or there are several
+                pools and none is named.
+            UnknownError: no such pool.
+        """
+        names = [admit(name, "entrant") for name in entrants]
+        return forecast(self.system, names, self._states_of(names, pool), top)
+
+    def _states_of(self, names: Sequence[str], pool: str | None) -> list[Any]:
+        """The states of players in the pool of that name, or in the only one there is."""
+        with self._lock:
+            chosen = only_pool(self._roster.pools(), pool)
+            return [self._roster.state(chosen, name) for name in names]
+
+    def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
+        """Why an event would move a player's rating from where it stands; nothing is rated.
+
+        Args:
+            rows: the event, as `rate` takes it.
+            event_id: the event's id in the rows.
+            player: the player's name in the rows.
+
+        Returns:
+            The change that would come, in points, with its reasons.
+
+        Raises:
+            ResultsError: the rows are refused.
+            UnknownError: the player is not rated in the event.
+        """
+        return explain(self.system, *self._foreseen(rows), event_id, player)
+
+    def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
+        """What an event would do to a player's rating, had one thing been different; nothing is rated.
+
+        Args:
+            rows: the event, as `rate` takes it.
+            event_id: the event's id in the rows.
+            player: the player's name in the rows.
+
+        Returns:
+            The change as it would come, and with one thing different.
+
+        Raises:
+            ResultsError: the rows are refused.
+            UnknownError: the player is not rated in the event.
+        """
+        return what_if(self.system, *self._foreseen(rows), event_id, player)
+
+    def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
+        """What an event would do as players stand."""
+        results = read_results(rows)
+        with self._lock:
+            known = len(self._roster.rows)
+            events, numbers = self._encode(results)
+            start = self._roster.states[numbers]
+            self._roster.truncate(known)
+        return events, replay(self.system, events, start)
+
+    @property
+    def ratings(self) -> dict[PlayerKey, Any]:
+        """The state of every player, by (pool, player)."""
+        with self._lock:
+            return {key: self._roster.state(*key) for key in self._roster.rows}
+
+    def _refuse_untimely(self, results: Results) -> None:
+        faults = list(untimely(results.frame, self._events, self._newest))
+        if faults:
+            raise ResultsError(results.source, faults)

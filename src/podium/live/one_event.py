@@ -1,0 +1,114 @@
+"""One event as plain objects: its teams as lists of names, and what it did to each of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from podium.errors import ParameterError
+
+TEAM_COLUMNS = ("event_id", "player", "team", "position", "score", "team_score")  # of which a caller has own words
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerChange:
+    """What an event did to one player."""
+
+    player: str
+    rating_before: float
+    rating: float  # after the event
+    delta: float  # points, as the history has them
+    state: Any  # the whole state after the event: the system's own NamedTuple
+
+
+def player_change(player: str, state: Any, change: tuple[float, float] | None) -> PlayerChange:
+    """The change of a player who is in `state` now: the rating before and the points; None moved nothing."""
+    before, delta = (state.rating, 0.0) if change is None else change
+    return PlayerChange(player, before, state.rating, delta, state)
+
+
+@dataclass(frozen=True, slots=True)
+class RatedEvent:
+    """What an event did to all who were in it."""
+
+    event_id: str
+    pool: str
+    rated: bool  # whether it counted: one with `ranked=False`, or with a single team, moves nobody
+    teams: tuple[tuple[PlayerChange, ...], ...]  # as they came in
+
+    @property
+    def players(self) -> dict[str, PlayerChange]:
+        """Find a player's change by the name.
+
+        Returns:
+            Each one's change, team by team.
+        """
+        return {each.player: each for team in self.teams for each in team}
+
+    def __repr__(self) -> str:
+        changes = ", ".join(f"{each.player} {each.rating:.1f} ({each.delta:+.1f})" for each in self.players.values())
+        return f"RatedEvent({self.event_id}: {changes})"
+
+
+def rows_of_teams(
+    event_id: str,
+    teams: Sequence[Sequence[str] | str],
+    ranks: Sequence[float] | None,
+    scores: Sequence[float] | None,
+    started_at: datetime | str | None,
+    columns: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """The rows of a results table of one event.
+
+    Args:
+        teams: the members of each; a name alone is a team of one.
+        ranks: of the teams, the lowest is the best and equal ones tie; in the order of `teams` where neither these nor
+            scores are given.
+        scores: of the teams, the highest is the best.
+        columns: what else a row has, the same for every player.
+
+    Raises:
+        ParameterError: there is no team or one without members, or other numbers than teams.
+    """
+    members = [[team] if isinstance(team, str) else list(team) for team in teams]
+    if not members or not all(members):
+        raise ParameterError("an event needs teams, and every team a player: [['ana'], ['ben', 'cleo']]")
+    own_words = sorted(set(columns) & set(TEAM_COLUMNS))
+    if own_words:
+        raise ParameterError(f"{own_words[0]} is not given beside teams: say it with teams, ranks and scores")
+    if ranks is None and scores is None:
+        ranks = range(len(members))
+    shared: dict[str, Any] = {"event_id": event_id} | dict(columns)
+    if started_at is not None:
+        shared["started_at"] = started_at
+    in_teams = any(len(team) > 1 for team in members)
+    values: dict[str, Sequence[float | str]] = {"team": [str(k + 1) for k in range(len(members))]} if in_teams else {}
+    if ranks is not None:
+        values["position"] = as_places(numbers(ranks, members, "ranks"))
+    if scores is not None:
+        values["team_score" if in_teams else "score"] = numbers(scores, members, "scores")
+    return [
+        shared | {"player": name} | {column: each[k] for column, each in values.items()}
+        for k, team in enumerate(members)
+        for name in team
+    ]
+
+
+def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: str) -> list[float]:
+    """A number for each team.
+
+    Raises:
+        ParameterError: there are more or fewer, or one is no number.
+    """
+    if len(values) != len(members):
+        raise ParameterError(f"{subject} has {len(values)} numbers for {len(members)} teams")
+    for value in values:
+        if isinstance(value, str) or not math.isfinite(value):
+            raise ParameterError(f"{subject} has {value!r}; it must be numbers")
+    return [float(value) for value in values]
+
+
+def as_places(ranks: Sequence[float]) -> list[int]:
+    """Places from 1, by ranks that may begin anywhere; equal ranks share a place."""
+    return [1 + sum(other < rank for other in ranks) for rank in ranks]

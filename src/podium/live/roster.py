@@ -1,0 +1,107 @@
+"""Where every player stands in live rating: a row each, with the state and the last event."""
+
+from copy import copy
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.engine.encoding import Events
+from podium.engine.idle import NEVER
+from podium.engine.replay import Replayed, States, newcomers
+from podium.engine.system import System
+from podium.ledger.leaderboard import as_board
+from podium.ledger.saved import Start
+from podium.results.columns import UTC
+
+PlayerKey = tuple[str, str]  # pool and player
+RowNumbers = npt.NDArray[np.int64]
+UNRATED = -np.inf  # the peak of one whom no event has rated
+
+
+@dataclass(slots=True)
+class Roster:
+    """All players, a row each in arrays that grow together."""
+
+    system: System
+    rows: dict[PlayerKey, int] = field(default_factory=dict)
+    states: States = field(default_factory=lambda: np.empty((0, 0)))  # (players, fields)
+    seen: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # microseconds; or NEVER
+    peaks: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of the rating, or UNRATED
+    last_events: npt.NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))  # ids, or None
+
+    def __post_init__(self) -> None:
+        if not self.states.size:
+            self.states = newcomers(self.system, len(self.rows))
+
+    def __copy__(self) -> "Roster":
+        """A roster that shares no number with this one."""
+        return Roster(self.system, *(copy(getattr(self, each.name)) for each in fields(self)[1:]))
+
+    def rows_of(self, events: Events) -> RowNumbers:
+        """The row of each player of the events; newcomers get one."""
+        numbers = np.empty(events.player_names.len(), np.int64)
+        for pool in events.pools:
+            for player in range(pool.first_player, pool.last_player):
+                key = (pool.name, events.player_names[player])
+                numbers[player] = self.rows.setdefault(key, len(self.rows))
+        added = len(self.rows) - len(self.states)
+        if added:
+            self.states = np.concatenate([self.states, newcomers(self.system, added)])
+            self.seen = np.concatenate([self.seen, np.full(added, NEVER)])
+            self.peaks = np.concatenate([self.peaks, np.full(added, UNRATED)])
+            self.last_events = np.concatenate([self.last_events, np.full(added, None)])
+        return numbers
+
+    def truncate(self, count: int) -> None:
+        """Forget the newcomers after the first `count` players."""
+        while len(self.rows) > count:
+            self.rows.popitem()
+        self.states, self.seen = self.states[:count], self.seen[:count]
+        self.peaks, self.last_events = self.peaks[:count], self.last_events[:count]
+
+    def take(self, events: Events, replayed: Replayed, numbers: RowNumbers) -> None:
+        """Take over what a replay of the events gave their players, whose rows are `numbers`."""
+        self.states[numbers] = replayed.states
+        rated, frame = events.ledger, events.results.frame
+        rows = numbers[events.columns.player[rated.entrant]]
+        best = np.maximum(replayed.before, replayed.after[:, self.system.column("rating")])[rated.entrant]
+        np.maximum.at(self.peaks, rows, best)
+        self.last_events[rows] = frame["event_id"].gather(rated.row).to_numpy()
+        if "started_at" in frame.columns:
+            self.seen[rows] = frame["started_at"].to_physical().to_numpy()[rated.row]
+
+    def state(self, pool: str | None, player: str) -> Any:
+        """A player's state; a newcomer's where nobody of that name was rated."""
+        row = None if pool is None else self.rows.get((pool, player))
+        return self.system.newcomer() if row is None else self.system.state_type(*self.states[row].tolist())
+
+    def pools(self) -> list[str]:
+        """The names of the pools, in the order in which they began."""
+        return list(dict.fromkeys(pool for pool, _ in self.rows))
+
+    def board(self) -> pl.DataFrame:
+        """Everyone whom an event has rated, as `podium.ledger.leaderboard.as_board` has it."""
+        rated = np.flatnonzero(self.peaks > UNRATED)
+        keys = list(self.rows)
+        names = [keys[row] for row in rated]
+        players = pl.DataFrame(names, {"pool": pl.String, "player": pl.String}, orient="row").with_columns(
+            pl.Series("last_event_id", self.last_events[rated].tolist(), pl.String),
+            pl.Series("last_played_at", self.seen[rated]).replace(NEVER, None).cast(UTC),
+        )
+        states = self.states[rated]
+        shown = {name: pl.Series(values) for name, values in self.system.shown(states).items()}
+        peak = {"peak": shown.pop("peak", pl.Series(self.peaks[rated]))}
+        return as_board(self.system, players, peak | shown, states)
+
+
+def roster_from(system: System, start: Start) -> Roster:
+    """The roster of saved ratings."""
+    players = start.players
+    rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
+    ratings = start.states[:, system.column("rating")].copy()
+    last_events = np.full(players.height, None)
+    last_events[:] = players["last_event_id"].to_list()
+    return Roster(system, rows, start.states.copy(), start.seen.copy(), ratings, last_events)

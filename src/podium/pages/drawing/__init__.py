@@ -1,0 +1,1 @@
+"""Pictures as SVG: geometry stands in attributes, colours in the classes of `podium.css`."""

@@ -1,0 +1,215 @@
+"""The rating of a player over time, or of two: a line, the band of what is not known, and dots that lead to reasons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from markupsafe import Markup
+
+from podium.pages.drawing.axes import Plot, Scale, Step, dates, number, round_values, text
+from podium.rounding import shown
+
+HEIGHT = 256
+MOST_DOTS = 60  # links on a desk; a quarter of them on a phone
+EVERY_PHONE_DOT = 4
+MOST_ROWS = 4
+MARGIN = 0.08  # of the span of ratings, below and above
+NEAR = 0.22, 18.0  # a label needs so much of the width, and so many pixels down
+MOST_NAME = 24  # characters of a name beside its line
+CROWDED = 0.08  # of the width: about the length of a label
+ABOVE, BELOW = -9.0, 20.0  # pixels from a point to its label
+LEAST_DOWN = 10.0  # pixels from the top of a drawing to the foot of a label
+NAME_WIDTH = 0.3  # of a chart, that a name may take
+LABEL_HEIGHT, LABEL_STEP = 14.0, 4  # pixels: of a label, and between the places that it may have
+SAMPLES = 40  # of a line, along a label
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """A rating after an event."""
+
+    at: datetime | int  # when it started, or the number of the event where results have no dates
+    rating: float
+    deviation: float | None = None
+    href: str | None = None  # why it moved
+    label: str = ""  # what the link is about, in words
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """A player's ratings, oldest first."""
+
+    player: str
+    points: Sequence[HistoryPoint]
+
+
+def history_chart(
+    lines: Sequence[HistoryLine], label: str, *, digits: int, deviations: float = 2.0, height: int = HEIGHT
+) -> Markup:
+    """Draw one player's ratings with band, peak and links, or two players' beside each other.
+
+    Args:
+        lines: one or two, each with a point at least; all by date, or all by number.
+        label: what the chart shows, in a sentence.
+        digits: decimals of ratings that people read.
+        deviations: half the width of the band.
+        height: of the plot, in pixels.
+
+    Returns:
+        An `<svg>`; nothing where there is no point.
+    """
+    lines = [each for each in lines if each.points]
+    if not lines:
+        return Markup("")
+    every = [point for each in lines for point in each.points]
+    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, deviations), height)
+    rows = [
+        Step(value, str(shown(value, step_digits(plot.y))))
+        for value in round_values(plot.y.low, plot.y.high, MOST_ROWS)
+    ]
+    content = [plot.grid(rows, columns(plot, every))]
+    if len(lines) == 1:
+        content += [plot.drawn(paths(plot, lines[0], deviations)), dots(plot, lines[0]), marks(plot, lines[0], digits)]
+        role = "group" if any(point.href for point in every) else "img"
+    else:
+        outlines = [outline(plot, each, css) for each, css in zip(lines, ("line", "line b"), strict=True)]
+        content += [plot.drawn(Markup("").join(outlines)), names(plot, lines)]
+        role = "img"
+    return plot.chart(role, label, Markup("").join(content))
+
+
+def place(at: datetime | int) -> float:
+    """Where a point stands across: seconds since 1970, or the number of its event."""
+    return at.timestamp() if isinstance(at, datetime) else float(at)
+
+
+def span(values: Sequence[float]) -> Scale:
+    """From the lowest to the highest."""
+    return Scale(min(values), max(values))
+
+
+def rating_span(lines: Sequence[HistoryLine], deviations: float) -> Scale:
+    """The ratings with a margin, and the band of the newest: older, wider bands are cut off."""
+    values = [point.rating for each in lines for point in each.points]
+    if len(lines) == 1:
+        newest = lines[0].points[-1]
+        reach = deviations * (newest.deviation or 0.0)
+        values += [newest.rating - reach, newest.rating + reach]
+    low, high = min(values), max(values)
+    margin = MARGIN * (high - low) or max(1.0, 0.01 * abs(high))
+    return Scale(low - margin, high + margin)
+
+
+def step_digits(scale: Scale) -> int:
+    """Decimals that tell the steps of a scale apart."""
+    steps = round_values(scale.low, scale.high, MOST_ROWS)
+    return next((k for k in range(4) if all(abs(round(each, k) - each) < 1e-9 for each in steps)), 4)  # noqa: PLR2004
+
+
+def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
+    """The labelled moments, or the labelled numbers of events."""
+    moments = [point.at for point in points if isinstance(point.at, datetime)]
+    if moments:
+        return dates(min(moments), max(moments))
+    numbers = round_values(plot.x.low, plot.x.high, MOST_ROWS)
+    return [Step(each, f"event {each:.0f}") for each in numbers if each == int(each)]
+
+
+def outline(plot: Plot, line: HistoryLine, css: str) -> Markup:
+    """The line of a player."""
+    path = plot.path([(place(point.at), point.rating) for point in line.points])
+    return Markup('<path class="{}" d="{}"/>').format(css, path)
+
+
+def paths(plot: Plot, line: HistoryLine, deviations: float) -> Markup:
+    """The band of what is not known, and the line upon it."""
+    band = Markup("")
+    known = [(place(point.at), point.rating, point.deviation) for point in line.points if point.deviation is not None]
+    if len(known) > 1:
+        low, high = plot.y.low, plot.y.high
+        upper = [(x, min(high, rating + deviations * deviation)) for x, rating, deviation in known]
+        lower = [(x, max(low, rating - deviations * deviation)) for x, rating, deviation in reversed(known)]
+        band = Markup('<path class="band" d="{}Z"/>').format(plot.path([*upper, *lower]))
+    return band + outline(plot, line, "line")
+
+
+def dots(plot: Plot, line: HistoryLine) -> Markup:
+    """Links to reasons: all of them where they are few, else evenly chosen, beside the newest and the highest."""
+    linked = [point for point in line.points if point.href]
+    best = max(line.points, key=lambda each: each.rating)
+    every = -(-len(linked) // (MOST_DOTS - 1)) or 1
+    chosen = [point for k, point in enumerate(linked[::-1]) if k % every == 0 or point is best]
+    few = len(chosen) <= MOST_DOTS // EVERY_PHONE_DOT
+    parts = []
+    for k, point in enumerate(chosen):
+        css = Markup("") if few or k % EVERY_PHONE_DOT == 0 else Markup(' class="desk"')
+        parts.append(
+            Markup('<a href="{}" aria-label="{}"{}><circle class="dot" cx="{}" cy="{}" r="4"/></a>').format(
+                point.href, point.label, css, plot.across(place(point.at)), number(plot.down(point.rating))
+            )
+        )
+    return Markup("").join(reversed(parts))
+
+
+def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
+    """Labels of the highest and of the newest rating, where there is room for both."""
+    best, newest = max(line.points, key=lambda each: each.rating), line.points[-1]
+    labels = [(best, "highest ")] if len(line.points) > 1 else []
+    apart = abs(plot.x.share(place(best.at)) - plot.x.share(place(newest.at)))
+    if not labels or apart > NEAR[0] or abs(plot.down(best.rating) - plot.down(newest.rating)) > NEAR[1]:
+        labels.append((newest, ""))
+    return Markup("").join(
+        text(
+            plot.across(place(point.at)),
+            plot.down(point.rating) + free_side(plot, line, point),
+            f"{words}{shown(point.rating, digits - 1)}",
+            plot.anchor(place(point.at)),
+        )
+        for point, words in labels
+    )
+
+
+def free_side(plot: Plot, line: HistoryLine, point: HistoryPoint) -> float:
+    """How many pixels below its point a label stands: above it, unless more of the line is there."""
+    x = plot.x.share(place(point.at))
+    near = [each.rating for each in line.points if abs(plot.x.share(place(each.at)) - x) < CROWDED]
+    above = sum(rating > point.rating for rating in near)
+    return ABOVE if above <= len(near) - 1 - above else BELOW
+
+
+def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
+    """The name of each of two as near to the end of its line as no line runs through it, and not upon the other's."""
+    labels: list[Markup] = []
+    taken: list[tuple[float, float, float]] = []  # of labels: from and to across, and down
+    for line in sorted(lines, key=lambda each: -each.points[-1].rating):
+        x, down = plot.x.share(place(line.points[-1].at)), plot.down(line.points[-1].rating)
+        start, end = (x - NAME_WIDTH, x) if x > NAME_WIDTH else (x, x + NAME_WIDTH)
+        beside = [each for other in lines for each in heights(plot, other, start, end)]
+        beside += [y for since, until, y in taken if since < end and start < until]
+        free = [
+            y
+            for step in range(plot.height // LABEL_STEP)
+            for y in (down + ABOVE - step * LABEL_STEP, down + BELOW + step * LABEL_STEP)
+            if LEAST_DOWN <= y <= plot.height - 4 and not any(y - LABEL_HEIGHT <= each <= y + 3 for each in beside)
+        ]
+        y = free[0] if free else LEAST_DOWN
+        taken += [(start, end, y - k * LABEL_HEIGHT / 2) for k in range(3)]
+        anchor = "end" if x > NAME_WIDTH else "start"
+        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player), anchor))
+    return Markup("").join(labels)
+
+
+def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[float]:
+    """How far down a line runs between two shares of the width, at its points and evenly between them."""
+    across = [plot.x.share(place(point.at)) for point in line.points]
+    down = [plot.down(point.rating) for point in line.points]
+    shares = [each for each in np.linspace(start, end, SAMPLES).tolist() if across[0] <= each <= across[-1]]
+    points = [y for x, y in zip(across, down, strict=True) if start <= x <= end]
+    points.extend(np.interp(shares, across, down).tolist())
+    return points
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside a line."""
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1].rstrip()}…"

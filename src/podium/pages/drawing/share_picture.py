@@ -1,0 +1,192 @@
+"""A change as a picture to share: the verdict, and the closed waterfall, dark on light.
+
+Each number is in pixels. Letters are measured roughly: what draws the picture has fonts of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from podium.pages.drawing.badge import shortened, width_of
+from podium.pages.numbers import change, rating
+from podium.pages.why import WhyView
+
+INK, SOFT, LINE, PAPER = "#1d1b2e", "#5b586b", "#c9c7d4", "#ffffff"
+UP, DOWN, GAIN, LOSS = "#2aa3ac", "#e8703a", "#00666e", "#a33a12"
+MARGIN = 64
+LETTER = 0.56  # of the size of the type, on average
+WIDE_LETTER = 1.02
+MOST_BARS = 9
+MOST_ROW = 110.0
+LABEL_WIDTH = 250
+
+
+class Size(NamedTuple):
+    """How large a picture is."""
+
+    width: int
+    height: int
+
+
+WIDE: Final = Size(1200, 630)  # as links are shown by most sites
+TALL: Final = Size(1080, 1350)  # for phones
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What stands around the verdict."""
+
+    pool: str
+    event: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of the change."""
+
+    label: str
+    start: float
+    end: float
+    points: str
+
+
+def share_picture(view: WhyView, caption: Caption, size: Size = WIDE) -> Markup:
+    """The picture as SVG.
+
+    Args:
+        view: of the change.
+        caption: of its event.
+        size: of the picture.
+    """
+    verdict_size = 64 if size is TALL else 56
+    lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
+    top = MARGIN + 40
+    verdict = Markup().join(
+        text(MARGIN, top + verdict_size * (1 + 1.15 * k), each, verdict_size, INK, weight=700)
+        for k, each in enumerate(lines)
+    )
+    below = top + verdict_size * 1.15 * len(lines)
+    cause = wrapped(view.cause.striptags(), 32, size.width - 2 * MARGIN, most=2)
+    causes = Markup().join(text(MARGIN, below + 52 + 42 * k, each, 32, SOFT) for k, each in enumerate(cause))
+    begin = below + 42 * len(cause) + 50
+    head = shortened(f"{caption.pool} · {caption.event}", 60)
+    return Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
+        ' font-family="Liberation Sans, Arial, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
+        "{head}{verdict}{causes}{bars}{foot}</svg>"
+    ).format(
+        w=size.width,
+        h=size.height,
+        paper=PAPER,
+        head=text(MARGIN, MARGIN + 14, head, 28, SOFT),
+        verdict=verdict,
+        causes=causes,
+        bars=waterfall(view, begin, size.height - MARGIN - 40, size.width),
+        foot=text(MARGIN, size.height - 40, shortened(caption.address, 70), 24, SOFT)
+        + mark(size.width - MARGIN - 48, size.height - 78),
+    )
+
+
+def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
+    """The bars between two heights, each beginning where the one above ends."""
+    bars = bars_of(view)
+    ends = [float(view.before), *(each.end for each in bars)]
+    low, high = min(ends), max(ends)
+    left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
+    row = min(MOST_ROW, (bottom - top) / max(len(bars) + 1, 1))
+    thick = 0.5 * row
+
+    def x(value: float) -> float:
+        share = 0.5 if high <= low else (value - low) / (high - low)
+        return left + share * (right - left)
+
+    parts = []
+    for k, each in enumerate(bars):
+        y = top + k * row
+        first, last = x(each.start), x(each.end)
+        parts.append(text(MARGIN, y + 0.62 * row, shortened(each.label, 20), 24, INK))
+        parts.append(
+            Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(
+                f"{min(first, last):.1f}", f"{y + (row - thick) / 2:.1f}", f"{max(abs(last - first), 3.0):.1f}",
+                f"{thick:.1f}", UP if each.end >= each.start else DOWN,
+            )
+        )  # fmt: skip
+        parts.append(line(last, y + (row + thick) / 2, y + row + (row - thick) / 2))
+        shade = GAIN if each.end >= each.start else LOSS
+        parts.append(text(width - MARGIN, y + 0.62 * row, each.points, 26, shade, weight=700, anchor="end"))
+    y = top + len(bars) * row
+    total = f"{rating(view.before, view.digits)} → {rating(view.after, view.digits)}"
+    parts.append(text(MARGIN, y + 0.66 * row, total, 28, INK, weight=700))
+    shade = GAIN if view.change > 0 else LOSS if view.change < 0 else INK
+    parts.append(
+        text(width - MARGIN, y + 0.68 * row, change(view.change, view.digits), 40, shade, weight=700, anchor="end")
+    )
+    return Markup().join(parts)
+
+
+def bars_of(view: WhyView) -> list[Bar]:
+    """The bars of a change; beyond so many, the last ones together."""
+    groups = view.groups if len(view.groups) <= MOST_BARS else view.groups[: MOST_BARS - 1]
+    total, bars = view.before, []
+    for group in groups:
+        after = total + group.points
+        bars.append(Bar(group.label.striptags(), float(total), float(after), change(group.points, view.digits)))
+        total = after
+    others = len(view.groups) - len(groups)
+    if others:
+        left = view.after - total
+        bars.append(Bar(f"{others} more", float(total), float(view.after), change(left, view.digits)))
+    return bars
+
+
+def text(x: float, y: float, words: str, size: int, colour: str, *, weight: int = 400, anchor: str = "start") -> Markup:
+    """A line of text."""
+    return Markup('<text x="{}" y="{}" font-size="{}" fill="{}" font-weight="{}" text-anchor="{}">{}</text>').format(
+        f"{x:.1f}", f"{y:.1f}", size, colour, weight, anchor, words
+    )
+
+
+def line(x: float, first: float, last: float) -> Markup:
+    """The line from a bar to the next."""
+    return Markup('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}" stroke="{3}" stroke-width="2"/>').format(
+        f"{x:.1f}", f"{first:.1f}", f"{last:.1f}", LINE
+    )
+
+
+def mark(x: float, y: float) -> Markup:
+    """Podium's mark: three steps down, and one up."""
+    return Markup('<path transform="translate({} {}) scale(2)" fill="#4f46b8" d="{}"/>').format(
+        x, y, "M1 3h5v6H1zM7 9h5v5H7zM13 14h5v7h-5zM19 7h4v14h-4z"
+    )
+
+
+def wrapped(words: str, size: int, width: float, *, most: int) -> Sequence[str]:
+    """A text in lines of at most a width, in pixels; what does not fit into `most` lines ends in an ellipsis."""
+    lines = list(filled_lines(words.split(), size, width))
+    if len(lines) <= most:
+        return lines
+    letters = len(lines[most - 1])
+    return [*lines[: most - 1], shortened(" ".join(lines[most - 1 :]), letters)]
+
+
+def filled_lines(words: Sequence[str], size: int, width: float) -> Iterator[str]:
+    """Lines of words, each as long as it may be; a word that is longer is cut."""
+    current = ""
+    for whole in words:
+        word = whole
+        while width_of(word, LETTER * size, WIDE_LETTER * size) > width:
+            room = max(1, int(width / (WIDE_LETTER * size)))
+            if current:
+                yield current
+            yield word[:room]
+            current, word = "", word[room:]
+        longer = f"{current} {word}".strip()
+        if current and width_of(longer, LETTER * size, WIDE_LETTER * size) > width:
+            yield current
+            longer = word
+        current = longer
+    if current:
+        yield current

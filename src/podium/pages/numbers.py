@@ -1,0 +1,134 @@
+"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.rounding`."""
+
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from markupsafe import Markup, escape
+
+from podium.ledger.reasons.standings import plain
+from podium.rounding import MINUS, shown, signed
+
+DASH = "\N{EN DASH}"  # where there is no value
+GAP = "\N{NO-BREAK SPACE}"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # of no locale
+MINUTE_S = 60
+SHARPLY_BELOW_0, SHARPLY_ABOVE_1 = 1, 99  # per cent
+SIGMAS = 2  # a deviation is shown as the margin that holds 19 times in 20
+
+
+def rating(value: float | Decimal | None, digits: int = 0) -> str:
+    """A rating, to so many decimals; one that is rounded already stays as it is."""
+    return DASH if value is None else with_minus(as_shown(value, digits))
+
+
+def with_minus(number: Decimal) -> str:
+    """A number with the minus sign of typography."""
+    return str(number).replace("-", MINUS)
+
+
+def change(points: float | Decimal | None, digits: int = 1) -> str:
+    """A change with its sign."""
+    return DASH if points is None else signed(as_shown(points, digits))
+
+
+def as_shown(points: float | Decimal, digits: int) -> Decimal:
+    """A number that is shown to so many decimals; one that is rounded already stays as it is."""
+    return points if isinstance(points, Decimal) else shown(points, digits)
+
+
+def direction(points: float | Decimal) -> str:
+    """The class of a change: `gain`, `loss` or `even`."""
+    return "gain" if points > 0 else "loss" if points < 0 else "even"
+
+
+def moved(points: float | Decimal, digits: int = 1) -> str:
+    """A change in a question: "gain 12.3", "lose 40.5", "keep the rating"."""
+    number = as_shown(points, digits)
+    return f"gain {number}" if number > 0 else f"lose {-number}" if number < 0 else "keep the rating"
+
+
+def deviation(value: float | None, digits: int = 0) -> str:
+    """How far a rating may be off: the margin that holds 19 times in 20."""
+    return DASH if value is None else f"±{shown(SIGMAS * value, digits)}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent; never 0 or 100 for what is not certain."""
+    if 0.0 < share < SHARPLY_BELOW_0 / 100:
+        return f"<{SHARPLY_BELOW_0}{GAP}%"
+    if SHARPLY_ABOVE_1 / 100 < share < 1.0:
+        return f">{SHARPLY_ABOVE_1}{GAP}%"
+    return f"{100 * share:.0f}{GAP}%"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number that is no rating: 1,234 or 17.5."""
+    return DASH if value is None else f"{shown(value, digits):,}".replace("-", MINUS)
+
+
+def halves(value: float) -> str:
+    """A number of duels: 17 or 17.5."""
+    return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
+
+
+def counted(count: int, word: str) -> str:
+    """A count with its noun: "1 rider", "6 riders"."""
+    return f"{count:,} {word if count == 1 else plural(word)}"
+
+
+def plural(word: str) -> str:
+    """The plural of a noun that has none of its own."""
+    if word.endswith(("s", "x", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
+
+
+def day(moment: date | None) -> Markup:
+    """A day: "12 Dec 2025"."""
+    if moment is None:
+        return Markup(DASH)  # noqa: S704  (a dash)
+    utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
+    machine = utc.isoformat(timespec="seconds").replace("+00:00", "Z") if isinstance(utc, datetime) else utc.isoformat()
+    return Markup('<time datetime="{}">{}</time>').format(machine, day_words(utc))
+
+
+def day_words(moment: date) -> str:
+    """A day in words, in UTC."""
+    return f"{short_day(moment)}{GAP}{moment.year}"
+
+
+def short_day(moment: date) -> str:
+    """A day of the year: "15 Dec"."""
+    return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
+
+
+def clock(moment: datetime) -> str:
+    """The time of day: "09:27 UTC"."""
+    return f"{moment.astimezone(UTC):%H:%M}{GAP}UTC"
+
+
+def duration(seconds: float) -> str:
+    """A time that was sent: "1:23.456", "59.8 s"; its digits are those sent."""
+    text = plain(seconds)
+    if abs(seconds) < MINUTE_S:
+        return f"{text}{GAP}s"
+    whole, point, fraction = text.partition(".")
+    minutes, rest = divmod(int(whole), MINUTE_S)
+    hours, minutes = divmod(minutes, MINUTE_S)
+    clockwise = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{clockwise}{point}{fraction}"
+
+
+def named(text: str) -> Markup:
+    """A name of unknown language and direction within a sentence."""
+    return Markup("<bdi>{}</bdi>").format(text)
+
+
+def in_sentence(sentence: str, *names: str) -> Markup:
+    """A sentence in which each of these names, where it is a word of its own, keeps its direction to itself."""
+    known = sorted({name for name in names if name}, key=len, reverse=True)  # the longest first: "Ana" is in "Ana Lu"
+    if not known:
+        return escape(sentence)
+    parts = re.split(rf"(?<!\w)({'|'.join(map(re.escape, known))})(?!\w)", sentence)
+    return Markup().join(named(part) if k % 2 else escape(part) for k, part in enumerate(parts))

@@ -1,0 +1,171 @@
+"""The result of an event as a table: places and scores of each heat, what they come to, and each change."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from podium.ledger.reasons.standings import plain
+from podium.ledger.reasons.wording import capitalised
+from podium.pages.numbers import DASH, duration
+from podium.results.derived_heats import OVERALL
+
+FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
+FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted
+FIRST_ROWS = 3
+WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified", "did_not_start": "did not start"}
+SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A player in a heat."""
+
+    place: str  # or the word for one who has none
+    note: str = ""  # the score, time or gap, as sent
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """An entrant."""
+
+    place: str
+    player: str
+    team: str
+    cells: tuple[Cell, ...]  # one a heat; none where there is one heat only
+    total: str  # what ranks the event
+    before: float | None
+    change: Decimal | None  # as shown; None where nothing was rated
+    is_chosen: bool
+    is_extra: bool  # left out on a phone at first
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """All entrants, best first."""
+
+    heats: tuple[str, ...]
+    total: str  # the head of what ranks the event; empty where nothing was sent
+    rows: tuple[ResultRow, ...]
+    caption: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it needs the whole width."""
+        return len(self.heats) > FEW_HEATS
+
+    @property
+    def is_long(self) -> bool:
+        """Whether some rows are left out on a phone at first."""
+        return any(row.is_extra for row in self.rows)
+
+
+def result_table(
+    lines: Sequence[Mapping[str, Any]],
+    before: Mapping[str, float],
+    changes: Mapping[str, Decimal],
+    chosen: str,
+    basis: str,
+) -> ResultTable:
+    """The table of an event.
+
+    Args:
+        lines: as the standings of an explanation have them.
+        before: ratings before the event, by player.
+        changes: as shown, by player.
+        chosen: the player whose change is explained; empty where there is none.
+        basis: what ranked the event, in a sentence.
+    """
+    heats = list(dict.fromkeys(line["heat"] for line in lines if line["heat"] != OVERALL))
+    several = len(heats) > 1
+    columns = heats if several else []
+    in_heat = {(line["heat"], line["player"]): line for line in lines}
+    deciding = (
+        OVERALL if any(line["heat"] == OVERALL for line in lines) else None if several else next(iter(heats), None)
+    )
+    by_player = {player: in_heat.get((deciding, player)) for player in dict.fromkeys(line["player"] for line in lines)}
+    order = sorted(by_player, key=lambda player: rank_of(by_player[player]))
+    extra = left_out(order, chosen)
+    head = total_head([line for line in by_player.values() if line is not None], several=several)
+    rows = []
+    for player in order:
+        line = by_player[player]
+        teams = [line["team"] for line in lines if line["player"] == player and line["team"]]
+        rows.append(
+            ResultRow(
+                place=place_of(line),
+                player=player,
+                team=teams[0] if teams else "",
+                cells=tuple(cell_of(in_heat.get((heat, player))) for heat in columns),
+                total=(mark_of(line) or DASH) if head else "",
+                before=before.get(player),
+                change=changes.get(player),
+                is_chosen=player == chosen,
+                is_extra=player in extra,
+            )
+        )
+    heads = tuple(heat_head(heat) for heat in columns)
+    return ResultTable(heads, head, tuple(rows), f"{basis} {heads_in_words(heads)}".strip())
+
+
+def heat_head(heat: str) -> str:
+    """The head of a heat's column: H1 for heat 1, and the name of one that has another."""
+    number = heat.lower().removeprefix("heat").strip()
+    return f"H{number}" if number.isdecimal() else capitalised(heat)
+
+
+def heads_in_words(heads: Sequence[str]) -> str:
+    """What the heads of heats and the numbers below them mean, in a sentence."""
+    numbered = next((head for head in heads if head[1:].isdecimal()), "")
+    return f"{numbered} is heat {numbered[1:]}: the place, and below it what was sent." if numbered else ""
+
+
+def rank_of(line: Mapping[str, Any] | None) -> tuple[int, bool]:
+    """Where a line stands in the table; those without a place last."""
+    if line is None or line["place"] is None:
+        return 10**9, True
+    return line["place"], line["status"] != "finished"
+
+
+def place_of(line: Mapping[str, Any] | None) -> str:
+    """A place, or a dash where there is none."""
+    return DASH if line is None or line["place"] is None else str(line["place"])
+
+
+def cell_of(line: Mapping[str, Any] | None) -> Cell:
+    """A player in a heat: an unfinished heat is the word for it."""
+    if line is None:
+        return Cell(DASH)
+    if line["status"] != "finished":
+        note = plain(line["score"]) if line["score"] is not None else ""
+        return Cell(SHORT_WORDS[line["status"]], note)
+    return Cell(place_of(line), mark_of(line))
+
+
+def mark_of(line: Mapping[str, Any] | None) -> str:
+    """A score, a time or the gap to the first, as sent."""
+    if line is None:
+        return ""
+    if line["status"] != "finished" and line["score"] is None:
+        return WORDS[line["status"]]
+    if line["score"] is not None:
+        return plain(line["score"])
+    if line["time_s"] is None:
+        return ""
+    return f"+{duration(line['gap_s'])}" if line["gap_s"] else duration(line["time_s"])
+
+
+def total_head(lines: Sequence[Mapping[str, Any]], *, several: bool) -> str:
+    """The head of the column of what ranks the event."""
+    if any(line["score"] is not None for line in lines):
+        return "Total" if several else "Score"
+    return "Time" if any(line["time_s"] is not None for line in lines) else ""
+
+
+def left_out(order: Sequence[str], chosen: str) -> frozenset[str]:
+    """Who is left out of a long table on a phone at first."""
+    if len(order) <= FEW_ROWS:
+        return frozenset()
+    middle = order.index(chosen) if chosen in order else 0
+    visible = {*range(FIRST_ROWS), *range(middle - 1, middle + 2)}
+    return frozenset(player for k, player in enumerate(order) if k not in visible)

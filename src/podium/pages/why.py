@@ -1,0 +1,147 @@
+"""Why a rating moved, as a picture and sentences: every number adds up as it is shown."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from markupsafe import Markup
+
+from podium.ledger.reasons.explanation import Duels, Explanation
+from podium.ledger.reasons.groups import CAUSE, OPPONENT, Group
+from podium.pages.drawing.duel_marks import duel_marks
+from podium.pages.drawing.waterfall import Scale, bar, end
+from podium.pages.numbers import halves, in_sentence, rating
+from podium.pages.steps import Step, steps_of
+from podium.rounding import shown
+
+MOST_OPEN = 6  # steps of a group that is open at first
+LEAST_SHORT = Decimal("0.5")  # duels by which the promise was missed that are worth a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnStep:
+    """A step with its bar."""
+
+    step: Step
+    picture: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGroup:
+    """A group with its bar, and its steps below it."""
+
+    label: Markup
+    result: str
+    points: Decimal
+    picture: Markup
+    steps: tuple[DrawnStep, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WhyView:
+    """One change with its reasons."""
+
+    player: str
+    digits: int
+    before: Decimal
+    after: Decimal
+    change: Decimal
+    verdict: Markup
+    cause: Markup
+    first: Markup  # the pictures of the rating before and after
+    last: Markup
+    groups: tuple[DrawnGroup, ...]
+    headline: str  # of the duels
+    duels: Markup  # their picture
+    sentences: tuple[Markup, ...]  # what a duel is, and what the sum comes to
+
+
+def why_view(explanation: Explanation) -> WhyView:
+    """The view of an explanation."""
+    before, after, digits = explanation.shown_before, explanation.shown_after, explanation.digits
+    steps = [steps_of(explanation, number) for number in range(len(explanation.groups))]
+    scale = Scale.over(partial_sums(before, explanation.groups, steps))
+    opened = opened_group(explanation, steps)
+    groups, total = [], before
+    for number, (group, inner) in enumerate(zip(explanation.groups, steps, strict=True)):
+        groups.append(drawn_group(explanation, group, inner, scale, total, is_open=number == opened))
+        total += group.shown
+    duels = explanation.duels
+    return WhyView(
+        player=explanation.player,
+        digits=digits,
+        before=before,
+        after=after,
+        change=explanation.shown_change,
+        verdict=in_sentence(explanation.verdict, explanation.player),
+        cause=in_sentence(explanation.cause, explanation.player, *opponents(explanation)),
+        first=end(scale, before, rating(before, digits), is_first=True),
+        last=end(scale, after, rating(after, digits), is_first=False),
+        groups=tuple(groups),
+        headline=duels.headline,
+        duels=duel_marks(duels.count, duels.won, duels.expected, marks_label(duels)),
+        sentences=tuple(in_sentence(each, explanation.player) for each in sentences(explanation) if each),
+    )
+
+
+def opponents(explanation: Explanation) -> list[str]:
+    """The opponents' names."""
+    return explanation.rows["opponent"].drop_nulls().unique(maintain_order=True).to_list()
+
+
+def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:
+    """Every number that a bar begins or ends at."""
+    sums, total = [before], before
+    for group, inner in zip(groups, steps, strict=True):
+        running = total
+        for step in inner:
+            running += step.points
+            sums.append(running)
+        total += group.shown
+        sums.append(total)
+    return sums
+
+
+def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int:
+    """The largest group in the direction of the change, if it is short enough to be open; else -1."""
+    sign = 1 if explanation.shown_change >= 0 else -1
+    groups = explanation.groups
+    largest = max(range(len(groups)), key=lambda k: sign * groups[k].shown, default=-1)
+    return largest if largest >= 0 and 0 < len(steps[largest]) <= MOST_OPEN else -1
+
+
+def drawn_group(
+    explanation: Explanation, group: Group, steps: tuple[Step, ...], scale: Scale, start: Decimal, *, is_open: bool
+) -> DrawnGroup:
+    """A group with its pictures."""
+    inner, running = [], start
+    for step in steps:
+        inner.append(DrawnStep(step, bar(scale, running, step.points)))
+        running += step.points
+    name = group.label if group.kind == OPPONENT else explanation.player
+    picture = bar(scale, start, group.shown, opens=bool(steps))
+    return DrawnGroup(in_sentence(group.label, name), group.result, group.shown, picture, tuple(inner), is_open)
+
+
+def marks_label(duels: Duels) -> str:
+    """What the strip of duels shows, in words."""
+    return f"{halves(duels.won)} of {duels.count} duels won; {duels.expected:.1f} expected"
+
+
+def sentences(explanation: Explanation) -> tuple[str, ...]:
+    """What a duel is, who is not compared, and what the sum comes to."""
+    duels = explanation.duels
+    return duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
+
+
+def sum_sentence(explanation: Explanation) -> str:
+    """What a duel moved the rating by, where the change is a sum over duels: no product is written out."""
+    duels, groups = explanation.duels, explanation.groups
+    missed = shown(duels.expected, 1) - shown(duels.won, 1)
+    points = sum((group.shown for group in groups if group.kind != CAUSE), Decimal(0))
+    if duels.count < 2 or abs(missed) < LEAST_SHORT or (points < 0) != (missed > 0):  # noqa: PLR2004  (duels)
+        return ""
+    each = abs(points / missed)
+    about = f"{each:.0f}" if each >= 1 else f"{each:.1g}"
+    result = f"{missed} short of the promise" if missed > 0 else f"{-missed} more than promised"
+    return f"That is {result}: a duel moved {explanation.player} about {about} point{'' if about == '1' else 's'}."

@@ -1,0 +1,215 @@
+"""A player's section of a report: the verdict, the figures, the history, the form, and the reasons of two changes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup
+
+from podium.ledger.thinning import thinned
+from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, trend
+from podium.pages.careers import CareerSummary, career_verdict
+from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
+from podium.pages.numbers import DASH, change, counted, day_words, deviation, rating
+from podium.pages.why import WhyView, why_view
+from podium.rated import Rated
+from podium.reporting.standings import change_of, rating_shown
+from podium.rounding import shown
+
+MOST_POINTS = 120  # of a chart
+CHART_HEIGHT = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its name, and what it means."""
+
+    name: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormRow:
+    """An event of a player."""
+
+    event: str  # what people call it
+    day: str  # empty where it has no date
+    place: str  # "1 of 6"
+    change: Decimal  # as shown
+    reason: str  # the anchor of its reasons; empty where they are not given
+    rating: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an event moved a player."""
+
+    anchor: str
+    heading: str
+    event: str
+    day: str  # empty where it has no date
+    change: Decimal
+    is_against_result: bool  # won and lost points, or came last and gained
+    view: WhyView
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSection:
+    """A player of a pool."""
+
+    anchor: str
+    player: str
+    rank: int | None
+    rating: float
+    verdict: str
+    tiles: tuple[Tile, ...]
+    chart: Markup
+    form: tuple[FormRow, ...]
+    events: int
+    reasons: tuple[Reason, ...]
+
+
+def player_section(
+    rated: Rated, standing: dict[str, Any], career: pl.DataFrame, anchor: str, *, settled: int, would_be: int
+) -> PlayerSection:
+    """The section of a player.
+
+    Args:
+        standing: the player's row among the ranked of the pool.
+        career: the player's history, as `standings.with_places` gives it.
+        anchor: the section's.
+        settled: players of the pool who are.
+        would_be: the rank of a settled player of this rating.
+    """
+    rows, digits = career.to_dicts(), rated.system.digits
+    reasons = tuple(
+        reason(rated, row, f"{anchor}-{k}", "The newest change" if k == len(rows) else "The greatest surprise")
+        for k, row in explained_rows(rows, digits)
+    )
+    anchors = {each.anchor.rsplit("-", 1)[1]: each.anchor for each in reasons}
+    form = tuple(
+        FormRow(
+            event=event_name(row),
+            day=day_of(row),
+            place=f"{row['place']} of {row['field']}" if row["place"] else DASH,
+            change=change_of(row, digits),
+            reason=anchors.get(str(k), ""),
+            rating=rating_shown(row, digits),
+        )
+        for k, row in reversed([*enumerate(rows, start=1)][-FORM_EVENTS:])
+    )
+    last_ten = float(sum(each.change for each in form))
+    moved = sum(row["delta"] for row in rows[-FORM_EVENTS:])
+    best = peak(career)
+    summary = CareerSummary(
+        trend=trend(rated.system, standing["events"], moved, standing.get("deviation")),
+        events=standing["events"],
+        last_ten=last_ten,
+        rating=standing["rating"],
+        peak=best,
+        provisional=standing["provisional"],
+        would_be_rank=would_be if standing["provisional"] else None,
+        listed=settled,
+    )
+    return PlayerSection(
+        anchor=anchor,
+        player=standing["player"],
+        rank=standing["rank"],
+        rating=standing["rating"],
+        verdict=career_verdict(summary, digits),
+        tiles=tiles(standing, summary, len(form), digits),
+        chart=chart(standing["player"], rows, anchors, digits),
+        form=form,
+        events=standing["events"],
+        reasons=reasons,
+    )
+
+
+def explained_rows(rows: list[dict[str, Any]], digits: int) -> list[tuple[int, dict[str, Any]]]:
+    """The changes that are explained, each with its number from 1: the newest, and the greatest surprise before."""
+    if not rows:
+        return []
+    numbered = [*enumerate(rows, start=1)]
+    later = numbered[FINDING_EVENTS:-1]
+    surprises = sorted(later, key=lambda each: (not against_result(each[1], digits), -abs(change_of(each[1], digits))))
+    return [numbered[-1], *surprises[:1]]
+
+
+def against_result(row: dict[str, Any], digits: int) -> bool:
+    """Whether somebody won and lost points, or came last and gained."""
+    points, place, last = change_of(row, digits), row["place"], row["last_place"]
+    if place is None or last is None or last == 1:
+        return False
+    return bool((place == 1 and points < 0) or (place == last and points > 0))
+
+
+def reason(rated: Rated, row: dict[str, Any], anchor: str, heading: str) -> Reason:
+    """Why an event moved a player."""
+    return Reason(
+        anchor=anchor,
+        heading=heading,
+        event=event_name(row),
+        day=day_of(row),
+        change=change_of(row, rated.system.digits),
+        is_against_result=against_result(row, rated.system.digits),
+        view=why_view(rated.explain(row["event_id"], row["player"])),
+    )
+
+
+def day_of(row: dict[str, Any]) -> str:
+    """The day of the event of a row; empty where it has no date."""
+    return day_words(row["started_at"]) if row["started_at"] else ""
+
+
+def event_name(row: dict[str, Any]) -> str:
+    """What people call the event of a row."""
+    return str(row.get("title") or row["event_id"])
+
+
+def peak(career: pl.DataFrame) -> tuple[float, datetime | None] | None:
+    """The first highest rating that was settled, and when it was reached; None where none was."""
+    settled = career.filter("settled").sort("rating", descending=True, maintain_order=True)
+    return next(settled.select("rating", "started_at").iter_rows(), None)
+
+
+def tiles(standing: dict[str, Any], career: CareerSummary, events: int, digits: int) -> tuple[Tile, ...]:
+    """The figures of a player."""
+    margin, played = standing.get("deviation"), f"of {counted(career.events, 'event')}"
+    found = [
+        *([Tile("Rating", rating(career.rating, digits - 1), deviation(margin, digits - 1))] if margin else []),
+        Tile("Rank", DASH if standing["rank"] is None else f"{standing['rank']:,}", f"of {career.listed:,} settled"),
+        Tile("Last ten" if events == FORM_EVENTS else "So far", change(career.last_ten, digits), played),
+    ]
+    if career.peak is not None:
+        highest, reached_at = career.peak
+        found.append(Tile("Peak", rating(highest, digits - 1), day_words(reached_at) if reached_at else ""))
+    return tuple(found)
+
+
+def chart(player: str, rows: list[dict[str, Any]], anchors: dict[str, str], digits: int) -> Markup:
+    """The history; its dots lead to the reasons that are given."""
+    if len(rows) < 2:  # noqa: PLR2004  (a line)
+        return Markup()
+    is_dated = all(row["started_at"] is not None for row in rows)
+    when = [row["started_at"].timestamp() if is_dated else float(k) for k, row in enumerate(rows, start=1)]
+    chosen = thinned(
+        (np.array(when) * 1e6).astype(np.int64), np.array([row["rating"] for row in rows], np.float64), MOST_POINTS
+    )
+    wanted = sorted({*chosen.tolist(), *(int(number) - 1 for number in anchors)})
+    points = [
+        HistoryPoint(
+            rows[k]["started_at"] if is_dated else k + 1,
+            rows[k]["rating"],
+            rows[k].get("deviation"),
+            f"#{anchors[str(k + 1)]}" if str(k + 1) in anchors else None,
+            f"Why {change(change_of(rows[k], digits), digits)} in {event_name(rows[k])}?",
+        )
+        for k in wanted
+    ]
+    first, last = (rating(shown(rows[k]["rating"], digits - 1)) for k in (0, -1))
+    label = f"Rating of {player} over {counted(len(rows), 'event')}: {first} at first, {last} at last"
+    return history_chart([HistoryLine(player, points)], label, digits=digits, height=CHART_HEIGHT)

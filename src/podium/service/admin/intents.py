@@ -1,0 +1,148 @@
+"""What an admin means to do: as the forms of a dry run carry it from page to page, and as the store takes it."""
+
+import json
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fastapi import Request
+
+from podium.pages.numbers import counted
+from podium.service.admin.admission import Admission
+from podium.service.http.access import AccessError, lacking, refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.strict_json import RefusedError
+from podium.store import Store
+from podium.store.previews import acts
+from podium.store.previews.acts import Act
+
+MAX_DETAILS_BYTES = 100_000_000  # once expanded
+WRITE, ADMIN = "write", "admin"
+UNREADABLE = "cannot be read; open the page again and send it from there"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Something that can be done."""
+
+    role: str  # that it takes
+    act: Callable[[Mapping[str, Any]], Act]  # of its details
+    heading: Callable[[Mapping[str, Any]], str]
+    button: str
+    has_reason: bool = True
+
+
+def event_count(details: Mapping[str, Any]) -> int:
+    """How many events there are among the rows."""
+    return len({row["event_id"] for row in details["rows"]})
+
+
+KINDS = {
+    "submit": Kind(
+        WRITE,
+        lambda details: acts.submit(details["rows"]),
+        lambda details: f"Store {counted(event_count(details), 'event')}",
+        "Store results",
+        has_reason=False,
+    ),
+    "amend": Kind(
+        ADMIN, lambda details: acts.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
+        "Store correction",
+    ),
+    "void": Kind(
+        ADMIN, lambda details: acts.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
+        "Void event",
+    ),
+    "restore": Kind(
+        ADMIN, lambda details: acts.restore(details["event_id"]), lambda details: f"Restore {details['event_id']}",
+        "Restore event",
+    ),
+    "merge": Kind(
+        ADMIN, lambda details: acts.merge(details["player"], details["into"]),
+        lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
+    ),
+    "unmerge": Kind(
+        ADMIN, lambda details: acts.unmerge(details["player"]),
+        lambda details: f"Take {details['player']} apart again", "Undo the merge",
+    ),
+    "season": Kind(
+        ADMIN,
+        lambda details: acts.begin_season(
+            details["name"], datetime.fromisoformat(details["starts_at"]), details["keep"]
+        ),
+        lambda details: f"Begin season {details['name']}", "Begin season", has_reason=False,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Something that is to be done, with all that it takes, as JSON has it."""
+
+    name: str  # one of KINDS
+    details: Mapping[str, Any]
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        return KINDS[self.name]
+
+    @property
+    def heading(self) -> str:
+        """What it is, in words."""
+        return self.kind.heading(self.details)
+
+    def act(self) -> Act:
+        """What the store carries out."""
+        return self.kind.act(self.details)
+
+    def packed(self) -> str:
+        """Its details as a field of a form."""
+        text = json.dumps(self.details, ensure_ascii=False, separators=(",", ":"))
+        return urlsafe_b64encode(zlib.compress(text.encode(), 6)).decode()
+
+
+def unpack(name: str, packed: str) -> Intent:
+    """Read an intent from its name and its details in a form.
+
+    Raises:
+        RefusedError: it is none.
+    """
+    if name not in KINDS:
+        raise RefusedError("kind", UNREADABLE)
+    expander = zlib.decompressobj()
+    try:
+        text = expander.decompress(urlsafe_b64decode(packed.encode()), MAX_DETAILS_BYTES)
+        details = json.loads(text)
+        if expander.unconsumed_tail or not isinstance(details, dict):
+            raise RefusedError("details", UNREADABLE)
+        intent = Intent(name, details)
+        intent.act()
+        _ = intent.heading
+    except (zlib.error, ValueError, LookupError, TypeError, RecursionError):
+        raise RefusedError("details", UNREADABLE) from None
+    return intent
+
+
+def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
+    """Refuse what the key of the session has not the role for, and what is further back than it reaches.
+
+    Raises:
+        AccessError: it has not, or does not reach so far.
+        UnknownError: there is no such event.
+    """
+    pool = admission.pool
+    if not admission.key.may(intent.kind.role, pool):
+        raise AccessError(403, lacking(intent.kind.role, pool))
+    if admission.key.reach_s is None:
+        return
+    details = intent.details
+    if intent.name in ("merge", "unmerge"):
+        refuse_limited_reach(request)
+    starts = [row["started_at"] for row in details.get("rows", ())]
+    starts += [details["starts_at"]] if "starts_at" in details else []
+    refuse_out_of_reach(request, [datetime.fromisoformat(each) for each in starts])
+    if "event_id" in details:
+        refuse_out_of_reach(request, [store.event(pool, details["event_id"]).started_at])

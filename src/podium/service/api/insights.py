@@ -1,0 +1,181 @@
+"""The routes of what pages show: boards of those who are listed, names, and events at a glance."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from podium.ledger.leaderboard import instant, span
+from podium.service.api.dependencies import CurrentStore, Reader
+from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
+from podium.service.http.names import MAX_SENT_CHARACTERS
+from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.problems import READ_ERRORS, error_responses
+from podium.store.insights.board_models import (
+    AdjacentEvents,
+    EventListPage,
+    FoundPlayer,
+    ListedPage,
+    Listing,
+    Movers,
+    PlayerPage,
+)
+from podium.store.insights.fact_models import CorrectionRecord, EventField, FairExpectation, PoolFacts
+from podium.store.insights.player_models import ChangesPage, CurvePoint, PlayerCard, Rivals
+
+router = APIRouter(prefix=POOLS_PATH)
+REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated
+Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
+Unsettled = Annotated[bool, Query(description="Whether players who are not settled are ranked among the others.")]
+
+
+@router.get("/{pool}/board", responses=REFUSALS, tags=["pages"])
+def board(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: Reader,
+    top: Rows = 50,
+    cursor: Cursor = None,
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+) -> ListedPage:
+    """A page of the board of those who are listed, with their ranks among each other, moves and curves."""
+    return store.listed_board(pool, listing(min_events, active_within, unsettled=unsettled), after=cursor, top=top)
+
+
+@router.get("/{pool}/board/newest", responses=REFUSALS, tags=["pages"])
+def newest_entrants(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: Reader,
+    top: Rows = 200,
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+) -> ListedPage:
+    """Those of the board who were in the newest rated event, the largest gain first."""
+    return store.newest_entrants(pool, listing(min_events, active_within, unsettled=unsettled), top=top)
+
+
+@router.get("/{pool}/players/{player}/page", responses=REFUSALS, tags=["pages"])
+def page_of(
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    _key: Reader,
+    top: Rows = 50,
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+) -> PlayerPage:
+    """The page of the board that a player is on."""
+    return PlayerPage(store.page_of(pool, listing(min_events, active_within, unsettled=unsettled), player, top=top))
+
+
+def listing(min_events: int | None, active_within: str | None, *, unsettled: bool) -> Listing:
+    """Return who is listed, as a query says."""
+    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+
+
+@router.get("/{pool}/search", responses=REFUSALS, tags=["pages"])
+def search(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: Reader,
+    text: Annotated[
+        str,
+        Query(
+            max_length=MAX_SENT_CHARACTERS,
+            description="How a name begins, or one of its words. Case and accents do not matter.",
+            examples=["an"],
+        ),
+    ],
+    most: Annotated[int, Query(ge=1, le=100, description="Players to list at most.")] = 10,
+) -> tuple[FoundPlayer, ...]:
+    """Players by name, former names too: who is called exactly so, then the best; similar names where there is none."""
+    return store.search(text, [pool], most=most)
+
+
+@router.get("/{pool}/events", responses=REFUSALS, tags=["pages"])
+def events(pool: PoolName, store: CurrentStore, _key: Reader, top: Rows = 50, cursor: Cursor = None) -> EventListPage:
+    """A page of the events, newest first, with a headline each."""
+    return store.event_list(pool, before=cursor, top=top)
+
+
+@router.get("/{pool}/events/{event_id}/adjacent", responses=REFUSALS, tags=["pages"])
+def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> AdjacentEvents:
+    """The events before and after an event."""
+    return store.adjacent_events(pool, event_id)
+
+
+@router.get("/{pool}/movers", responses=REFUSALS, tags=["pages"])
+def movers(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: Reader,
+    days: Annotated[int, Query(ge=1, le=366, description="Days up to the newest rated event.")] = 7,
+    most: Annotated[int, Query(ge=1, le=100, description="Players to list on either side.")] = 10,
+) -> Movers:
+    """Who moved most in the days up to the newest rated event, and the surprise of these days."""
+    return store.movers(pool, days=days, most=most)
+
+
+@router.get("/{pool}/players/{player}/card", responses=REFUSALS, tags=["pages"])
+def player_card(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> PlayerCard:
+    """A player at a glance: rank, form, trend, streaks, records and neighbours."""
+    return store.player_card(pool, player)
+
+
+@router.get("/{pool}/players/{player}/curve", responses=REFUSALS, tags=["pages"])
+def rating_curve(
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    _key: Reader,
+    since: Annotated[
+        str | None, Query(max_length=40, description="From when on; a plain date from its first moment.")
+    ] = None,
+    most: Annotated[int, Query(ge=4, le=1000, description="Points at most: of more, those that tell the shape.")] = 300,
+) -> tuple[CurvePoint, ...]:
+    """A player's rating after each change, oldest first."""
+    return store.rating_curve(pool, player, None if since is None else instant(since, whole_day=False), most=most)
+
+
+@router.get("/{pool}/players/{player}/changes", responses=REFUSALS, tags=["pages"])
+def player_changes(
+    pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader, top: Rows = 50, cursor: Cursor = None
+) -> ChangesPage:
+    """A page of a player's changes, newest first."""
+    return store.player_changes(pool, player, before=cursor, top=top)
+
+
+@router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+def rivals(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> Rivals:
+    """Whom a player met in the newest hundred events, and how it went; a second of work for the first time."""
+    return store.rivals(pool, player)
+
+
+@router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+def event_field(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> EventField:
+    """How strong the field of an event was, and how well each played in it."""
+    return store.event_field(pool, event_id)
+
+
+@router.get("/{pool}/events/{event_id}/record", responses=REFUSALS, tags=["pages"])
+def event_record(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> tuple[CorrectionRecord, ...]:
+    """An event's submission and what was done to it since: who, why, and which lines it changed."""
+    return store.event_record(pool, event_id)
+
+
+@router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+def fair_expectation(
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
+) -> FairExpectation:
+    """What would have been fair to expect of a player in an event, by what comes of such promises in the pool."""
+    return store.fair_expectation(pool, event_id, player)
+
+
+@router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+def facts(pool: PoolName, store: CurrentStore, _key: Reader) -> PoolFacts:
+    """What leads promise, how far a duel moves a player, and whether promises come true; worked out at night."""
+    return store.pool_facts(pool)

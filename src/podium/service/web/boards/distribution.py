@@ -1,0 +1,132 @@
+"""How the ratings of a pool are spread, and where the visitor stands among them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from fastapi import Request, Response
+from markupsafe import Markup
+
+from podium.errors import UnknownError
+from podium.pages.drawing.bars import distribution_bars
+from podium.pages.numbers import counted, rating
+from podium.service.http.stores import CurrentStore
+from podium.service.web.addresses import PageRouter
+from podium.service.web.rendering import Page, PoolFrame, chosen_player, pool_frame, render
+from podium.service.web.visiting import VisiblePool
+from podium.store import Store
+from podium.store.read.models import RatingCount
+
+MAX_BARS: Final = 40
+STEPS: Final = (1, 2, 5)
+router = PageRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRange:
+    """A bar: players whose rating is from `low` up to `high`."""
+
+    low: int
+    high: int
+    players: int
+    share: float
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionPage(Page):
+    """How ratings are spread."""
+
+    template: ClassVar[str] = "distribution.html"
+    pool: PoolFrame
+
+    players: int
+    ranges: tuple[RatingRange, ...]  # lowest first
+    chart: Markup
+    lower_quarter: int
+    median: int
+    upper_quarter: int
+    own_rating: float | None
+
+
+@router.pool_page("/distribution")
+def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The distribution: bars of players by rating, and the same as a table."""
+    return render(request, distribution_page(store, visit.pool, chosen_player(request)))
+
+
+def distribution_page(store: Store, pool_name: str, me: str = "") -> DistributionPage:
+    """What the page shows.
+
+    Args:
+        store: of the pool.
+        pool_name: the pool.
+        me: the player whom the visitor chose.
+    """
+    newest_entry = store.version(pool_name)  # before the rest: what comes between is news
+    frame = pool_frame(store.pool(pool_name))
+    counts = store.distribution(pool_name)
+    players = sum(each.players for each in counts)
+    own = own_rating(store, pool_name, me)
+    width = bar_width(counts)
+    ranges = rating_ranges(counts, width, own)
+    lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
+    label = f"{counted(players, frame.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
+    return DistributionPage(
+        title="Distribution",
+        description=f"How the ratings of {counted(players, frame.word)} of {frame.title} are spread.",
+        pool=frame,
+        newest_entry=newest_entry,
+        players=players,
+        ranges=ranges,
+        chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
+        lower_quarter=lower,
+        median=median,
+        upper_quarter=upper,
+        own_rating=own,
+    )
+
+
+def own_rating(store: Store, pool_name: str, me: str) -> float | None:
+    """The rating of the player whom the visitor chose; None where there is none."""
+    if not me:
+        return None
+    try:
+        return store.rank(pool_name, me).rating
+    except UnknownError:
+        return None
+
+
+def bar_width(counts: Sequence[RatingCount]) -> int:
+    """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
+    span = counts[-1].rating + 1 - counts[0].rating if counts else 1
+    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in STEPS)
+    return next(width for width in widths if span // width + 2 <= MAX_BARS)
+
+
+def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
+    """The bars, lowest first; between the lowest and the highest also those of nobody."""
+    if not counts:
+        return ()
+    first, last = counts[0].rating // width, counts[-1].rating // width
+    players = [0] * (last - first + 1)
+    for each in counts:
+        players[each.rating // width - first] += each.players
+    total = sum(players)
+    lows = [(first + k) * width for k in range(len(players))]
+    return tuple(
+        RatingRange(low, low + width, count, count / total, own is not None and low <= own < low + width)
+        for low, count in zip(lows, players, strict=True)
+    )
+
+
+def rating_at(counts: Sequence[RatingCount], share: float) -> int:
+    """The whole rating below which at most this share of the players stand; 0 of nobody."""
+    wanted = math.ceil(share * sum(each.players for each in counts))
+    reached = 0
+    for each in counts:
+        reached += each.players
+        if reached >= wanted:
+            return each.rating
+    return 0

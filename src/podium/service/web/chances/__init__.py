@@ -1,0 +1,1 @@
+"""The pages of chances: two players beside each other, and a whole field."""

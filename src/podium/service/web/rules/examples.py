@@ -1,0 +1,150 @@
+"""Real events of a pool that answer questions: explained, for one of their players."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import Alternative
+from podium.rounding import shown_change
+from podium.store import Store
+from podium.store.insights.board_models import EventHeadline, ListedRow, Listing
+from podium.store.read.models import EventDetails
+
+SEARCHED = 50  # newest events that are looked at
+READ = 8  # newest events of which every line is read
+QUIT = ("quit", "dnf")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What an event did to a player, and why."""
+
+    headline: EventHeadline
+    explanation: Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """An event that a player did not finish, and what finishing would have done."""
+
+    example: Example
+    instead: Alternative | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the entrants of an event gained and lost, as shown."""
+
+    headline: EventHeadline
+    gained: Decimal
+    lost: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Events and players of a pool, each where there is one."""
+
+    newest: Example | None = None  # of whoever lost most; who gained most, where nobody lost
+    winner: Example | None = None  # the same event, of its winner
+    won_yet_lost: Example | None = None
+    quit: Quit | None = None
+    exchange: Exchange | None = None
+    unrated: EventHeadline | None = None
+    best: ListedRow | None = None
+    longest_away: ListedRow | None = None  # of the first page of the board
+    unsettled: ListedRow | None = None
+    listed: int = 0
+    players: int = 0
+    has_teams: bool = False
+
+
+def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
+    """Look for examples in the newest events of a pool, and on its board.
+
+    Args:
+        digits: decimals of changes that people read.
+    """
+    board = store.listed_board(pool_name, Listing())
+    headlines = store.event_list(pool_name, top=SEARCHED).events
+    rated = [each for each in headlines if each.status == "rated"]
+    read = [store.event(pool_name, each.event_id) for each in rated[:READ]]
+    return Examples(
+        newest=newest_example(store, pool_name, rated),
+        winner=winner_example(store, pool_name, rated),
+        won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
+        quit=quit_example(store, pool_name, rated, read),
+        exchange=exchange(rated[0], read[0], digits) if rated else None,
+        unrated=next((each for each in headlines if each.status not in ("rated", "void")), None),
+        best=board.rows[0] if board.rows else None,
+        longest_away=min(board.rows, key=lambda each: each.last_played_at, default=None),
+        unsettled=board.unsettled[0] if board.unsettled else None,
+        listed=board.listed,
+        players=board.players,
+        has_teams=any(each.team for details in read for each in details.entries),
+    )
+
+
+def explained(store: Store, pool_name: str, headline: EventHeadline, player: str) -> Example:
+    """An event, explained for one player."""
+    return Example(headline, store.explain(pool_name, headline.event_id, player))
+
+
+def newest_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
+    """The newest event, for whoever lost most in it; for whoever gained most where nobody lost."""
+    if not rated:
+        return None
+    moved = rated[0].most_lost or rated[0].most_gained
+    return None if moved is None else explained(store, pool_name, rated[0], moved.player)
+
+
+def winner_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
+    """The newest event, for its winner, or the first of several."""
+    if not rated or not rated[0].winners:
+        return None
+    return explained(store, pool_name, rated[0], rated[0].winners[0])
+
+
+def won_yet_lost(
+    store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails], digits: int
+) -> Example | None:
+    """The newest event whose winner lost more points than anybody; else the one that cost a winner most."""
+    for headline in rated:
+        lost = headline.most_lost
+        if lost is not None and headline.winners == (lost.player,):
+            return explained(store, pool_name, headline, lost.player)
+    losses = [
+        (shown_change(each.rating_before, each.rating, digits), k, each.player)
+        for k, details in enumerate(read)
+        for each in details.changes
+        if rated[k].winners == (each.player,)
+    ]
+    points, k, player = min(losses, default=(0, 0, ""))
+    return explained(store, pool_name, rated[k], player) if points < 0 else None
+
+
+def unfinished(details: EventDetails) -> Iterator[str]:
+    """The rated players who did not finish a heat of an event; those who quit first."""
+    rated = {each.player for each in details.changes}
+    for status in QUIT:
+        yield from (each.player for each in details.entries if each.status == status and each.player in rated)
+
+
+def quit_example(
+    store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails]
+) -> Quit | None:
+    """The newest event that somebody did not finish."""
+    for headline, details in zip(rated, read, strict=False):
+        player = next(unfinished(details), None)
+        if player is not None:
+            alternatives = store.what_if(pool_name, headline.event_id, player).alternatives  # what was quit comes first
+            return Quit(explained(store, pool_name, headline, player), next(iter(alternatives), None))
+    return None
+
+
+def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> Exchange:
+    """What the entrants of an event gained and lost, the changes as they are shown."""
+    changes = [shown_change(each.rating_before, each.rating, digits) for each in details.changes]
+    nothing = Decimal(0)
+    gained, lost = (sum((each for each in changes if sign * each > 0), nothing) for sign in (1, -1))
+    return Exchange(headline, gained, -lost)

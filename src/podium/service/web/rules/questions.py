@@ -1,0 +1,351 @@
+"""What players ask, answered from the system's rules, the pool's settings, and events of the pool."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+import polars as pl
+from markupsafe import Markup, escape
+
+from podium.engine.system import System
+from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
+from podium.pages.promises import findings
+from podium.rounding import shown
+from podium.service.web.addresses import pool_address
+from podium.service.web.boards.leaderboard import can_be_unsettled, settling_rule
+from podium.service.web.rendering import PoolFrame
+from podium.service.web.rules.examples import Example, Examples
+from podium.store.insights.board_models import EventHeadline
+from podium.store.insights.fact_models import PoolFacts
+
+LATER_EVENT = 10  # beside which a first event is put
+AWAY = timedelta(days=90)
+CLEAR = 0.75  # the chance of a clear favourite
+Parts = Iterator[str | Markup]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What players ask, with the answer for this pool."""
+
+    question: str
+    answer: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What answers are made of."""
+
+    frame: PoolFrame
+    system: System
+    facts: PoolFacts
+    examples: Examples
+
+    @property
+    def has_deviation(self) -> bool:
+        """Whether the system says how sure a rating is."""
+        return "deviation" in self.system.state_type._fields
+
+    def points(self, value: float) -> str:
+        """A rating, as a board shows it."""
+        return rating(value, self.frame.digits - 1)
+
+    def reach(self, deviation: float) -> Decimal:
+        """Half the interval of a rating, as a board shows it."""
+        return shown(SIGMAS * deviation, self.frame.digits - 1)
+
+    def event_link(self, headline: EventHeadline, player: str = "") -> Markup:
+        """A link to an event, or to the reasons of one of its changes."""
+        address = pool_address(self.frame.name, "events", headline.event_id, *([player] if player else []))
+        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(address, headline.title or headline.event_id)
+
+    def player_link(self, player: str) -> Markup:
+        """A link to a player."""
+        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(pool_address(self.frame.name, "players", player), player)
+
+
+def questions(frame: PoolFrame, system: System, facts: PoolFacts, examples: Examples) -> tuple[Question, ...]:
+    """Every question that can be answered for a pool."""
+    known = Known(frame, system, facts, examples)
+    found = []
+    for question, answer in ANSWERS:
+        parts = [escape(each) for each in answer(known)]
+        if parts:
+            found.append(Question(question, Markup(" ").join(parts)))
+    return tuple(found)
+
+
+def reasons(example: Example) -> Parts:
+    """The verdict of an example, and what decided it."""
+    names = [example.explanation.player, *example.explanation.rows["opponent"].drop_nulls().unique().to_list()]
+    yield in_sentence(example.explanation.verdict, *names)
+    if example.explanation.duels.headline:
+        yield example.explanation.duels.headline
+    if example.explanation.cause:
+        yield in_sentence(example.explanation.cause, *names)
+
+
+def winning_yet_losing(known: Known) -> Parts:
+    """Why did I lose points even though I won?"""
+    yield "Because a rating promised more than the win was worth: more heats, more opponents, or a larger lead."
+    example = known.examples.won_yet_lost
+    if example is not None:
+        yield Markup("In {}:").format(known.event_link(example.headline, example.explanation.player))
+        yield from reasons(example)
+    else:
+        yield "In the newest events of this pool no winner lost points."
+
+
+def meaning_of_deviation(known: Known) -> Parts:
+    """What is the ± behind a rating?"""
+    if not known.has_deviation:
+        return
+    yield "How sure the rating is."
+    best = known.examples.best
+    if best is not None and best.deviation is not None:
+        reach = known.reach(best.deviation)
+        middle = shown(best.rating, known.frame.digits - 1)
+        yield Markup("{} is rated {} ±{}: 19 times in 20 the true level is between {} and {}.").format(
+            known.player_link(best.player), middle, reach, middle - reach, middle + reach
+        )
+    newcomer = known.system.newcomer()
+    yield f"It begins at ±{known.reach(newcomer.deviation)}, and shrinks with what each duel says."
+    if known.system.settled_deviation is not None:
+        yield f"Up to ±{known.reach(known.system.settled_deviation)} a rating counts as settled."
+
+
+def margin_of_wins(known: Known) -> Parts:
+    """Does it matter by how much I win?"""
+    yield known.system.margin
+    example = known.examples.winner
+    if example is None:
+        return
+    rows = example.explanation.rows.filter(pl.col("opponent").is_not_null())
+    graded = rows.filter(~pl.col("result").is_in([0.0, 0.5, 1.0]))
+    stakes = rows.drop_nulls("weight").sort("weight", descending=True)
+    link, winner = known.event_link(example.headline, example.explanation.player), example.explanation.player
+    if graded.height:
+        yield Markup("In {} {} won, and scored {} of 1 against {}.").format(
+            link, named(winner), f"{graded['result'][0]:.2f}", named(graded["opponent"][0])
+        )
+    elif known.system.margin != System.margin and stakes.height and stakes["weight"][0] > stakes["weight"][-1]:
+        yield Markup("In {} {} had {} points at stake against {}, and {} against {}.").format(
+            link,
+            named(winner),
+            shown(stakes["weight"][0], known.frame.digits),
+            named(stakes["opponent"][0]),
+            shown(stakes["weight"][-1], known.frame.digits),
+            named(stakes["opponent"][-1]),
+        )
+    elif known.system.margin == System.margin:
+        yield from near_and_far(known, example)
+    if known.system.overall_set and rows["heat"].n_unique() > 1:
+        yield "But the overall result adds up what the heats gave, and it is compared once more."
+
+
+def near_and_far(known: Known, example: Example) -> Parts:
+    """How far ahead the first of an event was of the second, and of the last."""
+    lines = example.explanation.standings
+    heat = lines["heat"].drop_nulls().unique(maintain_order=True).to_list()
+    finishers = lines.filter(pl.col("place").is_not_null(), pl.col("status") == "finished")
+    if heat:
+        finishers = finishers.filter(pl.col("heat") == heat[0])
+    first, others = finishers.filter(place=1), finishers.filter(pl.col("place") > 1).sort("place")
+    if first.height != 1 or others.height < 2:  # noqa: PLR2004  (a near and a far one)
+        return
+    where = Markup("{}{}").format(f"heat {heat[0]} of " if heat else "", known.event_link(example.headline))
+    names = named(first["player"][0]), named(others["player"][0]), named(others["player"][-1])
+    for column, sentence in (
+        ("time_s", Markup("In {} {} was {:.10g} s ahead of {} and {:.10g} s ahead of {}: each is one duel won.")),
+        ("score", Markup("In {} {} scored {:.10g} more than {} and {:.10g} more than {}: each is one duel won.")),
+    ):
+        if not finishers[column].null_count():
+            near, far = (round(abs(others[column][k] - first[column][0]), 3) for k in (0, -1))
+            yield sentence.format(where, names[0], near, names[1], far, names[2])
+            return
+    yield Markup("In {} {} was ahead of {}, who came next, and of {}, who came last: each is one duel won.").format(
+        where, *names
+    )
+
+
+def quitting(known: Known) -> Parts:
+    """What if I disconnect or quit?"""
+    unfinished = known.system.unfinished
+    yield f"A heat that one quits, or does not finish: {unfinished[:1].lower()}{unfinished[1:]}"
+    found = known.examples.quit
+    if found is None:
+        return
+    player = found.example.explanation.player
+    yield Markup("In {}:").format(known.event_link(found.example.headline, player))
+    yield from reasons(found.example)
+    if found.instead is not None:
+        moved = found.instead.shown
+        would = f"gained {moved}" if moved > 0 else f"lost {abs(moved)}" if moved < 0 else "kept the rating"
+        yield Markup("Had {} {}, {} would have {}.").format(named(player), found.instead.words, named(player), would)
+
+
+def being_away(known: Known) -> Parts:
+    """Do I lose points by not playing?"""
+    yield "No. A rating stays as it is."
+    if known.system.idle_unit is not None:
+        every = "day" if known.system.idle_unit == "day" else "rating period"
+        yield f"Its ± grows with each {every} away, so the next events move it further."
+    elif known.has_deviation:
+        yield "So does its ±."
+    away = known.examples.longest_away
+    if away is not None and known.examples.newest is not None:
+        newest = known.examples.newest.headline.started_at
+        if newest - away.last_played_at > AWAY:
+            yield Markup("{} last played on {} and is still rated {}.").format(
+                known.player_link(away.player), day_words(away.last_played_at), known.points(away.rating)
+            )
+
+
+def beginning(known: Known) -> Parts:
+    """How does a newcomer begin?"""
+    newcomer = known.system.newcomer()
+    begins = known.points(newcomer.rating)
+    yield f"With {begins} points{f', ±{known.reach(newcomer.deviation)}' if known.has_deviation else ''}."
+    weights = {each.event_number: each.points for each in known.facts.weights}
+    if 1 in weights:
+        first = shown(weights[1], known.frame.digits)
+        yield f"One duel of a first event moved the middle {known.frame.word} by up to {first} points"
+        later = max((each for each in weights if each <= LATER_EVENT), default=1)
+        yield f"and one of event {later} by {shown(weights[later], known.frame.digits)}." if later > 1 else "so far."
+    rule = settling_rule(known.system)
+    if rule:
+        yield rule
+
+
+def few_events(known: Known) -> Parts:
+    """Somebody with very few events is rated high. Is that right?"""
+    if not can_be_unsettled(known.system):
+        yield "In this pool every rating counts from the first event on, so a lucky start stands high for a while."
+        return
+    yield "Perhaps not: a rating that is not settled may be far off, so it stands apart from the board and has no rank."
+    unsettled = known.examples.unsettled
+    if unsettled is not None:
+        reach = f" ±{known.reach(unsettled.deviation)}" if unsettled.deviation is not None else ""
+        yield Markup("{} is rated {}{} after {}.").format(
+            known.player_link(unsettled.player),
+            known.points(unsettled.rating),
+            reach,
+            counted(unsettled.events, "event"),
+        )
+    yield f"{known.examples.listed:,} of {counted(known.examples.players, known.frame.word)} are on the board."
+
+
+def handing_over(known: Known) -> Parts:
+    """Do others get the points that I lose?"""
+    if known.system.conserves:
+        yield "Yes: what one wins from a duel, the other loses."
+        if "base_points_events" in known.system.__dataclass_fields__:
+            yield "Beside that newcomers get base points, which come from nobody."
+    else:
+        yield "Not one for one: how far a duel moves somebody is decided by what is known of that rating, not of yours."
+    exchange = known.examples.exchange
+    if exchange is not None:
+        yield Markup("In {} {} points were gained, and {} lost.").format(
+            known.event_link(exchange.headline), exchange.gained, exchange.lost
+        )
+        if known.system.conserves and exchange.gained != exchange.lost:
+            yield "The two differ where not everybody is compared with as many opponents, or where new points came in."
+
+
+def weight_of_events(known: Known) -> Parts:
+    """Do all events count the same?"""
+    yield known.system.stakes
+    unrated = known.examples.unrated
+    if unrated is not None:
+        yield Markup("{} moved nobody: {}").format(known.event_link(unrated), unrated.headline)
+
+
+def strength_of_opponents(known: Known) -> Parts:
+    """Is it unfair to meet much stronger or weaker players?"""
+    yield "No: what ratings promise takes it into account."
+    promise = [each for each in known.facts.promise if each.gap > 0]
+    if promise:
+        point = min(promise, key=lambda each: abs(each.expected - CLEAR))
+        share = round(100 * point.expected)
+        yield f"Rated {known.points(point.gap)} above somebody, one is to win {share} of 100 duels;"
+        yield "losing one of them costs more, and winning brings less, than against an equal."
+    newest = known.examples.newest
+    if newest is None:
+        return
+    rows = newest.explanation.rows.filter(pl.col("opponent").is_not_null(), pl.col("result") == 0.0).sort("gap")
+    if rows.height > 1 and rows["shown"][0] < rows["shown"][-1] < 0.0:
+        yield Markup("In {} losing to {}, rated {} {}, cost {} {}, and losing to {}, rated {} {}, cost {}.").format(
+            known.event_link(newest.headline, newest.explanation.player),
+            named(rows["opponent"][0]),
+            *gap_words(known, rows["gap"][0]),
+            named(newest.explanation.player),
+            abs(shown(rows["shown"][0], known.frame.digits)),
+            named(rows["opponent"][-1]),
+            *gap_words(known, rows["gap"][-1]),
+            abs(shown(rows["shown"][-1], known.frame.digits)),
+        )
+
+
+def gap_words(known: Known, gap: float) -> tuple[str, str]:
+    """How far above or below an opponent was rated: a number, and which."""
+    return known.points(abs(gap)), "above" if gap > 0 else "below"
+
+
+def teams(known: Known) -> Parts:
+    """What about team mates?"""
+    if not known.examples.has_teams:
+        return
+    if not known.system.teams:
+        yield "Everybody races alone in this system, in a team or not."
+        return
+    yield "Team mates share the result of their team and are not compared with each other; each is compared with"
+    yield "everybody of the other teams."
+
+
+def when_ratings_change(known: Known) -> Parts:
+    """When do ratings and ranks change?"""
+    yield "As soon as a result is in. The arrows beside ranks compare with 00:00 UTC of the day."
+    yield f"{known.frame.title} is a ladder of its own: events elsewhere do not count in it."
+    newest = known.examples.newest
+    if newest is not None:
+        yield Markup("The newest event is {}, of {}.").format(
+            known.event_link(newest.headline), day_words(newest.headline.started_at)
+        )
+
+
+def correcting(known: Known) -> Parts:
+    """Can a result be corrected?"""
+    yield "Yes, and then everything after it is rated again, to the bit as if it had been so from the start."
+    yield "The event’s page keeps the record of what was changed, when, and by whom."  # noqa: RUF001  (typography)
+    contact = known.frame.contact
+    if contact:
+        address = contact if "://" in contact else f"mailto:{contact}"
+        yield Markup('Write to <a href="{}">{}</a>.').format(address, contact)
+
+
+def trusting(known: Known) -> Parts:
+    """Do favourites win as often as they should?"""
+    found = findings(known.facts.reliability)
+    if not found:
+        return
+    yield found
+    yield f"Counted are {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.frame.word)}."
+
+
+ANSWERS: tuple[tuple[str, Callable[[Known], Parts]], ...] = (
+    ("Why did I lose points even though I won?", winning_yet_losing),
+    ("What is the ± behind a rating?", meaning_of_deviation),
+    ("Does it matter by how much I win?", margin_of_wins),
+    ("What if I disconnect or quit?", quitting),
+    ("Do I lose points by not playing?", being_away),
+    ("How does a newcomer begin?", beginning),
+    ("Somebody with very few events is rated high. Is that right?", few_events),
+    ("Do others get the points that I lose?", handing_over),
+    ("Do all events count the same?", weight_of_events),
+    ("Is it unfair to meet much stronger or weaker players?", strength_of_opponents),
+    ("Do favourites win as often as they should?", trusting),
+    ("What about team mates?", teams),
+    ("When do ratings and ranks change?", when_ratings_change),
+    ("Can a result be corrected?", correcting),
+)

@@ -1,0 +1,1 @@
+"""Boards of those who are listed: rows, ranks among each other, moves and curves."""

@@ -1,0 +1,1 @@
+"""What is read of one player: the card, the curve, the rivals."""

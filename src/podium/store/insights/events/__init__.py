@@ -1,0 +1,1 @@
+"""Events in lists: headlines, neighbours, and who moved most."""

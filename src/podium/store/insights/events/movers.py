@@ -1,0 +1,98 @@
+"""Who moved most in the days up to a pool's newest event, and the surprise among the changes of these days."""
+
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.rounding import shown_change
+from podium.store.insights.board_models import Mover, Movers, Surprise
+from podium.store.insights.events.event_list import newest_rated
+from podium.store.log.players import names_of
+from podium.store.log.pools import BOUND_KEY, Pool, key_of
+from podium.store.sql.among import among, values
+from podium.store.sql.schema import change, event
+from podium.store.sql.timestamps import DAY_US, instant
+
+DELTA = change.c.rating - change.c.rating_before
+WITHIN = (
+    change.c.generation_id == sa.bindparam("generation"),
+    change.c.started_at >= sa.bindparam("since"),
+    change.c.place > 0,
+)
+SUM = sa.func.sum(DELTA).label("change")
+SUMS = (
+    sa.select(change.c.player_id, sa.func.count().label("events"), SUM)
+    .where(*WITHIN)
+    .group_by(change.c.player_id + 0, change.c.player_id)  # by no index: that of players has all of their changes
+    .limit(sa.bindparam("most"))
+)
+SELECT_GAINED = SUMS.having(SUM > 0.0).order_by(SUM.desc(), change.c.player_id)
+SELECT_LOST = SUMS.having(SUM < 0.0).order_by(SUM, change.c.player_id)
+SELECT_CHANGES_OF = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(
+    *WITHIN, among(change.c.player_id)
+)
+OF_EVENT: Any = {"partition_by": (change.c.started_at, change.c.seq)}
+RANKED = (
+    sa.select(
+        *(change.c[name] for name in ("started_at", "seq", "player_id", "rating_before", "rating", "rank", "field")),
+        change.c.place,
+        DELTA.label("delta"),
+        sa.func.max(change.c.rank).over(**OF_EVENT).label("last"),
+    )
+    .where(*WITHIN)
+    .subquery()
+)
+WON_AND_LOST = sa.and_(RANKED.c.rank == 1, RANKED.c.last > 1, RANKED.c.delta < 0.0)
+LAST_AND_GAINED = sa.and_(RANKED.c.rank == RANKED.c.last, RANKED.c.rank > 1, RANKED.c.delta > 0.0)
+SELECT_SURPRISE = (
+    sa.select(RANKED)
+    .order_by(
+        sa.case((sa.or_(WON_AND_LOST, LAST_AND_GAINED), 0), else_=1),
+        sa.func.abs(RANKED.c.delta).desc(),
+        RANKED.c.started_at.desc(),
+        RANKED.c.seq.desc(),
+        RANKED.c.place,
+    )
+    .limit(1)
+)
+SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
+    event.c.pool_id == sa.bindparam("pool"), key_of(event) == BOUND_KEY
+)
+
+
+def movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> Movers:
+    """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
+    newest = newest_rated(connection, pool)
+    if newest is None:
+        return Movers(None, (), (), None)
+    since = newest.started_at - days * DAY_US
+    params = {"generation": pool.generation, "since": since, "most": most}
+    gained, lost = (connection.execute(select, params).all() for select in (SELECT_GAINED, SELECT_LOST))
+    numbers = [row.player_id for row in (*gained, *lost)]
+    names = names_of(connection, pool, numbers)
+    shown = shown_sums(connection, pool, params | {"among": values(numbers)})
+    best, worst = (
+        tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
+        for rows in (gained, lost)
+    )
+    return Movers(instant(since), best, worst, surprise(connection, pool, params))
+
+
+def shown_sums(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> dict[int, Decimal]:
+    """The sums of players' changes as each of them is shown."""
+    sums, digits = dict[int, Decimal](), pool.system.digits
+    for number, before, rating in connection.execute(SELECT_CHANGES_OF, params).all():
+        sums[number] = sums.get(number, Decimal(0)) + shown_change(before, rating, digits)
+    return sums
+
+
+def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> Surprise | None:
+    """The largest change against the result, or else the largest; None where there is none."""
+    row = connection.execute(SELECT_SURPRISE, params).first()
+    if row is None:
+        return None
+    (name,) = names_of(connection, pool, [row.player_id]).values()
+    (of,) = connection.execute(SELECT_EVENT, {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}).all()
+    points = float(shown_change(row.rating_before, row.rating, pool.system.digits))
+    return Surprise(of.event_id, of.title, instant(row.started_at), name, row.delta, points, row.rank, row.field)

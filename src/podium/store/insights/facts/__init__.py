@@ -1,0 +1,1 @@
+"""What is read of one event beyond its changes, and of a whole pool."""

@@ -1,0 +1,1 @@
+"""What a newer version does to the pools of an earlier one."""

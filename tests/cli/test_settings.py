@@ -1,0 +1,191 @@
+"""podium.toml, PODIUM_SYSTEM and the default system; init, which writes the first; completion; the first run."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from commands import run
+
+from podium.cli import demo, setup
+from podium.cli.terminal.engine import say_that_it_compiles
+from podium.cli.terminal.settings import find_settings
+from podium.errors import MissingExtraError
+
+RACE = Path(__file__).parents[2] / "examples" / "race.csv"
+SEASON = RACE.with_name("season.csv")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to write podium.toml to; the command is run in one below it."""
+    below = tmp_path / "club" / "2026"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    monkeypatch.delenv("PODIUM_SYSTEM", raising=False)
+    return below.parent
+
+
+def write(folder, text):
+    (folder / "podium.toml").write_text(text, encoding="utf-8")
+
+
+def ratings(*words):
+    return run("rate", *words, "-f", "csv")
+
+
+def test_commands_rate_with_elo_where_nothing_is_named(folder):
+    assert ratings(RACE) == ratings(RACE, "-s", "elo")
+    assert run("rate", RACE).startswith("elo\n")
+    assert run("evaluate", RACE) == run("evaluate", RACE, "-s", "elo")
+
+
+def test_settings_of_a_folder_hold_below_it(folder):
+    (folder / "data").mkdir()
+    (folder / "data" / "races.csv").write_bytes(RACE.read_bytes())
+    write(folder, 'system = "elo"\nfile = "data/races.csv"\n[parameters]\nk = 40\n[leaderboard]\ntop = 1\n')
+    assert ratings() == ratings(RACE, "-s", "elo:k=40") != ratings(RACE, "-s", "elo")
+    assert run("leaderboard").splitlines()[0] == "elo:k=40"
+    assert len(run("leaderboard", "-f", "csv").splitlines()) == 2
+    assert "all good" in run("check")
+    run("plot", "histories")
+    assert Path("histories.svg").exists()
+
+
+def test_an_option_goes_before_the_environment_and_that_before_the_settings(folder, monkeypatch):
+    write(folder, 'system = "elo:k=40"\nperiod = "1d"\n[leaderboard]\ntop = 1\n')
+    assert ratings(RACE) == ratings(RACE, "-s", "elo:k=40", "--period", "1d")
+    assert ratings(RACE, "--set", "Scale=300") == ratings(RACE, "-s", "elo:k=40,scale=300")
+    assert ratings(RACE, "-s", "elo", "--period", "event") != ratings(RACE, "-s", "elo:k=40", "--period", "event")
+    assert len(run("leaderboard", RACE, "--top", "3", "-f", "csv").splitlines()) == 4
+    monkeypatch.setenv("PODIUM_SYSTEM", "elo:k=10")
+    assert ratings(RACE) == ratings(RACE, "-s", "elo:k=10")
+    assert ratings(RACE, "-s", "elo:k=5") != ratings(RACE)
+
+
+def test_format_and_map_of_the_settings_are_those_of_their_own_file(folder):
+    (folder / "own.csv").write_text("Race,Driver,Pos\n1,Ana,1\n1,Ben,2\n")
+    (folder / "own.toml").write_text('[columns]\nevent_id = "Race"\nplayer = "Driver"\nposition = "Pos"\n')
+    write(folder, 'file = "own.csv"\nmap = "own.toml"\n')
+    assert "Ana" in ratings()
+    assert ratings(RACE) == run("rate", RACE, "-s", "elo", "-f", "csv")
+    write(folder, 'map = "own.toml"\n')
+    assert "Ana" in ratings("../own.csv")
+
+
+def test_pool_and_database_of_the_settings(folder):
+    write(folder, 'pool = "karts"\ndb = "club.db"\n')
+    run("pool", "create", "karts")
+    assert (folder / "club.db").exists()
+    assert json.loads(run("pool", "list", "-f", "json"))[0]["system"] == "elo"
+    assert "'race-17'" in run("void", "--event", "race-17", status=2)
+    assert run("leaderboard", SEASON, "-f", "csv") == run("leaderboard", SEASON, "--pool", "karts", "-f", "csv")
+    write(folder, "")
+    assert "name the ladder with --pool" in run("void", "--event", "race-17", status=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("system = elo\n", None, "is not TOML"),
+        ('file = "a.csv"\n\nsytem = "elo"\n', 3, "sytem is not a setting; did you mean 'system'?"),
+        ("# ours\nsystem = 3\n", 2, "system is 3; it must be a text"),
+        ('[parameters]\nk = 20\n[leaderboard]\ntop = "ten"\n', 4, "top is 'ten'; it must be a number"),
+        ("[leaderboard]\ntopp = 3\n", 2, "topp is not a setting; did you mean 'top'?"),
+        ('system = "eloo"\n', 1, "'eloo' is not a system; did you mean 'elo'?"),
+        ("[parameters]\n\nk = -1\n", 3, "k is -1"),
+        ('format = "pgnn"\n', 1, "'pgnn' is not a format; did you mean 'pgn'?"),
+        ('period = "3x"\n', 1, "period is '3x'; it must be event"),
+        ("[leaderboard]\ntop = 0\n", 2, "top is 0; it must be 1 or more"),
+        ('[leaderboard]\nactive_within = "soon"\n', 2, "'soon' is not a span of time"),
+        ("parameters = 3\n", 1, "it must be a table of the system's parameters"),
+    ],
+)
+def test_what_is_wrong_in_the_settings_is_said_with_its_line(folder, text, line, message):
+    write(folder, text)
+    where = f"{folder / 'podium.toml'}: " if line is None else f"{folder / 'podium.toml'}, line {line}: "
+    shown = run("rate", RACE, status=2)
+    assert shown.startswith(f"podium: {where}")
+    assert message in shown
+    assert "Usage" in run("rate", "--help")  # which needs no settings
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give a file to another user")
+def test_a_system_in_another_users_settings_is_not_run(folder):
+    (folder / "own.py").write_text("raise SystemExit('ran')\n")
+    write(folder, 'system = "own.py:Own"\n')
+    os.chown(folder / "podium.toml", 65534, 65534)
+    assert "is another user's file" in run("rate", RACE, status=2)
+
+
+def test_init_takes_its_answers_as_options(folder):
+    assert "podium.toml is written" in run("init", "--file", RACE, "--system", "elo:k=20", "--pool", 'the "best"')
+    settings = find_settings()
+    assert (settings.get("system"), settings.get("file"), settings.get("pool")) == ("elo:k=20", str(RACE), 'the "best"')
+    assert "is there already" in run("init", status=2)
+    run("init", "--force")
+    assert find_settings().values == {"system": "elo"}
+    assert "'eloo' is not a system" in run("init", "--force", "-s", "eloo", status=2)
+    assert find_settings().values == {"system": "elo"}
+
+
+def test_init_asks_four_questions_on_a_terminal(folder, monkeypatch):
+    answers = iter(["races.csv", "", "elo", "karts"])
+    questions = []
+
+    def prompt(question, default):
+        questions.append(question)
+        return next(answers) or default
+
+    monkeypatch.setattr(setup.typer, "prompt", prompt)
+    monkeypatch.setattr(setup.sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    setup.init()
+    assert questions == list(setup.QUESTIONS.values())
+    assert find_settings().values == {"file": "races.csv", "system": "elo", "pool": "karts"}
+
+
+def test_a_shell_completes_names_of_systems_without_loading_the_engine(monkeypatch):
+    """As a shell asks: by variables of the environment."""
+    monkeypatch.setenv("_PODIUM_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "podium rate results.csv --system gl")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    assert run("rate").split() == ["glicko", "glicko2"]
+    monkeypatch.setenv("COMP_WORDS", "podium plot ga")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert run("plot").split() == ["gamma"]
+
+
+def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch):
+    def refuse(*_):
+        raise MissingExtraError("a chart", "charts")
+
+    monkeypatch.setattr(demo, "draw", refuse)
+    monkeypatch.setattr("podium.systems.names", lambda: ("trials",))  # one of those that it shows
+    shown = run("demo")
+    assert "Why did the winner lose points?" in shown
+    assert shown.splitlines()[-2:] == [
+        "No picture is drawn: a chart needs the extra 'charts': pip install 'podium-ratings[charts]'",
+        "Its pages, live on this machine: podium demo --serve",
+    ]
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_the_first_run_says_that_it_compiles(capsys):
+    from podium.kernels.compiled import announce_compiling, compile_kernel
+
+    found_later = []
+    announce_compiling(found_later.append)
+    for _ in range(2):
+        compile_kernel(double, cached=False)(2.0)
+    assert found_later == [False]
+    for later, text in (
+        (True, "once for each system; later runs find"),
+        (False, "as in every run of a system of your own"),
+    ):
+        say_that_it_compiles(later)
+        assert f"podium: compiling, {text}" in capsys.readouterr().err
+
+
+def double(x):
+    return 2.0 * x

@@ -1,0 +1,129 @@
+"""What the commands show on a terminal of 80 columns is what stands in the golden files."""
+
+import shlex
+
+import polars as pl
+import pytest
+import typer
+from screens import COMMANDS, HELP, TABLES, help_screens, table_screens, words_of_commands
+
+from podium.cli.app import app
+from podium.cli.terminal import show, tables
+from podium.cli.terminal.show import Format
+
+ROWS = {
+    "rank": [1, 2],
+    "player": ["Anastasia Pavlyuchenkova-Kovalevskaya", "雪"],
+    "rating": [1530.25, 980.0],
+    "deviation": [30.0, 35.0],
+    "events": [12, 9],
+    "provisional": [False, False],
+    "pool": ["karts", "karts"],
+    "last_event_id": ["2025-autumn-final-heat-3", "x"],
+    "note": ["", ""],
+}
+
+
+def test_the_help_of_every_command_is_what_it_was():
+    """`python tests/screens.py` writes it anew."""
+    assert help_screens() == HELP.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("system", COMMANDS)
+def test_the_tables_of_commands_are_what_they_were(system):
+    assert table_screens(system) in TABLES.read_text(encoding="utf-8")
+
+
+def test_every_line_of_help_and_tables_fits_80_columns():
+    for line in (HELP.read_text(encoding="utf-8") + TABLES.read_text(encoding="utf-8")).splitlines():
+        assert len(line) <= 80 or line.startswith("season.csv: ")  # a message of check, not broken
+
+
+def test_every_command_has_examples_that_its_options_take():
+    root = typer.main.get_command(app)
+    for words in words_of_commands():
+        command = root
+        for word in words:
+            command = command.commands[word]
+        if hasattr(command, "commands"):
+            continue
+        assert command.callback.examples, words
+        for line in command.callback.examples:
+            assert len(line) <= 78
+            typed = shlex.split(line.split(" > ")[0])
+            assert tuple(typed[1 : 1 + len(words)]) == words
+            command.make_context(words[-1], typed[1 + len(words) :])
+
+
+def shown(capsys, **options):
+    """The lines of a table."""
+    show.show(pl.DataFrame(ROWS), Format.table, **options)
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_names_never_shrink(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = shown(capsys)
+    assert any("Anastasia Pavlyuchenkova-Kovalevskaya" in line for line in lines)
+    assert any("雪" in line for line in lines)
+    assert any("1,530.25" in line for line in lines)
+    assert any("not shown: last_event_id" in line for line in lines)
+
+
+def test_columns_that_say_nothing_are_left_out_and_one_value_is_named(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = shown(capsys)
+    assert lines[0].split() == ["rank", "player", "rating", "deviation", "events", "last_event_id"]
+    assert lines[-1] == "in every row: pool karts"
+
+
+def test_what_is_piped_is_plain_and_whole(capsys, monkeypatch):
+    """Aligned text without boxes or blanks at line ends; numbers of a column have as many decimals."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert shown(capsys)[1:3] == [
+        "   1  Anastasia Pavlyuchenkova-Kovalevskaya  1,530.25      30.00      12  2025-autumn-final-heat-3",
+        "   2  雪                                       980.00      35.00       9  x",
+    ]
+
+
+def test_columns_are_chosen_by_name(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    assert [line.split() for line in shown(capsys, columns="pool, provisional,rank")] == [
+        ["pool", "provisional", "rank"], ["karts", "1"], ["karts", "2"]
+    ]  # fmt: skip
+    assert shown(capsys, columns="all")[0].split() == list(ROWS)
+    show.show(pl.DataFrame(ROWS), Format.csv, columns="player,events")
+    assert capsys.readouterr().out.splitlines()[0] == "player,events"
+
+
+def test_of_columns_that_all_say_the_same_none_is_left_out(capsys):
+    show.show(pl.DataFrame({"players": [["ana", "ben"], ["ana", "ben"]], "size": [2, 2]}), Format.table)
+    assert capsys.readouterr().out.splitlines() == ["players   size", "ana, ben     2", "ana, ben     2"]
+
+
+def test_a_table_without_rows_shows_its_headings(capsys):
+    show.show(pl.DataFrame(ROWS).clear(), Format.table)
+    assert capsys.readouterr().out.split() == list(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([1.0, 0.5, 0.1264], ["1.0000", "0.5000", "0.1264"]),
+        ([-6.02, 0.5, None], ["-6.02", "0.50", ""]),
+        (([["Pérez", "Ben"]]), ["Pérez, Ben"]),
+        ([float("nan"), 2.0], ["nan", "2.00"]),
+        ([True, False], ["yes", ""]),
+    ],
+)
+def test_a_column_has_one_form_of_its_values(values, texts):
+    assert tables.as_column(pl.Series("x", values, strict=False)).texts == texts
+
+
+def test_dates_are_cut_to_what_matters():
+    days = pl.Series("x", ["2025-03-01 00:00", "2025-03-02 00:00"]).str.to_datetime()
+    assert tables.as_column(days).texts == ["2025-03-01", "2025-03-02"]
+    times = pl.Series("x", ["2025-03-01 18:00", None]).str.to_datetime()
+    assert tables.as_column(times).texts == ["2025-03-01 18:00", ""]
+    assert tables.with_days(tables.as_column(times)).texts == ["2025-03-01", ""]

@@ -1,0 +1,116 @@
+"""Live ratings that are saved and loaded go on as if nothing had been."""
+
+import json
+import zipfile
+
+import pytest
+
+import podium
+from podium.arithmetic import ARITHMETIC
+from podium.errors import OutputError
+from podium.systems.elo import Elo
+
+
+def rated(system="glicko", **parameters):
+    live = podium.Live(system, **parameters)
+    live.rate_one("m1", ["ana", "ben", "cy"], started_at="2024-05-01T18:00Z", sequence=2)
+    live.rate_one("m2", ["cy", "ana"], pool="duels")
+    return live
+
+
+def replace_header(path, **changes):
+    """Write the file anew, its header changed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["live.json"]) | changes
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (members | {"live.json": json.dumps(header)}).items():
+            archive.writestr(name, content)
+
+
+def test_what_is_loaded_goes_on_to_the_bit_and_knows_what_it_has_seen(tmp_path):
+    live, path = rated(), tmp_path / "ratings.live"
+    live.save(path)
+    loaded = podium.Live.load(path, "glicko")
+    assert loaded.ratings == live.ratings
+    assert loaded.leaderboard().equals(live.leaderboard())
+    for event, started in (("m1", "2024-05-03"), ("m3", "2024-05-01T17:59Z")):
+        with pytest.raises(podium.ResultsError, match=r"was rated before|is before the newest"):
+            loaded.rate_one(event, ["ana", "ben"], started_at=started)
+    with pytest.raises(podium.ResultsError, match=r"sequence.* is before the newest"):
+        loaded.rate_one("m3", ["ana", "ben"], started_at="2024-05-01T18:00Z", sequence=1)
+    for each in (live, loaded):
+        each.rate_one("m3", ["ben", "dev"], started_at="2024-06-01")
+    assert loaded.ratings == live.ratings
+    again = tmp_path / "again.live"
+    live.save(path)
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_file_of_nobody_is_read_back(tmp_path):
+    podium.Live(k=30).save(tmp_path / "empty")
+    loaded = podium.Live.load(tmp_path / "empty")
+    assert (loaded.ratings, loaded.system.k) == ({}, 30.0)
+
+
+def test_a_file_of_another_system_is_refused(tmp_path):
+    path = tmp_path / "ratings.live"
+    rated("elo", k=30).save(path)
+    with pytest.raises(podium.ParameterError, match="holds ratings of elo, not of glicko"):
+        podium.Live.load(path, "glicko")
+    with pytest.raises(podium.ParameterError, match="with k 30, now it is 20"):
+        podium.Live.load(path, "elo", k=20)
+    with pytest.raises(podium.ParameterError, match="name the system beside its parameters"):
+        podium.Live.load(path, k=30)
+    assert podium.Live.load(path, "elo", k=30).ratings
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arithmetic": ARITHMETIC - 1}, f"was rated by revision {ARITHMETIC - 1} of the arithmetic"),
+        ({"format": 2, "podium": "9.9"}, "was written by Podium 9.9, in a later format"),
+        ({"system": "stakes"}, "'stakes' is not a system.*give Live.load the system itself"),
+        ({"system": "elo", "parameters": {"k": -1}}, "k is -1"),
+        ({"format": "new"}, "is damaged, or no file that Live.save wrote"),
+    ],
+)
+def test_a_file_that_this_version_cannot_go_on_from_is_refused(tmp_path, changes, message):
+    path = tmp_path / "ratings.live"
+    rated().save(path)
+    replace_header(path, **changes)
+    with pytest.raises(podium.ParameterError, match=f"ratings.live: .*{message}"):
+        podium.Live.load(path)
+
+
+def test_what_is_no_such_file_is_refused(tmp_path):
+    path = tmp_path / "ratings.live"
+    with pytest.raises(podium.ParameterError, match="cannot be read"):
+        podium.Live.load(path)
+    rated().save(path)
+    for content in (b"", b"event_id,player\n", path.read_bytes()[:-300], path.read_bytes().replace(b"PAR1", b"PAR2")):
+        path.write_bytes(content)
+        with pytest.raises(podium.ParameterError, match=r"is damaged, or no file that Live\.save wrote"):
+            podium.Live.load(path)
+
+
+def test_a_file_that_cannot_be_written_leaves_the_one_that_was_there(tmp_path):
+    path = tmp_path / "ratings.live"
+    path.mkdir()
+    with pytest.raises(OutputError, match="cannot be written"):
+        rated().save(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+class Own(Elo):
+    """A system of one's own, which no name finds."""
+
+    name = "own-elo"
+
+
+def test_a_system_of_ones_own_is_given_to_load(tmp_path):
+    podium.Live(Own(k=30)).save(tmp_path / "own")
+    with pytest.raises(podium.ParameterError, match="'own-elo' is not a system"):
+        podium.Live.load(tmp_path / "own")
+    assert podium.Live.load(tmp_path / "own", Own(k=30)).system == Own(k=30)

@@ -1,0 +1,53 @@
+"""Rating histories, as their reader gets them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import podium
+from podium.reporting.histories import line_points, rating_histories, spread
+from podium.reporting.saving import as_page, as_svg
+
+UNDATED = [{"event_id": e, "player": p, "position": k + 1} for e in "ab" for k, p in enumerate(["Zoë", "Ben"])]
+
+
+def test_a_line_begins_at_the_initial_rating_and_ends_after_the_last_event():
+    rated = podium.rate(UNDATED, "elo")
+    numbered = rated.history.with_columns(number=podium.rate(UNDATED, "elo").history["event_id"].rle_id().cast(int) + 1)
+    points = line_points(numbered, "number").filter(player="Zoë")
+    assert points["moment"].to_list() == [0, 1, 2, 3]
+    assert points["rating"][0] == 1500.0
+    assert points["rating"][-1] == rated.ratings.filter(player="Zoë")["rating"][0]
+
+
+def test_events_of_one_moment_are_one_point():
+    start = datetime(2024, 5, 1, tzinfo=UTC)
+    rows = [
+        row | {"event_id": f"{k}{row['event_id']}", "started_at": start + timedelta(days=k)}
+        for k in (0, 1)
+        for row in UNDATED
+    ]
+    points = line_points(podium.rate(rows, "elo").history, "started_at").filter(player="Ben")
+    assert points["moment"].to_list() == [start, start, start + timedelta(days=1), start + timedelta(days=1)]
+
+
+def test_names_at_the_ends_do_not_cover_each_other_and_stay_inside():
+    places = spread([1500.0, 1500.0, 1501.0, 1400.0], 1390.0, 1510.0)
+    gaps = [b - a for a, b in zip(sorted(places), sorted(places)[1:], strict=False)]
+    assert min(gaps) >= 14.0 * 120.0 / 300.0 - 1e-9
+    assert min(spread([0.0] * 5, 0.0, 1.0)) >= 0.0
+
+
+def test_each_player_keeps_a_colour_and_the_axis_has_whole_numbers():
+    chart = rating_histories(podium.rate(UNDATED, "elo").history, ["Ben", "Zoë"], "Elo")
+    svg = as_svg(chart)
+    assert 'stroke="#0072b2"' in svg
+    assert 'stroke="#d55e00"' in svg
+    assert not re.search(r">\d+\.5<", svg)
+
+
+def test_a_page_has_a_drawing_for_a_phone_and_takes_its_colours_from_the_page():
+    page = as_page(rating_histories(podium.rate(UNDATED, "elo").history, ["Ben"], "<b>"), "<b>")
+    assert page.count("<svg") == 2
+    assert "currentColor" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "<b>" not in page.replace("&lt;b&gt;", "")

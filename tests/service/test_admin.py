@@ -1,0 +1,371 @@
+"""The pages of admins: what is seen before is what comes after, and only whoever may does it."""
+
+import json
+import re
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from races import ratings, rows
+from starlette.testclient import TestClient
+
+import podium
+from podium.service import create_app
+from podium.service.admin import sending
+from podium.service.admin.uploads import read_upload
+from podium.store import Store, keys
+from podium.store.keys import create_key
+from podium.systems import find
+
+PAGES = ("", "/upload", "/events/e3", "/players", "/seasons", "/log", "/keys", "/settings")
+DASH = "\N{EN DASH}"
+CSV = "event_id,started_at,player,position\nnew,2025-01-02,a,1\nnew,2025-01-02,zoe,2\n"
+
+
+class Forms(HTMLParser):
+    """The forms of a page: of each its address and its fields, as a browser would send them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.forms, self.select, self.area = [], None, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "form" and attributes.get("method") == "post":
+            self.forms.append((attributes["action"], []))
+        elif tag == "input" and "name" in attributes and self.forms and attributes.get("type") != "file":
+            self.forms[-1][1].append([attributes["name"], attributes.get("value", "")])
+        elif tag == "select":
+            self.select, self.options = attributes["name"], []
+        elif tag == "option":
+            self.options.append((attributes, ""))
+        elif tag == "textarea":
+            self.area = attributes["name"]
+            self.forms[-1][1].append([self.area, ""])
+
+    def handle_data(self, data):
+        if self.area is not None:
+            self.forms[-1][1][-1][1] += data
+        elif self.select is not None and self.options:
+            self.options[-1] = self.options[-1][0], data
+
+    def handle_endtag(self, tag):
+        if tag == "textarea":
+            self.area = None
+        elif tag == "select":
+            chosen = next((each for each in self.options if "selected" in each[0]), self.options[0])
+            self.forms[-1][1].append([self.select, chosen[0].get("value", chosen[1])])
+            self.select = None
+
+
+def form_of(text, ending):
+    """Address and fields of the form whose address ends so."""
+    return next((action, fields) for action, fields in Forms(text).forms if action.endswith(ending))
+
+
+def words(text):
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+class Admin:
+    """A browser of somebody who has signed in with a new key."""
+
+    def __init__(self, store, role="admin", pool=None, **options):
+        self.client = TestClient(store.app, base_url="https://podium.test", headers={"Accept": "text/html"})
+        secret = create_key(store.engine, f"{role} key", role, pool, **options)
+        assert self.client.post("/sign-in", data={"key": secret}, follow_redirects=False).status_code == 303
+        self.key = keys.list_keys(store.engine)[-1].id
+
+    def get(self, path):
+        return self.client.get(f"/admin/main{path}")
+
+    def send(self, page, ending, **changes):
+        """Send a form of a page, with some of its fields otherwise."""
+        action, fields = form_of(page.text, ending)
+        assert changes.keys() <= {name for name, _ in fields}
+        sent = {}
+        for name, value in fields:
+            sent.setdefault(name, []).append(changes.get(name, value))
+        return self.client.post(action, data=sent, follow_redirects=False)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A database that each test has a copy of."""
+    path = tmp_path_factory.mktemp("admin") / "podium.db"
+    opened = Store(str(path))
+    opened.create_pool("main", find("elo")(), title="Main & more")
+    opened.create_pool("other", find("elo")())
+    events = [rows(number, "abcd" if number % 2 else "dbca") for number in range(1, 7)]
+    opened.submit("main", [row for event in [*events, rows(9, ["x", "new"])] for row in event])
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store(str(shutil.copy(filled, tmp_path)))
+    opened.app = create_app(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("page", "form", "changes"),
+    [
+        ("/events/e3", "/events/e3", {"player-0": "d", "player-3": "a"}),
+        ("/events/e3", "/events/e3/void", {}),
+        ("/players", "/merge", {"player": "new", "into": "a"}),
+        ("/seasons", "/seasons", {"name": "2025", "starts_at": "2025-01-01T00:03:30Z", "keep": "50"}),
+        ("/upload", "/upload", {"pasted": CSV}),
+    ],
+)
+def test_what_is_seen_before_is_what_comes_after(store, page, form, changes):
+    admin, before = Admin(store), ratings(store)
+    if "pasted" in changes:  # a file or a text is sent as a browser does where there is a file to choose
+        action, fields = form_of(admin.get(page).text, form)
+        dry = admin.client.post(action, data=dict(fields) | changes, files={"file": ("", b"")})
+    else:
+        dry = admin.send(admin.get(page), form, **changes)
+    assert dry.status_code == 200, words(dry.text)
+    assert ratings(store) == before
+    moved = re.findall(r'class="name"><bdi>(.+?)</bdi>.*?</th><td[^>]*>(.+?)</td><td[^>]*>(.+?)</td>', dry.text)
+    assert moved
+    fields = {name for name, _ in form_of(dry.text, "/apply")[1]}
+    reason = {"reason": "a reason"} if "reason" in fields else {}
+    done = admin.send(dry, "/apply", **reason)
+    assert (done.status_code, done.headers["location"]) == (303, "/admin/main/log?done=yes")
+    after = ratings(store)
+    for player, was, now in moved:
+        shown = [f"{each[player]:.1f}" if player in each else DASH for each in (before, after)]
+        assert [was, now] == shown
+    assert {each for each in before if abs(before[each] - after.get(each, 0.0)) > 0.1} <= {each for each, _, _ in moved}
+    newest = store.newest_log("main", most=1)[0]
+    assert (newest.actor, newest.reason or "") == ("admin key", reason.get("reason", ""))
+    log = admin.client.get(done.headers["location"])
+    assert "Stored." in log.text
+    assert newest.reason is None or "a reason" in words(log.text)
+    assert store.verify() == []
+
+
+def test_what_was_done_meanwhile_shows_the_dry_run_again(store):
+    admin = Admin(store)
+    dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
+    store.submit("main", rows(7, "dcba"))
+    again = admin.send(dry, "/apply", reason="too <late>")
+    assert again.status_code == 409
+    assert "Something else was done since you looked" in again.text
+    assert store.event("main", "e3").status == "rated"
+    _, fields = form_of(again.text, "/apply")
+    assert ["reason", "too <late>"] in fields  # nothing that was written is lost
+    assert admin.send(again, "/apply").status_code == 303
+    assert store.event("main", "e3").status == "voided"
+
+
+def test_nothing_is_corrected_without_a_reason(store):
+    admin, version = Admin(store), store.version("main")
+    dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
+    assert admin.send(dry, "/apply", reason="  ").status_code == 200
+    assert admin.send(dry, "/apply", reason="x" * 501).status_code == 422
+    assert store.version("main") == version
+
+
+def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
+    admin, version = Admin(store), store.version("main")
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    pasted = CSV + "new,2025-01-02,b,first\nnew,2025-01-02,<i>,-1\n"
+    for files in ({"file": ("", b"")}, {"file": ("../../karts <1>.csv", pasted.encode())}):
+        refused = admin.client.post(action, data=dict(fields) | {"pasted": pasted}, files=files)
+        assert refused.status_code == 422
+        name = "karts <1>.csv" if files["file"][1] else "pasted.csv"
+        assert f"faults in {name} . Nothing was stored." in words(refused.text).replace("../../", "")
+        assert "Row 4, column position: 'first' must be a place" in words(refused.text)
+        assert ["pasted", pasted] in form_of(refused.text, "/upload")[1]
+    table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})
+    assert table.status_code == 422
+    assert "'second' must be a number" in words(table.text)
+    assert ["player-0", "é"] in form_of(table.text, "/events/e3")[1]
+    assert store.version("main") == version
+
+
+def test_a_table_in_other_words_is_understood_and_said(store):
+    admin = Admin(store)
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    pasted = "Race;Date;Driver;Place\nnew;2025-01-02;a;1\nnew;2025-01-02;b;2\n"
+    dry = admin.client.post(action, data=dict(fields) | {"pasted": pasted}, files={"file": ("", b"")})
+    assert "Read Race as event_id" in words(dry.text)
+    assert admin.send(dry, "/apply").status_code == 303
+    assert [each.player for each in store.event("main", "new").changes] == ["a", "b"]
+
+
+def test_a_foreign_format_calls_players_by_their_names(store):
+    store.create_pool("oot/any", find("elo")())
+    admin = Admin(store, "write", "oot/any")
+    entrants = [
+        {
+            "user": {"id": f"id{k}", "full_name": name},
+            "status": {"value": "done"},
+            "place": k,
+            "finish_time": f"P0DT00H{k}0M00S",
+        }
+        for k, name in ((1, "Ann"), (2, "Bea"))
+    ]
+    race = {
+        "name": "oot/clean-link-1",
+        "started_at": "2025-01-03T18:00:00Z",
+        "status": {"value": "finished"},
+        "goal": {"name": "any"},
+        "category": {"slug": "oot"},
+        "entrants": entrants,
+    }
+    content = json.dumps(race).encode()
+    action, fields = form_of(admin.client.get("/admin/oot%2Fany/upload").text, "/upload")
+    dry = admin.client.post(action, data=dict(fields) | {"format": "racetime"}, files={"file": ("race.json", content)})
+    assert dry.status_code == 200, words(dry.text)
+    assert admin.send(dry, "/apply").status_code == 303
+    assert ratings(store, "oot/any").keys() == {"Ann", "Bea"}
+    refused = admin.client.post(
+        action.replace("oot%2Fany", "main"), data=dict(fields), files={"file": ("race.json", content)}
+    )
+    assert refused.status_code == 403
+
+
+def test_a_slip_of_the_pen_is_named(store):
+    store.submit("main", rows(20, ["Dragana", "Otto"]))
+    admin = Admin(store)
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    pasted = CSV.replace("zoe", "Draganna")
+    dry = admin.client.post(action, data=dict(fields) | {"pasted": pasted}, files={"file": ("", b"")})
+    assert "“ Draganna ” is new here; did you mean “ Dragana ”?" in words(dry.text)
+
+
+def test_an_upload_is_limited(store, monkeypatch):
+    monkeypatch.setattr(sending, "MAX_UPLOAD_BYTES", 1_000)
+    admin = Admin(store)
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    refused = admin.client.post(action, data=dict(fields), files={"file": ("a.csv", b"x" * 2_000)})
+    assert refused.status_code == 413
+    with pytest.raises(podium.ParameterError, match="a compressed file may have 1 MB"):
+        read_upload(b"PK" + b"x" * 1_000_000, "results.zip", "results", "main")
+
+
+ROLES = {"read": 1, "write": 3, "admin": len(PAGES)}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_has_its_pages_and_those_of_its_pool_alone(store, role):
+    admin = Admin(store, role, "main")
+    allowed = {"read": {""}, "write": {"", "/upload", "/log"}, "admin": set(PAGES)}[role]
+    assert {page for page in PAGES if admin.get(page).status_code == 200} == allowed
+    assert {admin.get(page).status_code for page in PAGES} - {200} <= {403}
+    elsewhere = [admin.client.get(f"/admin/{pool}{page}") for pool in ("other", "none") for page in PAGES]
+    assert {each.status_code for each in elsewhere} == {403}
+    listed = admin.client.get("/admin").text
+    assert "Main &amp; more" in listed
+    assert "other" not in words(listed)
+
+
+def test_a_form_of_another_role_is_refused_where_it_is_stored(store):
+    admin = Admin(store)
+    dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
+    writer = Admin(store, "write", "main")
+    token = form_of(writer.get("/upload").text, "/upload")[1][0][1]
+    action, fields = form_of(dry.text, "/apply")
+    sent = dict(fields) | {"token": token, "reason": "mine"}
+    assert writer.client.post(action, data=sent).status_code == 403
+    assert store.event("main", "e3").status == "rated"
+
+
+@pytest.mark.parametrize(
+    "change", [{"token": ""}, {"token": "x.y"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.test"}]
+)
+def test_no_other_page_administers(store, change):
+    admin, version = Admin(store), store.version("main")
+    for page, form in (("/settings", "/settings"), ("/keys", "/keys"), ("/events/e3", "/void"), ("/upload", "/upload")):
+        action, fields = form_of(admin.get(page).text, form)
+        headers = {name: value for name, value in change.items() if name != "token"}
+        sent = dict(fields) | {name: value for name, value in change.items() if name == "token"}
+        assert admin.client.post(action, data=sent, headers=headers).status_code == 403
+    another = Admin(store)
+    action, fields = form_of(admin.get("/settings").text, "/settings")
+    assert another.client.post(action, data=dict(fields)).status_code == 403  # the token of another session
+    assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 2)
+
+
+def test_a_key_is_shown_once_and_revoked_of_this_pool_alone(store):
+    admin = Admin(store)
+    stranger = create_key(store.engine, "all", "read")
+    created = admin.send(admin.get("/keys"), "/keys", name="server <1>", role="write", days="3")
+    (secret,) = re.findall(r'value="(podium_[^"]+)"', created.text)
+    assert created.headers["cache-control"] == "no-store"
+    assert secret not in admin.get("/keys").text
+    key = keys.list_keys(store.engine)[-1]
+    assert (key.name, key.role, key.pool) == ("server <1>", "write", "main")
+    assert key.expires_at is not None
+    assert admin.send(admin.get("/keys"), f"/keys/{key.id}/revoke").status_code == 303
+    assert keys.list_keys(store.engine)[-1].revoked
+    token = form_of(admin.get("/keys").text, "/keys")[1][0][1]
+    number = next(each.id for each in keys.list_keys(store.engine) if each.name == "all")
+    assert admin.client.post(f"/admin/main/keys/{number}/revoke", data={"token": token}).status_code == 404
+    assert stranger
+    limited = Admin(store, "admin", "main", reach_s=60.0)
+    assert "creates no others" in limited.get("/keys").text
+    token = form_of(limited.get("/settings").text, "/settings")[1][0][1]
+    sent = {"token": token, "name": "more", "role": "admin", "days": ""}
+    assert limited.client.post("/admin/main/keys", data=sent).status_code == 403
+
+
+def test_a_key_with_a_reach_corrects_no_further_back(store):
+    limited = Admin(store, "admin", "main", reach_s=60.0)
+    for page, form, changes in (
+        ("/events/e3", "/events/e3/void", {}), ("/events/e3", "/events/e3", {"player-0": "d", "player-3": "a"}),
+        ("/players", "/merge", {"player": "a", "into": "b"}),
+    ):  # fmt: skip
+        refused = limited.send(limited.get(page), form, **changes)
+        assert refused.status_code == 403, words(refused.text)
+    recent = datetime.now(UTC).isoformat()
+    action, fields = form_of(limited.get("/upload").text, "/upload")
+    sent = dict(fields) | {"pasted": CSV.replace("2025-01-02", recent)}
+    assert limited.client.post(action, data=sent, files={"file": ("", b"")}).status_code == 200
+
+
+def test_settings_are_stored_and_logged(store):
+    admin = Admin(store)
+    stored = admin.send(
+        admin.get("/settings"), "/settings", contact="stewards@example.org", public="yes", player_word="rider"
+    )
+    assert stored.status_code == 303
+    assert asdict(store.pool("main").description) == {
+        "title": "Main & more", "contact": "stewards@example.org", "player_word": "rider", "public": True,
+    }  # fmt: skip
+    assert store.newest_log("main", most=1)[0].kind == "describe"
+    refused = admin.send(admin.get("/settings"), "/settings", contact="javascript:alert(1)")
+    assert refused.status_code == 422
+    assert "neither a mail address nor the address of a page" in words(refused.text)
+
+
+def test_a_reason_is_forgotten(store):
+    store.void("main", "e3", reason="Ann saw it")
+    admin = Admin(store)
+    action, fields = form_of(admin.get("/log").text, "/blank")
+    assert admin.client.post(action, data=dict(fields), follow_redirects=False).status_code == 303
+    assert "Ann saw it" not in admin.get("/log").text
+
+
+def test_what_a_browser_sends_back_otherwise_is_refused(store):
+    admin = Admin(store)
+    dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
+    for change in (
+        {"details": "x"},
+        {"kind": "delete"},
+        {"details": ""},
+        {"kind": "season"},
+        {"details": "eJwDAAAAAAE="},
+    ):
+        assert admin.send(dry, "/apply", **change, reason="r").status_code == 422
+    assert admin.send(dry, "/apply", version="", reason="r").status_code == 409
+    assert admin.client.post("/admin/main/apply", content=b"{}").status_code == 403

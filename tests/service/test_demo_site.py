@@ -1,0 +1,58 @@
+"""The example season as a live service: it starts with one command, answers, and leaves nothing behind."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+
+from podium.cli.service.season_site import HOST, listening_socket
+from podium.errors import PodiumError
+
+START_S = 120  # of a machine that is busy, and compiles
+
+
+def fetch(address):
+    with urlopen(address, timeout=START_S) as answer:  # noqa: S310  (this machine)
+        return answer.read().decode()
+
+
+def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
+    command = [sys.executable, "-c", "from podium.cli import main; main()", "demo", "--serve"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=os.environ | {"TMPDIR": str(tmp_path)}
+    ) as demo:
+        try:
+            printed = ""
+            while "Ctrl-C" not in printed:
+                line = demo.stdout.readline()
+                assert line, printed
+                printed += line
+            _, board, _, why, _ = re.findall(r"http://\S+(?=  )", printed)
+            board, why = fetch(board), fetch(why)
+            assert [each.name for each in tmp_path.glob("podium-demo-*/*.db")] == ["podium.db"]
+            demo.send_signal(signal.SIGINT)
+            rest = demo.stdout.read()
+            assert demo.wait(START_S) == 0
+        finally:
+            demo.kill()
+    assert "Since 16" in board
+    assert "Dragana</bdi> won, but lost 40.5 points." in why
+    assert rest == "The demo has ended; its database is removed.\n"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_another_port_is_taken_only_where_none_was_named(monkeypatch):
+    with socket.socket() as other:
+        other.bind((HOST, 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        with pytest.raises(PodiumError, match=f"port {taken} of {HOST} cannot be used"):
+            listening_socket(taken)
+        monkeypatch.setattr("podium.cli.service.season_site.PORT", taken)
+        with listening_socket(None) as free:
+            assert free.getsockname()[1] not in {0, taken}

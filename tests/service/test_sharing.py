@@ -1,0 +1,124 @@
+"""What leaves the site: feeds, badges, a board in a frame, and pictures of a change."""
+
+import struct
+from xml.etree import ElementTree as ET
+
+import pytest
+from leagues import HOSTILE, add_names, add_season
+from starlette.testclient import TestClient
+
+from podium.pages.addresses import part
+from podium.rounding import MINUS
+from podium.service import create_app
+from podium.service.web.sharing import pictures
+from podium.store import Store
+from podium.store.keys import create_key
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture(scope="module")
+def season(tmp_path_factory):
+    opened = Store(str(tmp_path_factory.mktemp("shared") / "podium.db"))
+    add_season(opened, ("bikes",))
+    add_names(opened)
+    opened.create_pool("secret", opened.pool("bikes").system)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def visitor(season):
+    with TestClient(create_app(season), follow_redirects=False) as client:
+        yield client
+
+
+def feed_of(answer):
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    return ET.fromstring(answer.content)  # noqa: S314  (our own)
+
+
+def test_a_feed_lists_the_newest_events_with_their_headlines(season, visitor):
+    feed = feed_of(visitor.get("/bikes/feed.xml"))
+    events = season.event_list("bikes", top=30).events
+    titles = [entry.findtext(f"{ATOM}title") for entry in feed.iter(f"{ATOM}entry")]
+    assert titles == [f"{each.title or each.event_id}: {each.headline}" for each in events]
+    assert feed.findtext(f"{ATOM}updated") == events[0].started_at.isoformat().replace("+00:00", "Z")
+    for entry in feed.iter(f"{ATOM}entry"):
+        address = entry.find(f"{ATOM}link").get("href")
+        assert address == entry.findtext(f"{ATOM}id")
+    assert visitor.get(address, headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_a_players_feed_has_the_changes_that_pages_show(season, visitor):
+    feed = feed_of(visitor.get("/bikes/players/Dragana/feed.xml"))
+    titles = [entry.findtext(f"{ATOM}title") for entry in feed.iter(f"{ATOM}entry")]
+    assert f"Dragana {MINUS}40.5 in bikes-058" in titles
+    assert len(titles) == season.rank("bikes", "Dragana").events
+
+
+def test_names_of_all_kinds_are_text_in_feeds_badges_and_pictures(visitor):
+    feed_of(visitor.get("/names/feed.xml"))
+    for name in HOSTILE:
+        feed = feed_of(visitor.get(f"/names/players/{part(name)}/feed.xml"))
+        assert name in feed.findtext(f"{ATOM}title")
+        badge = visitor.get(f"/names/players/{part(name)}/badge.svg")
+        assert badge.headers["content-type"] == "image/svg+xml"
+        svg = ET.fromstring(badge.content)  # noqa: S314
+        assert {each.tag.rpartition("}")[2] for each in svg.iter()} == {"svg", "title", "rect", "g", "text"}
+    event = next(ET.fromstring(visitor.get("/names/feed.xml").content).iter(f"{ATOM}entry")).findtext(f"{ATOM}id")  # noqa: S314
+    assert visitor.get(f"{event}/{part(HOSTILE[0])}/picture.png").status_code == 200
+
+
+def test_a_badge_says_what_the_page_says_and_is_shown_anywhere(season, visitor):
+    answer = visitor.get("/bikes/players/Dragana/badge.json")
+    card = season.player_card("bikes", "Dragana")
+    assert answer.json()["label"] == "Bikes"
+    assert answer.json()["message"] == f"{card.rating:.0f} ±{2 * card.deviation:.0f} · #{card.rank} of {card.listed}"
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    again = visitor.get("/bikes/players/Dragana/badge.json", headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
+    assert visitor.get("/bikes/players/nobody/badge.svg").status_code == 404
+
+
+def test_the_leaders_may_be_framed_and_no_other_page(visitor):
+    embedded, board = visitor.get("/bikes/embed"), visitor.get("/bikes", headers={"Accept": "text/html"})
+    assert "frame-ancestors *" in embedded.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in board.headers["content-security-policy"]
+    assert "Zoë" in embedded.text
+    assert "<script" not in embedded.text
+
+
+def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, monkeypatch):
+    drawn, draw = [], pictures.draw
+
+    def draw_counted(*args):
+        drawn.append(args)
+        return draw(*args)
+
+    monkeypatch.setattr(pictures, "draw", draw_counted)
+    address = "/bikes/events/bikes-058/Dragana/picture.png"
+    page = visitor.get("/bikes/events/bikes-058/Dragana", headers={"Accept": "text/html"}).text
+    assert f'property="og:image" content="http://testserver{address}"' in page
+    first = visitor.get(address).content
+    assert first == visitor.get(address).content
+    assert struct.unpack(">II", first[16:24]) == (1200, 630)
+    tall = visitor.get(address, params={"size": "tall"}).content
+    assert struct.unpack(">II", tall[16:24]) == (1080, 1350)
+    assert len(drawn) == 2
+    season.void("bikes", "bikes-001", actor="test")
+    assert visitor.get(address).content != first
+    season.restore("bikes", "bikes-001", actor="test")
+    assert visitor.get("/bikes/events/bikes-058/nobody/picture.png").status_code == 404
+    assert visitor.get(address, params={"size": "huge"}).status_code == 422
+
+
+def test_what_is_private_is_shared_with_nobody_else(season, visitor):
+    secret = create_key(season.engine, "reader", "read", pool="secret")
+    for path in ("/secret/feed.xml", "/secret/embed"):
+        assert visitor.get(path).status_code == 401
+        answer = visitor.get(path, headers={"Authorization": f"Bearer {secret}"})
+        assert answer.status_code == 200
+        assert "public" not in answer.headers["cache-control"]

@@ -1,0 +1,236 @@
+"""Who may read what: public pools, sessions of browsers, and what nobody is let know."""
+
+import json
+import re
+import shutil
+from base64 import urlsafe_b64decode
+
+import pytest
+import sqlalchemy as sa
+from races import event, rows
+from starlette.testclient import TestClient
+
+import podium
+from podium.service import create_app
+from podium.service.http import access
+from podium.service.visits import sessions, visibility
+from podium.store import Store, keys
+from podium.store.keys import create_key
+from podium.store.log.reserved_names import is_reserved
+from podium.store.sessions import rotate_session_secret
+from podium.systems import find
+
+BASE = "/api/v1/pools"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A database with a private and a public pool, that each test has a copy of."""
+    path = tmp_path_factory.mktemp("visits") / "podium.db"
+    opened = Store(str(path))
+    opened.create_pool("main", find("elo")())
+    opened.create_pool("open", find("elo")(), public=True)
+    for pool in ("main", "open"):
+        opened.submit(pool, rows(1, "abc"))
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store(str(shutil.copy(filled, tmp_path)))
+    yield opened
+    opened.close()
+
+
+def pass_a_second(monkeypatch):
+    """Let what is believed for a second be asked again."""
+    for module in (access, sessions, visibility):
+        monkeypatch.setattr(module, "KEY_CACHE_S", 0.0)
+
+
+READS = (
+    "", "/leaderboard", "/distribution", "/players/a", "/players/a/neighbours", "/players/a/ranks", "/events/e1",
+    "/compare?player=a&other=b", "/events/e1/players/a", "/events/e1/players/a/what-if", "/matches", "/seasons",
+    "/snapshots", "/export/results.csv", "/stream?seconds=0",
+)  # fmt: skip
+
+
+def test_everybody_reads_a_public_pool_and_nothing_else(store):
+    with TestClient(create_app(store)) as client:
+        statuses = {client.get(f"{BASE}/open{path}").status_code for path in READS}
+        assert statuses == {200}
+        assert client.post(f"{BASE}/open/predict", json={"entrants": ["a", "b"]}).status_code == 200
+        private = {client.get(f"{BASE}/{pool}{path}").status_code for pool in ("main", "none") for path in READS[:4]}
+        assert private == {401}
+        assert client.get(BASE).status_code == 401
+        assert client.get(f"{BASE}/open/log").status_code == 401
+        assert client.post(f"{BASE}/open/events", json=event(2)).status_code == 401
+        assert client.patch(f"{BASE}/open", json={"public": False}).status_code == 401
+
+
+def test_a_pool_that_is_private_again_is_closed_to_everybody_within_a_second(store, monkeypatch):
+    with TestClient(create_app(store)) as client:
+        assert client.get(f"{BASE}/open/leaderboard").status_code == 200
+        store.describe_pool("open", public=False)
+        pass_a_second(monkeypatch)
+        assert client.get(f"{BASE}/open/leaderboard").status_code == 401
+
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def browser(store):
+    with TestClient(create_app(store), headers=HTML, base_url="https://podium.test") as client:
+        yield client
+
+
+def urlsafe(text):
+    """What a part of a cookie is in base 64."""
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def token_in(text):
+    return re.search(r'name="token" value="([^"]+)"', text)[1]
+
+
+def test_a_key_opens_a_session_whose_cookie_says_nothing_of_the_key(store, browser):
+    secret = create_key(store.engine, "ana & ben", "read", "main")
+    page = browser.get("/sign-in?next=/main")
+    assert 'name="next" value="/main"' in page.text
+    answer = browser.post("/sign-in", data={"key": f" {secret} ", "next": "/main"}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/main")
+    (cookie,) = answer.headers.get_list("set-cookie")
+    assert {"HttpOnly", "Path=/", "SameSite=lax", "Secure"} <= {each.strip() for each in cookie.split(";")}
+    claims = json.loads(urlsafe(cookie.split("=", 1)[1].split(".")[0]))
+    assert claims[:2] == [1, keys.fingerprint(keys.digest(secret))]
+    assert len(claims) == 3  # and a number used once
+    assert secret not in cookie
+    assert browser.get(f"{BASE}/main/leaderboard").status_code == 200  # reads, with the cookie alone
+    assert browser.post(f"{BASE}/main/events", json=event(2)).status_code == 401  # and writes nothing by it
+    assert "ana &amp; ben" in browser.get("/sign-in").text
+
+
+def sign_in(browser, store, role="admin", pool=None):
+    """Sign in with a new key; its number."""
+    secret = create_key(store.engine, role, role, pool)
+    assert browser.post("/sign-in", data={"key": secret}, follow_redirects=False).status_code == 303
+    return keys.list_keys(store.engine)[-1].id
+
+
+def test_a_session_ends_with_its_key_its_secret_and_its_time(store, browser, monkeypatch):
+    leaderboard = f"{BASE}/main/leaderboard"
+    pass_a_second(monkeypatch)
+    number = sign_in(browser, store)
+    assert browser.get(leaderboard).status_code == 200
+    keys.revoke_key(store.engine, number)
+    assert browser.get(leaderboard).status_code == 401
+
+    sign_in(browser, store)
+    rotate_session_secret(store.engine)
+    assert browser.get(leaderboard).status_code == 401
+
+    sign_in(browser, store)
+    monkeypatch.setattr(sessions, "SESSION_S", -1)
+    assert browser.get(leaderboard).status_code == 401
+
+
+def test_a_number_that_is_given_again_opens_nothing_to_an_older_session(store, browser, monkeypatch):
+    pass_a_second(monkeypatch)
+    number = sign_in(browser, store, "read", "open")
+    store.close_pool("open")
+    store.delete_pool("open")
+    create_key(store.engine, "another", "admin")
+    assert keys.list_keys(store.engine)[-1].id == number
+    assert browser.get(f"{BASE}/main/leaderboard").status_code == 401
+
+
+def test_a_forged_cookie_is_nobodys(store, browser):
+    sign_in(browser, store)
+    real = browser.cookies[sessions.COOKIE]
+    middle = len(real) - 10  # of the signature; its last letter has bits that say nothing
+    altered = real[:middle] + ("A" if real[middle] != "A" else "B") + real[middle + 1 :]
+    for cookie in ("x", real[:-1], altered, "a" * 1000, real.replace(".", "..")):
+        browser.cookies.clear()
+        answer = browser.get(f"{BASE}/main/leaderboard", headers={"Cookie": f"{sessions.COOKIE}={cookie}"})
+        assert answer.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "https://evil.test"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+     {"Sec-Fetch-Site": "same-site", "Origin": "https://podium.test"}],
+)  # fmt: skip
+def test_no_page_of_another_site_signs_anybody_in_or_out(store, browser, headers):
+    secret = create_key(store.engine, "a", "admin")
+    refused = browser.post("/sign-in", data={"key": secret}, headers=headers, follow_redirects=False)
+    assert refused.status_code == 403
+    assert sessions.COOKIE not in browser.cookies
+    sign_in(browser, store)
+    token = token_in(browser.get("/sign-out").text)
+    assert browser.post("/sign-out", data={"token": token}, headers=headers).status_code == 403
+    assert browser.post("/sign-out", data={"token": token[:-1]}).status_code == 403
+    assert sessions.COOKIE in browser.cookies
+    own = {"Origin": "https://podium.test"}
+    assert browser.post("/sign-out", data={"token": token}, headers=own, follow_redirects=False).status_code == 303
+    assert sessions.COOKIE not in browser.cookies
+
+
+def test_refused_sign_ins_are_counted(browser, store):
+    statuses = [browser.post("/sign-in", data={"key": f"podium_{k}"}).status_code for k in range(40)]
+    assert statuses[:30] == [401] * 30
+    assert set(statuses[31:]) == {429}
+
+
+@pytest.mark.parametrize("text", ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "", "/\t/evil", "/é"])
+def test_one_goes_on_to_this_site_alone(text):
+    assert sessions.own_path(text) == "/"
+    assert sessions.own_path("/main/players/a%2Fb?most=3#why") == "/main/players/a%2Fb?most=3#why"
+
+
+def test_pages_of_a_private_pool_are_those_of_no_pool(store, browser, monkeypatch):
+    """Whoever has not signed in, or with a key to another pool, is let know nothing of a pool."""
+    pass_a_second(monkeypatch)
+
+    def seen():
+        answers = [
+            browser.get(f"/{pool}{page}") for pool in ("main", "none") for page in ("", "/players/a", "/events/e1")
+        ]
+        texts = {each.text.replace("none", "main") for each in answers[:1] + answers[3:4]}
+        return {each.status_code for each in answers}, len(texts)
+
+    assert seen() == ({401}, 1)
+    assert browser.get("/open").status_code == 200
+    sign_in(browser, store, "read", "open")
+    assert seen() == ({403}, 1)
+    assert browser.get("/open").status_code == 200
+    sign_in(browser, store, "read", "main")
+    assert browser.get("/main").status_code == 200
+    assert browser.get("/none").status_code == 403
+    sign_in(browser, store, "admin")
+    assert browser.get("/none").status_code == 404
+
+
+def test_whoever_has_to_sign_in_gets_to_where_they_went(browser):
+    page = browser.get("/main/players/a%2Fb")
+    assert page.status_code == 401
+    assert 'name="next" value="/main/players/a%2Fb"' in page.text
+    assert browser.get("/main", headers={"Accept": "application/json"}).json()["status"] == 401
+
+
+def test_a_pool_is_called_like_no_page(store):
+    for name in ("admin", "Static", " find ", "p"):
+        with pytest.raises(podium.ParameterError, match="is the address of a page"):
+            store.create_pool(name, find("elo")())
+    starts = {path.split("/")[1] for each in create_app(store).routes if (path := getattr(each, "path", ""))}
+    assert {each for each in starts if each and not is_reserved(each)} == {"{pool}"}
+
+
+def test_a_pool_that_was_called_like_a_page_is_at_another_address(store, browser):
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE pool SET name = 'find' WHERE name = 'open'"))
+    assert browser.get("/find/events").status_code == 404
+    assert browser.get("/p/find/events").status_code == 200
+    assert 'href="/p/find/events/e1' in browser.get("/p/find/events").text
+    assert browser.get("/p/open").status_code == 401

@@ -1,0 +1,281 @@
+"""Cards, curves, changes and rivals of players, against the history that the library rates from the same results."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import numpy as np
+import polars as pl
+import pytest
+
+from podium.errors import ParameterError, UnknownError
+from podium.ledger.thinning import thinned
+from podium.rounding import shown
+from podium.store import Store
+from podium.store.insights.careers import rivals as rivals_room
+from podium.systems import find
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
+
+
+def race(number, order, *, heats=1, tied=(), quitter="", **more):
+    """Rows of an event: the order of arrival in each heat, backwards in every other one."""
+    when = START + timedelta(days=number)
+    rows = []
+    for heat in range(heats):
+        names = order if heat % 2 == 0 else order[::-1]
+        for place, name in enumerate(names, start=1):
+            row = {"event_id": f"e{number:02d}", "started_at": when, "player": name} | more
+            if heats > 1:
+                row |= {"heat": f"{heat + 1}", "score": 100.0 - 7.0 * place}
+            elif name != quitter:
+                row["position"] = float(1 if name in tied else place)
+            rows.append(row | ({"status": "quit"} if name == quitter else {}))
+    return rows
+
+
+def fill(store, system, *, events=24, seed=3):
+    """A pool with ties, quits, heats, an event that does not count, and corrections of every kind."""
+    store.create_pool("main", system)
+    rng = Random(seed)  # noqa: S311
+    for number in range(events):
+        order = sorted(rng.sample(PLAYERS, rng.randint(2, 6)), key=lambda name: PLAYERS.index(name) + rng.gauss(0, 2))
+        rows = race(
+            number, order, heats=1 + 2 * (number % 5 == 4), tied=order[:2] if number % 6 == 1 else (),
+            quitter=order[-1] if number % 7 == 2 and len(order) > 2 else "", ranked=number % 9 != 8,
+        )  # fmt: skip
+        store.submit("main", rows)
+    store.amend("main", race(3, ["eva", "dov", "ana"]), reason="a wrong order")
+    store.void("main", "e06")
+    store.submit("main", race(-1, ["ana", "zoe", "ben"]))
+    store.submit("main", race(events, ["old eva", "ben"]))
+    store.merge("main", "old eva", "eva")
+    store.rename("main", "dov", "dave")
+
+
+def by_player(store):
+    """Every player's changes as the library has them, oldest first, and the library's answer."""
+    rated = store.rated("main")
+    rows = rated.history.to_dicts()
+    names = {row["player"] for row in rows}
+    return rated, {name: [row for row in rows if row["player"] == name] for name in names}
+
+
+def is_settled(system, row):
+    enough = row["events"] >= system.min_events
+    return enough and (system.settled_deviation is None or row["deviation"] <= system.settled_deviation)
+
+
+def placed(results, event_id, player):
+    """The rank in the overall result, or None where the event does not rank the player."""
+    rows = [row for row in results.frame.to_dicts() if row["event_id"] == event_id]
+    if any(row.get("heat") for row in rows):
+        totals = {row["player"]: 0.0 for row in rows}
+        for row in rows:
+            totals[row["player"]] += row["score"]
+        return 1 + sum(total > totals[player] for total in totals.values())
+    place = {row["player"]: math.inf if row["status"] == "quit" else row["position"] for row in rows}
+    return 1 + sum(each < place[player] for each in place.values())
+
+
+def longest(flags):
+    runs = "".join("x" if flag else " " for flag in flags)
+    return max(map(len, runs.split(" "))), len(runs) - len(runs.rstrip("x"))
+
+
+@pytest.mark.parametrize("name", ["trials", "elo", "trueskill"])
+def test_a_card_says_what_the_history_says(store, name):
+    if name != "trials" and store.engine.dialect.name != "sqlite":
+        return  # one system is enough of a second database
+    system = find(name)()
+    fill(store, system)
+    rated, careers = by_player(store)
+    assert {"dave", "zoe", "eva"} <= careers.keys()
+    settled = sorted((rows[-1]["rating"] for rows in careers.values() if is_settled(system, rows[-1])), reverse=True)
+    assert len({is_settled(system, rows[-1]) for rows in careers.values()}) == (2 if name == "trials" else 1)
+    for player, rows in careers.items():
+        card, last = store.player_card("main", player), rows[-1]
+        assert (card.player, card.rating, card.events) == (player, last["rating"], len(rows))
+        assert card.deviation == last.get("deviation")
+        assert (card.first_played_at, card.last_played_at) == (rows[0]["started_at"], last["started_at"])
+        rank = 1 + sum(rating > card.rating for rating in settled)
+        assert card.provisional is not is_settled(system, last)
+        assert (card.rank, card.would_be_rank) == ((None, rank) if card.provisional else (rank, None))
+        assert card.listed == len(settled)
+        gains = [row["delta"] for row in rows]
+        assert card.last_ten == pytest.approx(sum(gains[-10:]), abs=1e-9)
+        assert card.finding == pytest.approx(sum(gains[:5]), abs=1e-9)
+        points = [shown(r["rating"], system.digits) - shown(r["rating_before"], system.digits) for r in rows]
+        assert card.last_ten_shown == float(sum(points[-10:]))
+        assert [(line.event_id, line.change, line.rating) for line in card.form] == [
+            (row["event_id"], row["rating"] - row["rating_before"], row["rating"]) for row in rows[:-11:-1]
+        ]
+        assert [line.rank for line in card.form] == [placed(rated.results, each.event_id, player) for each in card.form]
+        assert [line.shown for line in card.form] == [float(each) for each in points[:-11:-1]]
+        wins = [placed(rated.results, row["event_id"], player) == 1 for row in rows]
+        assert (card.streaks.wins, card.streaks.current_wins) == longest(wins)
+        assert (card.streaks.gains, card.streaks.current_gains) == longest([gain > 0.0 for gain in gains])
+        after = rows[5:]
+        best = sorted((r for r in after if r["delta"] > 0.0), key=lambda r: -r["delta"])[:5]
+        worst = sorted((r for r in after if r["delta"] < 0.0), key=lambda r: r["delta"])[:5]
+        assert [line.event_id for line in card.best_days] == [row["event_id"] for row in best]
+        assert [line.event_id for line in card.worst_days] == [row["event_id"] for row in worst]
+        peaks = [row for row in rows if is_settled(system, row)]
+        highest = max(peaks, key=lambda row: row["rating"], default=None)
+        assert (card.peak is None) is (highest is None)
+        if highest is not None:
+            assert (card.peak.rating, card.peak.event_id) == (highest["rating"], highest["event_id"])
+        interval = 25.0 * system.points_per_logit / (400.0 / math.log(10.0))
+        if card.deviation is not None:
+            interval = 2.0 * card.deviation
+        trend = "climbing" if card.last_ten > interval else "falling" if card.last_ten < -interval else "steady"
+        assert card.trend == ("settling" if len(rows) < 5 else trend)
+        beside = [(row.rank, row.rating) for row in card.nearby if row.player != player]
+        near = [*[each for each in settled if each > card.rating][-2:], *[e for e in settled if e < card.rating][:2]]
+        assert beside == [(1 + sum(each > rating for each in settled), rating) for rating in near]
+        assert all(row.ahead == row.rating - card.rating for row in card.nearby)
+    assert store.player_card("main", "dov").former_names == ("dov",)
+    assert store.player_card("main", "old eva") == store.player_card("main", "eva")
+    assert store.player_card("main", "eva").former_names == ("old eva",)
+    with pytest.raises(UnknownError):
+        store.player_card("main", "nobody")
+
+
+def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(0, ["ana", "ben", "cleo"]))
+    assert store.player_card("main", "ana").best_days == ()
+    store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
+    card = store.player_card("main", "ana")
+    assert (card.trend, card.events, card.last_ten) == ("settling", 1, card.form[0].change)
+    assert [(row.rank, row.ahead) for row in card.nearby] == [(1, 0.0)] * 3
+    assert card.peak.event_id == "e00"
+    assert [point.event_id for point in store.rating_curve("main", "ana")] == ["e00", None]
+    page = store.player_changes("main", "ana")
+    assert [(row.event_id, row.rank, row.field) for row in page.rows] == [(None, None, None), ("e00", 1, 3)]
+    assert store.rating_curve("main", "ana", START + timedelta(days=1))[0].event_id is None
+    assert store.rating_curve("main", "ana", START + timedelta(days=9)) == ()
+    store.snapshot("main")
+    store.submit("main", race(3_000, ["ben", "ana"]))  # later than today, so that no rank is spoilt
+    moves = {name: store.player_card("main", name).move for name in ("ana", "ben", "cleo")}
+    assert moves == {"ana": -2, "ben": 0, "cleo": -1}
+    assert store.player_card("main", "ana").since is not None
+    store.close()
+
+
+def test_changes_come_page_by_page(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    fill(store, find("elo")(), events=12)
+    whole = store.player_changes("main", "ben", top=100)
+    assert whole.next is None
+    assert [row.event_id for row in whole.rows] == [each.event_id for each in store.career("main", "ben")]
+    pages, cursor = [], None
+    while cursor is not None or not pages:
+        page = store.player_changes("main", "ben", before=cursor, top=3)
+        assert len(page.rows) <= 3
+        pages.extend(page.rows)
+        cursor = page.next
+    assert tuple(pages) == whole.rows
+    for cursor in ("", "x", "1", "1,2,3", f"{2**70},1", "nan,1"):
+        with pytest.raises(ParameterError, match="next"):
+            store.player_changes("main", "ben", before=cursor)
+    store.close()
+
+
+def test_a_thinned_curve_has_the_ends_and_the_extremes_of_every_column():
+    rng = np.random.default_rng(4)
+    times = np.sort(rng.integers(0, 10**15, 5_000))
+    ratings = rng.normal(size=5_000).cumsum()
+    rows = thinned(times, ratings, 300)
+    assert rows.size <= 300
+    assert (np.diff(rows) > 0).all()
+    assert {0, 4_999, int(ratings.argmax()), int(ratings.argmin())} <= set(rows.tolist())
+    column = np.minimum((times - times[0]) / (times[-1] - times[0]) * 75, 74).astype(int)
+    for number in range(75):
+        inside = np.flatnonzero(column == number)
+        low, high = inside[ratings[inside].argmin()], inside[ratings[inside].argmax()]
+        assert {inside[0], inside[-1], low, high} <= set(rows.tolist())
+    assert thinned(np.zeros(500, np.int64), ratings[:500], 300).size <= 4  # all at once
+    centuries = np.linspace(-6e16, 2.5e17, 1_000).astype(np.int64)  # from the year 1 to 9999
+    assert 100 < thinned(centuries, ratings[:1_000], 300).size <= 300
+    assert thinned(times[:4], ratings[:4], 4).tolist() == [0, 1, 2, 3]
+
+
+def expected_rivals(rated, rows, player):
+    """By opponent: events, duels, won, drawn, lost, score, expected and points, of the explanations."""
+    sums = {}
+    for row in rows:
+        duels = rated.explain(row["event_id"], player).rows.filter(pl.col("opponent").is_not_null())
+        for opponent in duels["opponent"].unique():
+            mine = duels.filter(pl.col("opponent") == opponent)
+            result = mine["result"]
+            new = (
+                1, mine.height, (result > 0.5).sum(), (result == 0.5).sum(), (result < 0.5).sum(), result.sum(),
+                mine["expected"].sum(), mine["contribution"].sum(),
+            )  # fmt: skip
+            sums[opponent] = tuple(map(sum, zip(sums.get(opponent, (0,) * 8), new, strict=True)))
+    return sums
+
+
+@pytest.mark.parametrize("name", ["glicko2", "trueskill"])
+def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
+    if name != "glicko2" and store.engine.dialect.name != "sqlite":
+        return  # one system is enough of a second database
+    fill(store, find(name)(), events=12)
+    rated, careers = by_player(store)
+    explained, explain = [], rivals_room.explanation
+
+    def counted(connection, pool, event_id, player):
+        explained.append(event_id)
+        return explain(connection, pool, event_id, player)
+
+    monkeypatch.setattr(rivals_room, "explanation", counted)
+    for player in ("ana", "dave"):
+        found = store.rivals("main", player)
+        wanted = expected_rivals(rated, careers[player], player)
+        assert found.events == len(careers[player])
+        assert {row.opponent for row in found.opponents} == wanted.keys()
+        for row in found.opponents:
+            numbers = (row.events, row.met, row.won, row.drawn, row.lost, row.score, row.expected, row.points)
+            assert numbers == pytest.approx(wanted[row.opponent], abs=1e-6)
+        assert found.duels == sum(row.met for row in found.opponents) > 0
+        assert found.won == sum(row.score for row in found.opponents)
+        assert [row.met for row in found.opponents] == sorted((row.met for row in found.opponents), reverse=True)
+    upsets = [
+        (row["expected"], row["opponent"], each["event_id"])
+        for each in careers["ana"]
+        for row in rated.explain(each["event_id"], "ana").rows.to_dicts()
+        if row["opponent"] is not None and row["result"] > 0.5 > row["expected"]
+    ]
+    best = store.rivals("main", "ana").best_scalp
+    assert (pytest.approx(best.expected), best.opponent, best.event_id) == min(upsets)
+    known = len(explained)
+    assert known == len(careers["ana"]) + len(careers["dave"])
+    store.submit("main", race(40, ["ana", "ben"]))
+    store.rename("main", "ben", "benno")
+    after = store.rivals("main", "ana")
+    assert explained[known:] == ["e40"]  # what was known is not explained again
+    assert "benno" in {row.opponent for row in after.opponents}
+    store.amend("main", race(40, ["ben", "ana"]))
+    again = store.rivals("main", "ana")
+    assert again.won == after.won - 1
+    with pytest.raises(UnknownError):
+        store.rivals("main", "nobody")
+
+
+def test_rivals_follow_a_late_event(tmp_path):
+    """An event before others that the player is not in moves what was expected of the opponents."""
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(5, ["ana", "ben"]))
+    before = store.rivals("main", "ana")
+    store.submit("main", race(1, ["ben", "cleo"]))
+    after = store.rivals("main", "ana")
+    fresh = Store(str(tmp_path / "podium.db"))
+    assert after == fresh.rivals("main", "ana") != before
+    assert after.best_scalp.opponent == "ben"
+    assert before.best_scalp is None  # nobody was the underdog
+    fresh.close()
+    store.close()

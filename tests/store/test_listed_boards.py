@@ -1,0 +1,230 @@
+"""Boards of those who are listed, page by page, against a plain recomputation; and how ranks moved."""
+
+from datetime import date, datetime, timedelta
+from random import Random
+
+import pytest
+import sqlalchemy as sa
+from extent import times
+from histories import DAYS, POOL, SYSTEM, next_act
+from model import Truth
+from races import START, rows
+
+from podium.errors import ParameterError, PodiumError, UnknownError
+from podium.ledger.leaderboard import Eligibility, shared_ranks
+from podium.store.derive.snapshots import date_of
+from podium.store.insights.board_models import Listing
+from podium.store.sql.schema import rank_count, snapshot_day
+from podium.systems import find
+
+WEEK = timedelta(days=7)
+LISTINGS = [Listing(), Listing(unsettled=True), Listing(min_events=3), Listing(active_within=timedelta(minutes=4))]
+LISTINGS += [Listing(2, timedelta(minutes=9), unsettled=True), Listing(10**6)]
+
+
+def walked(store, listing, top):
+    """Every page of a board."""
+    pages = [store.listed_board(POOL, listing, top=top)]
+    while pages[-1].next is not None:
+        pages.append(store.listed_board(POOL, listing, top=top, after=pages[-1].next))
+    return pages
+
+
+def expected_board(store, listing):
+    """Who is listed, and who is left out only because the rating is not settled: by the whole board, row by row."""
+    board = store.board(POOL, Eligibility()).to_dicts()
+    newest = max((row["last_played_at"] for row in board), default=None)
+    fitting = [
+        row
+        for row in board
+        if row["events"] >= (listing.min_events or 0)
+        and (listing.active_within is None or row["last_played_at"] >= newest - listing.active_within)
+    ]
+    listed = [row for row in fitting if listing.unsettled or not row["provisional"]]
+    beside = [] if listing.unsettled else [row for row in fitting if row["provisional"]]
+    return len(board), listed, beside
+
+
+def check_boards(store, tops=(2,)):
+    """Compare every page of every listing with the recomputation."""
+    history = store.history(POOL)
+    history = history.filter(~history["event_id"].is_null()) if history.height else history
+    newest = history["event_id"][-1] if history.height else None
+    curves = {
+        name: part["rating"].to_list()
+        for (name,), part in store.history(POOL).group_by(["player"], maintain_order=True)
+    }
+    deltas = dict(history.filter(event_id=newest).select("player", "delta").iter_rows()) if newest else {}
+    for listing in LISTINGS:
+        players, listed, beside = expected_board(store, listing)
+        ranks = dict(
+            zip([row["player"] for row in listed], shared_ranks([row["rating"] for row in listed]), strict=True)
+        )
+        by_name = {row["player"]: row for row in listed + beside}
+        for top in tops:
+            pages = walked(store, listing, top)
+            found = [row for page in pages for row in page.rows]
+            assert [row.rating for row in found] == [row["rating"] for row in listed]
+            assert {row.player: row.rank for row in found} == ranks
+            assert all((page.listed, page.players) == (len(listed), players) for page in pages)
+            assert all(not page.unsettled for page in pages[1:])
+            unsettled = pages[0].unsettled
+            assert [row.rating for row in unsettled] == [row["rating"] for row in beside[:20]]
+            assert all(row.rank is None and row.provisional for row in unsettled)
+            for row in (*found, *unsettled):
+                known = by_name[row.player]
+                assert (row.rating, row.events, row.provisional) == (
+                    known["rating"],
+                    known["events"],
+                    known["provisional"],
+                )
+                assert (row.last_played_at, row.deviation) == (known["last_played_at"], known.get("deviation"))
+                assert row.spark == tuple(curves[row.player][-16:])
+                assert row.newest_change == deltas.get(row.player)
+            assert (pages[0].newest.event_id if pages[0].newest else None) == newest
+            for number, page in enumerate(pages):
+                for row in page.rows:
+                    cursor = store.page_of(POOL, listing, row.player, top=top)
+                    assert cursor == (pages[number - 1].next if number else "")
+            assert all(store.page_of(POOL, listing, row["player"], top=top) is None for row in beside)
+        entrants = store.newest_entrants(POOL, listing).rows
+        assert {row.player: row.rank for row in entrants} == {name: ranks[name] for name in deltas if name in ranks}
+        assert [row.newest_change for row in entrants] == sorted((row.newest_change for row in entrants), reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(times(1, 20)))
+def test_any_history_has_the_boards_of_a_plain_recomputation(store, seed):
+    """Late and corrected results, voided events, merged accounts, seasons; after every few acts."""
+    store.create_pool(POOL, find(SYSTEM)())
+    rng, truth = Random(seed), Truth(SYSTEM)  # noqa: S311
+    check_boards(store)
+    for number in range(30):
+        act = next_act(rng, truth)
+        try:
+            act.run(store)
+        except PodiumError:  # such as a merge of two who met
+            continue
+        act.model(truth)
+        if number == 14:
+            check_boards(store)
+    check_boards(store, tops=(2, 50))
+    assert store.verify(POOL) == []
+
+
+def test_equal_ratings_share_ranks_across_pages(store):
+    """Three groups play the same; so does everybody of a group against the others alike."""
+    store.create_pool(POOL, find("trials")())
+    for number in range(9):
+        field = Random(number).sample(range(5), 5 if number else 4)  # noqa: S311
+        for group in "abc":
+            order = [f"{group}{who}" for who in field]
+            when = START + timedelta(hours=number)
+            store.submit(
+                POOL,
+                [
+                    {"event_id": f"{group}{number}", "started_at": when, "player": name, "position": place // 2}
+                    for place, name in enumerate(order, start=2)
+                ],
+            )
+    check_boards(store, tops=(1, 4))
+    assert len({row.rank for row in store.listed_board(POOL, Listing(unsettled=True)).rows}) <= 5
+    assert store.verify() == []
+
+
+def test_no_player_and_one(store):
+    store.create_pool(POOL, find("elo")())
+    page = store.listed_board(POOL, Listing())
+    assert (page.rows, page.next, page.listed, page.players, page.since, page.newest) == ((), None, 0, 0, None, None)
+    assert store.newest_entrants(POOL, Listing()).rows == ()
+    store.submit(POOL, rows(1, "ab"))
+    store.void(POOL, "e1")
+    assert store.listed_board(POOL, Listing()).rows == ()
+    with pytest.raises(UnknownError):
+        store.page_of(POOL, Listing(), "a")
+    store.restore(POOL, "e1")
+    store.submit(POOL, rows(2, "ac"))
+    check_boards(store)
+    (row,) = store.listed_board(POOL, Listing(min_events=2)).rows
+    assert (row.player, row.rank) == ("a", 1)
+    for wrong in ("x", "nan,1", "1e999,1", "1,99999999999999999999", ","):
+        with pytest.raises(ParameterError, match="cursor"):
+            store.listed_board(POOL, Listing(), after=wrong)
+
+
+def test_ranks_move_since_the_newest_day_that_is_right(store):
+    """Only on a board that nobody filters, and against ranks among the same players."""
+    store.create_pool(POOL, find("folyami")())
+    for number in range(6):
+        store.submit(POOL, rows(number, "abcd"))  # folyami settles a rating with five events
+    first, second = (DAYS.start + 1, DAYS.start + 2)
+    store.snapshot(POOL, first)
+    late = 60 * 24 * (first - (START.date() - date(1970, 1, 1)).days)
+    for number in range(6, 11):
+        store.submit(POOL, rows(number, "edcba", minute=late + number))
+    page = store.listed_board(POOL, Listing())
+    then = {
+        row["player"]: row["rank"]
+        for row in store.board(
+            POOL, Eligibility(), datetime.combine(date_of(first), datetime.min.time(), START.tzinfo)
+        ).to_dicts()
+        if not row["provisional"]
+    }
+    assert page.since == date_of(first)
+    assert then.keys() == set("abcd")
+    assert {row.player: row.move for row in page.rows} == {
+        row.player: then[row.player] - row.rank if row.player in then else None for row in page.rows
+    }
+    assert any(row.move for row in page.rows)
+    assert {row.player for row in page.rows if row.is_new} == {"e"}
+    everybody = store.listed_board(POOL, Listing(unsettled=True))
+    assert everybody.since == page.since
+    filtered = store.listed_board(POOL, Listing(min_events=1))
+    assert filtered.since is None
+    assert all(row.move is None and not row.is_new for row in filtered.rows)
+    store.snapshot(POOL, second)
+    assert {row.move for row in store.listed_board(POOL, Listing()).rows} == {0}
+    store.void(POOL, "e8")  # between the two days: the second is spoilt
+    assert store.listed_board(POOL, Listing()).since == date_of(first)
+    store.void(POOL, "e2")
+    page = store.listed_board(POOL, Listing())
+    assert page.since is None
+    assert all(row.move is None and not row.is_new for row in page.rows)
+    store.snapshot(POOL, second)
+    assert store.listed_board(POOL, Listing()).since == date_of(second)
+    with store.engine.begin() as connection:  # as an earlier version took it
+        connection.execute(sa.update(snapshot_day).values(settled=None))
+    assert store.listed_board(POOL, Listing()).since is None
+    assert store.listed_board(POOL, Listing(unsettled=True)).since == date_of(second)
+
+
+def test_counts_of_the_settled_are_verified_and_filled_in(store):
+    """Where they are wrong, `verify` says so; where an earlier version had none, an upgrade counts them."""
+    from podium.store.upgrading.upgrade import due_pools, upgrade_pools
+
+    store.create_pool(POOL, find("folyami")())
+    for number in range(7):
+        store.submit(POOL, rows(number, "abcd" if number < 6 else "aef"))
+    board = store.listed_board(POOL, Listing())
+    assert (board.listed, board.players) == (4, 6)
+    with store.engine.begin() as connection:
+        connection.execute(sa.update(rank_count).values(settled=rank_count.c.players))
+    assert any("settled players are counted" in each for each in store.verify())
+    with store.engine.begin() as connection:
+        connection.execute(sa.update(rank_count).values(settled=None))
+    assert due_pools(store.engine) == [POOL]
+    store.submit(POOL, rows(8, "abcd"))
+    assert [*upgrade_pools(store.engine, "")] == []
+    assert due_pools(store.engine) == []
+    assert store.verify() == []
+    assert store.listed_board(POOL, Listing()).listed == 4
+
+
+def test_another_system_settles_others(store):
+    store.create_pool(POOL, find("folyami")())
+    for number in range(6):
+        store.submit(POOL, rows(number, "abcd" if number < 4 else "ab"))
+    assert store.listed_board(POOL, Listing()).listed == 2
+    store.configure(POOL, find("elo")())
+    assert store.listed_board(POOL, Listing()).listed == 4
+    check_boards(store)
+    assert store.verify() == []

@@ -1,0 +1,213 @@
+"""What pages read beside ratings: ranks within events, who is settled, folded names, titles; all of it derives."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+from unittest import mock
+
+import pytest
+import sqlalchemy as sa
+from races import calling, event, rows
+from test_staging import staged
+
+from podium.store import Store
+from podium.store.derive import rerating
+from podium.store.sql.schema import change, log, metadata, player, standing
+from podium.store.sql.schema import event as events
+from podium.store.upgrading import filling
+from podium.store.upgrading.upgrade import due_pools, upgrade_pools
+from podium.store.write.submission import ConflictError
+from podium.systems import find
+
+both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+PAGE = {"title": "Grand Prix", "url": "https://example.org/1"}
+
+
+def heats(number, **results):
+    """Event e`number` of several heats: each player's scores, None for a heat that was quit."""
+    table = []
+    for name, scores in results.items():
+        for heat, score in enumerate(scores, start=1):
+            (row,) = rows(number, [name])
+            status = {"status": "quit"} if score is None else {"score": score}
+            table.append({k: v for k, v in row.items() if k != "position"} | {"heat": str(heat)} | status)
+    return table
+
+
+def ranked(store):
+    """Rank and field of each player of each event, and of seasons by their start."""
+    select = (
+        sa.select(events.c.event_id, player.c.name, change.c.rank, change.c.field)
+        .join(player, player.c.id == change.c.player_id)
+        .outerjoin(events, sa.and_(events.c.started_at == change.c.started_at, events.c.seq == change.c.seq))
+    )
+    with store.engine.connect() as connection:
+        found = {}
+        for event_id, name, rank, field in connection.execute(select):
+            found.setdefault(event_id, {})[name] = (rank, field)
+        return found
+
+
+def everything(store):
+    """Every row of every table, but for the log and the corrections."""
+    with store.engine.connect() as connection:
+        tables = [each for each in metadata.sorted_tables if each.name not in ("log", "correction", "pool")]
+        return {each.name: sorted(map(str, connection.execute(sa.select(each)).all())) for each in tables}
+
+
+def filled(url, system="elo"):
+    """A pool whose events were decided in many ways."""
+    store = Store(url)
+    store.create_pool("main", find(system)())
+    tied = rows(1, "abcd")
+    tied[2]["position"], tied[3]["status"] = 2, "disqualified"
+    store.submit("main", tied)
+    store.submit("main", heats(2, a=(1.0, 2.0, 0.1), b=(2.0, 2.0, 0.2), c=(4.0, None, 0.0), d=(2.1, 1.0, 0.0)))
+    store.submit("main", [row | {"heat": heat} for heat in "12" for row in rows(3, "ab")])
+    overall = [row | {"heat": "overall"} for row in rows(4, "bc")]
+    store.submit("main", [row | {"heat": heat} for heat in "12" for row in rows(4, "abc")] + overall)
+    timed = [{"time_s": 60.0 + ord(row["player"]), "heat": heat} | row for heat in "12" for row in rows(5, "cba")]
+    for row in timed:
+        del row["position"]
+    store.submit("main", timed[:-1])
+    store.begin_season("main", "s", datetime(2026, 1, 1, tzinfo=UTC), keep=0.5)
+    return store
+
+
+@both_kinds
+def test_a_change_has_the_rank_in_the_overall_result_and_the_size_of_the_field(kind, new_url):
+    with closing(filled(new_url(kind))) as store:
+        expected = {
+            "e1": {"a": (1, 3), "b": (2, 3), "c": (2, 3)},
+            "e2": {"a": (3, 4), "b": (1, 4), "c": (2, 4), "d": (3, 4)},  # 3.1, 4.2, 4, 3.1
+            "e3": {"a": (None, 2), "b": (None, 2)},
+            "e4": {"a": (None, 3), "b": (1, 3), "c": (2, 3)},
+            "e5": {"b": (1, 3), "c": (2, 3), "a": (3, 3)},
+            None: dict.fromkeys("abcd", (None, 0)),
+        }
+        assert ranked(store) == expected
+        assert store.verify() == []
+        store.amend("main", rows(1, "cab"))
+        store.submit("main", rows(0, "bd"))
+        expected |= {"e0": {"b": (1, 2), "d": (2, 2)}, "e1": {"c": (1, 3), "a": (2, 3), "b": (3, 3)}}
+        assert ranked(store) == expected
+        assert store.verify() == []
+        lines = list(store.export_pool("main"))
+        before = everything(store)
+        with staged():  # another system, whose own overall result decides
+            store.configure("main", find("trials")())
+        assert ranked(store) == expected
+        assert everything(store)["standing"] != before["standing"]
+        assert store.verify() == []
+        store.close_pool("main")
+        store.delete_pool("main")
+        store.import_pool(lines)
+        assert ranked(store) == expected
+
+
+def test_the_ranks_are_those_of_the_explanation(new_url):
+    for system in ("elo", "trials"):
+        with closing(filled(new_url("sqlite"), system)) as store:
+            for event_id, players in ranked(store).items():
+                for name, (rank, _) in players.items() if event_id else ():
+                    lines = store.explain("main", event_id, name).standings
+                    deciding = lines.filter(heat="overall") if lines["heat"].n_unique() > 1 else lines
+                    assert deciding.filter(player=name)["place"].to_list() == [rank][: rank is not None]
+
+
+def test_verification_finds_what_is_not_so(new_url):
+    with closing(filled(new_url("sqlite"))) as store:
+        with store.engine.begin() as connection:
+            connection.execute(sa.update(change).where(change.c.rank == 3, change.c.field == 3).values(rank=1))
+            connection.execute(sa.update(standing).where(standing.c.player_id == 2).values(provisional=True))
+            connection.execute(sa.update(events).where(events.c.event_id == "e3").values(title="other"))
+        titles = store.verify()
+        assert len(titles) == 1
+        assert "event 'e3' is stored as" in titles[0]
+        with store.engine.begin() as connection:
+            connection.execute(sa.update(events).values(title=None))
+        change_found, standing_found = store.verify()
+        assert "the change of 'a' in the event of log entry" in change_found
+        assert standing_found == "main: 'b' is not as settled as the state says"
+
+
+@both_kinds
+def test_a_pool_of_an_earlier_version_is_filled_in_turns(kind, new_url):
+    with closing(filled(new_url(kind), "trials")) as store:
+        store.rename("main", "d", "Dörte")
+        truth = everything(store)
+        with store.engine.begin() as connection:
+            connection.execute(sa.update(change).values(rank=None, field=None))
+            connection.execute(sa.update(standing).values(provisional=None, deviation=None))
+            connection.execute(sa.update(player).values(folded=None))
+        (sentence,) = store.verify()
+        assert sentence == f"main: the pool {filling.WAITS}"
+        amended = store.amend("main", heats(2, a=(1, 2, 0), b=(2, 2, 0), c=(4, None, 0), d=(9, 1, 0)), dry_run=True)
+        assert all(each.rating != each.rating_was for each in amended.effects)  # what only waits does not move
+        assert due_pools(store.engine) == ["main"]
+        with mock.patch.multiple(filling, TURN_EVENTS=2, TURN_PLAYERS=3):
+            assert [str(each) for each in upgrade_pools(store.engine, "test")] == [f"pool main: {filling.FILLED}"]
+        assert everything(store) == truth
+        assert store.verify() == []
+        assert due_pools(store.engine) == []
+
+
+def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):
+    with closing(Store(new_url("sqlite"))) as store:
+        store.create_pool("main", find("elo")())
+        plain, named = rows(1, "abc"), [row | PAGE for row in rows(2, "cab")]
+        store.submit("main", plain)
+        store.submit("main", named)
+        store.submit("main", rows(3, "ba"))
+        assert store.submit("main", [named[0], *rows(2, "cab")[1:]])[0].duplicate  # on one row or on all
+        for other in ([row | PAGE for row in plain], rows(2, "cab"), [row | PAGE | {"title": "B"} for row in named]):
+            with pytest.raises(ConflictError, match=r"is known with other content: row 1 is .*title"):
+                store.submit("main", other)
+        before = everything(store)
+        with mock.patch.object(rerating, "rerate", side_effect=AssertionError):
+            tried = store.amend("main", [row | {"title": "Final"} for row in plain], dry_run=True)
+            receipt = store.amend("main", [row | {"title": "Final"} for row in plain])
+        assert (tried.totals.changes, receipt.rerated, receipt.status) == (0, 0, "rated")
+        assert receipt.changes == store.event("main", "e1").changes
+        assert everything(store)["change"] == before["change"]
+        assert store.submit("main", plain)[0].duplicate  # as it was submitted
+        details = store.event("main", "e1")
+        assert (details.title, details.url, details.corrected) == ("Final", None, True)
+        store.amend("main", [row | {"title": "Final"} for row in rows(1, "bac")])
+        store.void("main", "e2")
+        assert store.event("main", "e2").title == "Grand Prix"
+        store.restore("main", "e2")
+        assert store.results("main").frame["title"].to_list() == ["Final"] * 3 + ["Grand Prix"] * 3 + [None] * 2
+        assert store.rated("main").history.equals(store.history("main"))
+        assert store.verify() == []
+        store.import_pool(store.export_pool("main"), name="copy")
+        assert store.event("copy", "e2").url == "https://example.org/1"
+
+
+def test_content_without_a_title_is_logged_as_ever(new_url):
+    """Its digest, and so what counts as a repeat, does not depend on the version."""
+    with closing(Store(new_url("sqlite"))) as store:
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, "ab"))
+        store.submit("main", [row | PAGE for row in rows(2, "ab")])
+        with store.engine.connect() as connection:
+            _, plain, named = (row.body.decode().splitlines() for row in connection.execute(sa.select(log.c.body)))
+    line = '{"event_id":"e1","started_at":"2025-01-01T00:01:00+00:00","position":1.0,"status":"finished","player":1}'
+    assert plain[0] == line
+    assert '"title":"Grand Prix","url":"https://example.org/1","player":1}' in named[0]
+    assert "title" not in named[1]
+
+
+def test_the_service_takes_and_shows_them(new_url):
+    with closing(Store(new_url("sqlite"))) as store:
+        store.create_pool("main", find("elo")())
+        with calling(store) as client:
+            assert client.post("/api/v1/pools/main/events", json=event(1, "ab", **PAGE)).status_code == 201
+            shown = client.get("/api/v1/pools/main/events/e1").json()
+            assert {name: shown[name] for name in PAGE} == PAGE
+            refused = client.post("/api/v1/pools/main/events", json=event(2, "ab", url="javascript:alert(1)"))
+            assert refused.status_code == 422
+            assert "is no address of a page; write it whole" in refused.text
+            amended = event(1, "ab", title="Other")
+            assert client.put("/api/v1/pools/main/events/e1", json=amended).json()["changes"]
+            shown = client.get("/api/v1/pools/main/events/e1").json()
+            assert (shown["title"], shown["url"]) == ("Other", None)

@@ -1,0 +1,204 @@
+"""Fields, records and facts: against what the library says of the same results."""
+
+import statistics
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import polars as pl
+import pytest
+
+from podium.analysis.evaluation import Window, evaluate
+from podium.errors import UnknownError
+from podium.store import Store
+from podium.store.insights.fact_models import CorrectedLine, ReliabilityBin
+from podium.store.insights.facts import pool_facts
+from podium.store.insights.facts.fairness import fair_expectation
+from podium.systems import find
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "fay"]
+
+
+def race(number, order, **more):
+    when = START + timedelta(days=number)
+    return [
+        {"event_id": f"e{number:02d}", "started_at": when, "player": name, "position": float(place)} | more
+        for place, name in enumerate(order, start=1)
+    ]
+
+
+def fill(store, system, events=30):
+    store.create_pool("main", system)
+    rng = Random(5)  # noqa: S311
+    rows = []
+    for number in range(events):
+        order = sorted(rng.sample(PLAYERS, rng.randint(2, 6)), key=lambda name: PLAYERS.index(name) + rng.gauss(0, 2))
+        rows += race(number, order)
+    store.submit("main", rows)
+
+
+def bins_of(reliability):
+    return [(round(each.expected, 9), round(each.observed, 9), each.duels) for each in reliability]
+
+
+def library_bins(results, system, since=None):
+    table = evaluate(results, [system], window=Window(since=since)).reliability
+    return [(round(row["expected"], 9), round(row["actual"], 9), row["pairs"]) for row in table.iter_rows(named=True)]
+
+
+@pytest.mark.parametrize("name", ["trials", "trueskill"])
+def test_facts_are_what_the_library_judges(store, name, monkeypatch):
+    if name != "trials" and store.engine.dialect.name != "sqlite":
+        return  # one system is enough of a second database
+    system = find(name)()
+    fill(store, system)
+    monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1))
+    facts, rated = store.pool_facts("main"), store.rated("main")
+    assert (facts.events, facts.players) == (30, 6)
+    assert bins_of(facts.reliability) == library_bins(rated.results, system)
+    assert facts.duels * 2 == sum(each.duels for each in facts.reliability)
+    assert all(0.0 <= each.lowest <= each.observed <= each.highest <= 1.0 for each in facts.reliability)
+    assert [point.expected for point in facts.promise] == sorted(point.expected for point in facts.promise)
+    assert {point.gap: point.expected for point in facts.promise}[0.0] == 0.5
+    assert facts.promise[-1].expected > 0.95
+    monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=10, players=6))
+    newest = Store(str(store.engine.url.render_as_string(hide_password=False)))
+    fewer = newest.pool_facts("main")  # of the newest ten, as players stood before them
+    newest.close()
+    assert fewer.events == 10
+    assert bins_of(fewer.reliability) == library_bins(rated.results, system, START + timedelta(days=20))
+    for point in fewer.weights[::4]:
+        largest = []
+        for player in PLAYERS:
+            events = rated.history.filter(pl.col("player") == player)["event_id"].to_list()
+            if len(events) >= point.event_number:
+                rows = rated.explain(events[point.event_number - 1], player).rows.filter(
+                    pl.col("opponent").is_not_null()
+                )
+                largest.append(rows["contribution"].abs().max())
+        assert point.players == len(largest)
+        assert point.points == pytest.approx(statistics.median(largest), abs=1e-9)
+    assert [point.event_number for point in fewer.weights][:6] == [1, 2, 3, 4, 5, 6]
+
+
+def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    assert store.pool_facts("main").events == 0
+    assert store.keep_facts("main")
+    store.submit("main", race(0, PLAYERS))
+    before = store.pool_facts("main")
+    assert before.events == 1  # a pool that has grown by more than a tenth is looked at again
+    assert not store.keep_facts("main")  # once a day
+    store.configure("main", find("elo")(k=50.0))
+    assert store.pool_facts("main").weights[0].points == pytest.approx(
+        before.weights[0].points * 50.0 / find("elo")().k
+    )
+    assert store.keep_facts("main")
+    assert store.pool_facts("main").weights[0].players == 6  # five, where it is looked at when it is read
+    store.close()
+
+
+def test_a_season_that_levels_all_is_promised_nothing(tmp_path):
+    """What was expected is what the ledger says, not a replay that knows no seasons."""
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(0, ["ana", "ben"]) + race(1, ["ana", "ben"]) + race(9, ["ana", "ben"]))
+    store.submit("main", race(12, ["ben", "ana"], ranked=False))
+    store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
+    lead = 2.0 * store.event("main", "e00").changes[0].delta
+    (even,) = [each for each in store.pool_facts("main").reliability if each.expected >= 0.5]
+    assert (even.duels, even.observed) == (5, 0.6)  # both sides of e00 and e09, and the favourite of e01
+    assert even.expected * 5 == pytest.approx(2.0 + 1.0 / (1.0 + 10.0 ** (-lead / 400.0)))
+    assert store.pool_facts("main").events == 3
+    store.close()
+
+
+def test_what_is_fair_follows_what_comes_of_promises(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    fill(store, find("elo")())
+    explanation = store.explain("main", "e29", store.event("main", "e29").changes[0].player)
+    promised = explanation.duels.expected
+    facts = store.pool_facts("main")
+    assert fair_expectation(facts, explanation).fair is None  # too few duels
+    chances = [0.05 + 0.1 * k for k in range(10)]
+    right = tuple(ReliabilityBin(chance, chance, 0.0, 1.0, 100) for chance in chances)
+    same = fair_expectation(replace(facts, reliability=right), explanation)
+    assert same.fair == pytest.approx(promised)
+    assert same.promised == pytest.approx(promised)
+    less = tuple(replace(each, observed=each.expected + 0.2 * (0.5 - each.expected)) for each in right)
+    corrected = fair_expectation(replace(facts, reliability=less), explanation)
+    chances_of_duels = explanation.rows["expected"].to_list()
+    assert all(0.05 < chance < 0.95 for chance in chances_of_duels)
+    assert corrected.fair == pytest.approx(sum(chance + 0.2 * (0.5 - chance) for chance in chances_of_duels))
+    assert corrected.example in less
+    few = tuple(replace(each, duels=99) for each in right)
+    assert fair_expectation(replace(facts, reliability=few), explanation).fair is None
+    assert store.fair_expectation("main", "e29", explanation.player).duels == len(chances_of_duels)
+    store.close()
+
+
+def test_a_field_has_its_mean_rating_and_everyones_performance(store):
+    fill(store, find("elo")(), events=5)
+    store.rename("main", "ana", "anna")
+    store.submit("main", race(7, ["anna", "ben", "cleo"]))
+    details, field = store.event("main", "e07"), store.event_field("main", "e07")
+    before = {each.player: each.rating_before for each in details.changes}
+    assert field.players == 3
+    assert field.mean_rating == pytest.approx(sum(before.values()) / 3)
+    by_name = {each.player: each for each in field.performances}
+    assert {name: each.bound for name, each in by_name.items()} == {"anna": "at least", "ben": None, "cleo": "at most"}
+    expected = [
+        1.0 / (1.0 + 10.0 ** ((before[name] - by_name["ben"].performance) / 400.0)) for name in ("anna", "cleo")
+    ]
+    assert sum(expected) == pytest.approx(1.0, abs=1e-7)
+    store.submit("main", race(8, ["ana", "ben"], ranked=False))
+    with pytest.raises(UnknownError, match="not rated"):
+        store.event_field("main", "e08")
+
+
+def test_a_record_says_which_lines_each_correction_changed(store):
+    store.create_pool("main", find("elo")())
+    heats = [
+        {"event_id": "e1", "started_at": START, "player": name, "heat": f"{heat}", "score": score}
+        for heat in (1, 2)
+        for name, score in (("ana", 30.0), ("ben", 20.5))
+    ]
+    heats[2] = heats[2] | {"score": None, "status": "quit"}
+    store.submit("main", heats, actor="race server")
+    store.submit("main", race(1, ["ana", "ben"]))
+    right = [dict(row) for row in heats]
+    right[2] |= {"score": 12.25, "status": "finished"}
+    right[1]["score"] = 21.0
+    store.amend("main", [*right, heats[0] | {"player": "cleo", "score": 1.0}], actor="Kim", reason="the log of lap 3")
+    later = [row | {"started_at": START + timedelta(hours=1), "ranked": False} for row in right]
+    store.amend("main", later)
+    store.void("main", "e1", reason="a wrong name: cleo")
+    store.restore("main", "e1")
+    store.rename("main", "ben", "benno")
+    record = store.event_record("main", "e1")
+    assert [each.kind for each in record] == ["submit", "amend", "amend", "void", "restore"]
+    assert [each.actor for each in record][:2] == ["race server", "Kim"]
+    assert [each.reason for each in record] == [None, "the log of lap 3", None, "a wrong name: cleo", None]
+    assert record[0].lines == record[3].lines == record[4].lines == ()
+    assert (record[0].events, record[0].largest) == (None, None)
+    assert (record[1].events, record[1].players) == (2, 3)
+    assert record[1].lines == (
+        CorrectedLine("1", "benno", "score 20.5", "score 21"),
+        CorrectedLine("2", "ana", "quit", "score 12.25"),
+        CorrectedLine("1", "cleo", None, "score 1"),
+    )
+    assert record[2].lines == (
+        CorrectedLine(
+            None, None, "start 2025-01-01T00:00:00+00:00, ranked", "start 2025-01-01T01:00:00+00:00, unranked"
+        ),
+        CorrectedLine("1", "cleo", "score 1", None),
+    )
+    store.pseudonymise("main", "cleo")
+    after = store.event_record("main", "e1")
+    assert after[3].reason is None  # blanked with the name
+    assert after[2].lines[1].player not in ("cleo", None)
+    assert len(store.event_record("main", "e01")) == 1
+    with pytest.raises(UnknownError):
+        store.event_record("main", "e2")

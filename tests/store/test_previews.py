@@ -1,0 +1,95 @@
+"""What is seen before an act is what comes after it."""
+
+import shutil
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from races import START, ratings, rows
+
+import podium
+from podium.store import Store
+from podium.store.derive.events import StaleError
+from podium.store.insights.board_models import Listing
+from podium.store.previews import acts
+from podium.systems import find
+
+NAMES = "abcdefg"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A database with a merge and a voided event."""
+    path = tmp_path_factory.mktemp("previews") / "podium.db"
+    store = Store(str(path))
+    store.create_pool("main", find("trials")())
+    events = [rows(n, [NAMES[(3 * n + k * (1 + n % 3)) % 7] for k in range(5)]) for n in range(12)]
+    store.submit("main", [row for event in events for row in event])
+    store.submit("main", rows(20, "hi"))
+    store.void("main", "e3")
+    store.merge("main", "h", "b")
+    store.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    with closing(Store(str(shutil.copy(filled, tmp_path)))) as opened:
+        yield opened
+
+
+ACTS = {
+    "submit": acts.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
+    "amend": acts.amend(rows(7, "gfez")),
+    "void": acts.void("e5"),
+    "restore": acts.restore("e3"),
+    "merge": acts.merge("i", "a"),
+    "unmerge": acts.unmerge("h"),
+    "season": acts.begin_season("new", START + timedelta(minutes=8), 0.5),
+    "configure": acts.configure(find("glicko2")()),
+}
+
+
+def settled_ranks(store):
+    page = store.listed_board("main", Listing(None, None, False), top=100)
+    return {row.player: row.rank for row in page.rows}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_is_previewed_is_what_is_stored(name, store):
+    before, ranks_before = ratings(store), settled_ranks(store)
+    preview = store.preview("main", ACTS[name])
+    assert (ratings(store), preview.version) == (before, store.version("main"))  # nothing is stored by looking
+    store.carry_out("main", ACTS[name], version=preview.version, actor="ana", reason="a reason")
+    after, ranks = ratings(store), settled_ranks(store)
+    moved = {each.player for each in preview.ratings}
+    assert moved == {each for each in before | after if before.get(each) != after.get(each)}
+    for each in preview.ratings:
+        assert (each.before, each.after) == (before.get(each.player), after.get(each.player))
+        assert (each.rank_before, each.rank_after) == (ranks_before.get(each.player), ranks.get(each.player))
+    assert not preview.is_repeat
+    assert sum(each.changes for each in preview.events) == preview.totals.changes > 0
+    assert store.verify() == []
+    again = store.preview("main", ACTS[name])
+    assert again.is_repeat or name == "configure"
+    assert again.ratings == ()
+
+
+def test_an_act_is_not_carried_out_once_something_else_was_done(store):
+    seen = store.preview("main", ACTS["amend"]).version
+    store.submit("main", rows(40, "ab"))
+    before = store.version("main"), ratings(store)
+    with pytest.raises(StaleError, match="something else was done"):
+        store.carry_out("main", ACTS["amend"], version=seen)
+    assert (store.version("main"), ratings(store)) == before
+
+
+def test_what_would_be_refused_is_refused_before(store):
+    with pytest.raises(podium.UnknownError):
+        store.preview("main", acts.void("none"))
+    with pytest.raises(podium.ResultsError):
+        store.preview("main", acts.merge("a", "b"))
+    with pytest.raises(podium.ParameterError):
+        store.preview("main", acts.begin_season("", START, 0.5))
+    (line,) = [each for each in store.preview("main", ACTS["amend"]).lines if each.player == "z"]
+    assert (line.before, line.after) == (None, "place 4")

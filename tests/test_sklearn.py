@@ -1,0 +1,71 @@
+"""The classifier for scikit-learn: its own checks, and what Podium adds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.utils.estimator_checks import check_estimator
+
+import podium
+from podium.sklearn import DuelClassifier
+
+
+class OfAnyColumns(DuelClassifier):
+    """Takes any columns for a duel, since the checks of scikit-learn make up columns that no duel has."""
+
+    @staticmethod
+    def duels_of(pairs):
+        numbers = np.array([[float(each) for each in row] for row in pairs.tolist()]).reshape(pairs.shape)
+        return np.array([[f"{round(row[0], 1):g}", "opponent"] for row in numbers])
+
+
+def test_the_checks_of_scikit_learn_pass():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes = check_estimator(OfAnyColumns(), on_fail=None)
+    failed = {each["check_name"]: str(each["exception"]) for each in outcomes if each["status"] == "failed"}
+    assert failed == {}
+    assert sum(each["status"] == "passed" for each in outcomes) > 40
+
+
+def test_what_is_no_duel_is_refused():
+    with pytest.raises(ValueError, match=r"X has 3 feature\(s\), but a duel has 2"):
+        DuelClassifier().fit([["ana", "ben", "cy"]], [1])
+    with pytest.raises(ValueError, match="appears twice in one heat"):
+        DuelClassifier().fit([["ana", "ana"]], [1])
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        DuelClassifier().fit([["ana", "ben"]] * 3, ["won", "lost", "drawn"])
+    with pytest.raises(podium.ParameterError, match="did you mean 'elo'"):
+        DuelClassifier("el0").fit([["ana", "ben"]], [1])
+    with pytest.raises(NotFittedError):
+        DuelClassifier().predict([["ana", "ben"]])
+
+
+def test_chances_are_those_of_the_ratings():
+    duels, results = [["ana", "ben"], ["ben", "cy"], ["cy", "ana"]], [1, 0.5, 0]
+    classifier = DuelClassifier("glicko2:tau=0.4").fit(duels, results)
+    rows = [
+        {"event_id": str(k), "player": name, "score": score}
+        for k, (pair, result) in enumerate(zip(duels, results, strict=True))
+        for name, score in zip(pair, (result, 1 - result), strict=True)
+    ]
+    rated = podium.rate(rows, "glicko2", tau=0.4)
+    assert classifier.rated_.ratings["rating"].to_list() == rated.ratings["rating"].to_list()
+    assert classifier.classes_.tolist() == [0, 1]
+    lost, won = classifier.predict_proba([["ana", "stranger"]])[0]
+    assert (won, lost) == (rated.expected("ana", "stranger"), 1.0 - won)
+
+
+def test_a_search_in_time_order_finds_a_parameter():
+    season = podium.simulate(players=12, events=300, entrants=2, quits=0.0, seed=3).results
+    pairs = season.filter(season["event_id"].is_duplicated())["player"].to_numpy().reshape(-1, 2)
+    won = (season["time_s"].to_numpy().reshape(-1, 2) @ [-1.0, 1.0] > 0).astype(int)
+    search = GridSearchCV(
+        DuelClassifier(), {"system": ["elo:k=1", "elo:k=40"]}, cv=TimeSeriesSplit(3), scoring="neg_log_loss"
+    ).fit(pairs, won)
+    assert search.best_params_ == {"system": "elo:k=40"}
+    assert search.best_score_ > -np.log(2.0)
+    assert log_loss(won, search.predict_proba(pairs)) < np.log(2.0)

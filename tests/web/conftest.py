@@ -1,0 +1,97 @@
+"""A store of pools, served; and a browser that looks at its pages."""
+
+import os
+import shutil
+import threading
+import time
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+import uvicorn
+from leagues import fill
+from playwright.sync_api import sync_playwright
+
+from podium.service import create_app
+from podium.store import Store
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+START_S = 20
+
+
+class Site:
+    """The pages of a store, at an address."""
+
+    def __init__(self, store, address):
+        self.store, self.address = store, address
+
+    def get(self, path, accept="text/html", **headers):
+        """The status, the headers and the text of an answer."""
+        request = Request(self.address + path, headers={"Accept": accept} | headers)  # noqa: S310  (this machine)
+        try:
+            with urlopen(request) as answer:  # noqa: S310
+                return answer.status, answer.headers, answer.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read().decode()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Pools of all kinds, served as `podium serve` does."""
+    store = Store(str(tmp_path_factory.mktemp("web") / "podium.db"))
+    fill(store)
+    server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error", lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    started = time.monotonic()
+    while not server.started:
+        assert time.monotonic() - started < START_S, "the service does not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield Site(store, f"http://127.0.0.1:{port}")
+    server.should_exit = True
+    thread.join()
+    store.close()
+
+
+@pytest.fixture(scope="module")  # while it is there, an event loop runs in this thread, and tests elsewhere have theirs
+def browser():
+    """Chromium, which `tests/install_chromium.sh` installs; without it a test fails in CI, and skips elsewhere."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        message = "there is no Chromium: run tests/install_chromium.sh"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def screens(browser, site):
+    """A function that opens a page on a screen of a width, in a scheme; without scripts where that is wanted."""
+    contexts = {}
+
+    def screen(width, scheme="light", *, script=True):
+        key = width, scheme, script
+        if key not in contexts:
+            contexts[key] = browser.new_context(
+                viewport={"width": width, "height": 844 if width < 600 else 800},
+                color_scheme=scheme,
+                java_script_enabled=script,
+                base_url=site.address,
+            )
+        page = contexts[key].new_page()
+        page.set_default_timeout(10_000)
+        return page
+
+    yield screen
+    for context in contexts.values():
+        context.close()

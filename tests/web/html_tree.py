@@ -1,0 +1,86 @@
+"""Pages as trees, read the way a browser reads them, and the numbers that stand in them."""
+
+import re
+from decimal import Decimal
+from html.parser import HTMLParser
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+NUMBER = re.compile(r"[+\N{MINUS SIGN}]?\d+(?:\.\d+)?")
+
+
+class Node:
+    """An element with its attributes and children, texts among them."""
+
+    def __init__(self, tag, attributes, parent):
+        self.tag, self.attributes, self.parent, self.children = tag, attributes, parent, []
+
+    @property
+    def classes(self):
+        return (self.attributes.get("class") or "").split()
+
+    @property
+    def text(self):
+        parts = (each if isinstance(each, str) else each.text for each in self.children)
+        return re.sub(r"\s+", " ", "".join(parts)).strip()
+
+    @property
+    def nodes(self):
+        """The elements among the children."""
+        return [each for each in self.children if isinstance(each, Node)]
+
+    def every(self, tag=None, name=None):
+        """Every element below with this tag and class, in the order of the page."""
+        for each in self.nodes:
+            if (tag is None or each.tag == tag) and (name is None or name in each.classes):
+                yield each
+            yield from each.every(tag, name)
+
+    def first(self, tag=None, name=None):
+        return next(self.every(tag, name), None)
+
+    def above(self):
+        """The elements around, the nearest first."""
+        each = self.parent
+        while each is not None:
+            yield each
+            each = each.parent
+
+    @property
+    def number(self):
+        """The number that the text consists of; None where it is no number alone."""
+        return as_number(self.text)
+
+
+def as_number(text):
+    return Decimal(text.replace("\N{MINUS SIGN}", "-")) if NUMBER.fullmatch(text) else None
+
+
+class Builder(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.root = self.at = Node("", {}, None)
+
+    def handle_starttag(self, tag, attributes):
+        node = Node(tag, dict(attributes), self.at)
+        self.at.children.append(node)
+        if tag not in VOID:
+            self.at = node
+
+    def handle_startendtag(self, tag, attributes):
+        self.at.children.append(Node(tag, dict(attributes), self.at))
+
+    def handle_endtag(self, tag):
+        assert self.at.tag == tag, f"</{tag}> closes <{self.at.tag}>"
+        self.at = self.at.parent
+
+    def handle_data(self, data):
+        self.at.children.append(data)
+
+
+def tree(html):
+    """The page as a tree; every element has to be closed where it was opened."""
+    builder = Builder()
+    builder.feed(html)
+    builder.close()
+    assert builder.at is builder.root, f"<{builder.at.tag}> is not closed"
+    return builder.root

@@ -1,0 +1,201 @@
+"""Chances add up as shown and are the API's; rules are answered from events that there are."""
+
+import json
+import re
+from dataclasses import fields
+from decimal import Decimal
+from urllib.parse import quote
+
+import pytest
+from html_tree import tree
+from starlette.testclient import TestClient
+
+from podium.pages.promises import findings, trust_of
+from podium.rounding import shown
+from podium.service import create_app
+from podium.service.web.chances.predict import chance_words, odds_words
+from podium.store import Store
+from podium.store.insights.fact_models import ReliabilityBin
+from podium.store.keys import create_key
+from podium.systems import find
+
+API = "/api/v1/pools"
+
+
+def read(site, path, expected=200):
+    status, _, text = site.get(path)
+    assert status == expected, text[-2000:]
+    return tree(text)
+
+
+def section(root, heading):
+    return next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == heading)
+
+
+def test_two_players_stand_beside_each_other_with_the_api_numbers(site):
+    _, _, text = site.get(f"{API}/bikes/compare?player=Dragana&other=Chidi", accept="application/json")
+    found = json.loads(text)
+    root = read(site, "/bikes/compare?player=Dragana&other=Chidi")
+    share = round(100 * found["players"][0]["expected"])
+    odds = section(root, "odds")
+    assert odds.first("h2").text == f"Dragana is ahead of Chidi in {share} of 100 duels."
+    assert [each.text for each in odds.first("div", "row").nodes] == [f"Dragana {share} %", f"Chidi {100 - share} %"]
+    bars = [float(each.attributes["width"].rstrip("%")) for each in odds.every("rect")]
+    assert bars[0] == pytest.approx(share, abs=0.5)
+    ratings = [each.number for each in section(root, "side").first("tbody").first("tr").nodes[1:]]
+    assert ratings == [shown(each["rating"], 0) for each in found["players"]]
+    rows = list(section(root, "met").first("tbody").every("tr"))
+    for row, met in zip(rows, found["meetings"], strict=False):
+        own, theirs = row.nodes[2], row.nodes[3]
+        assert own.first("a").first("span").number == shown(met["shown"], 1)
+        assert theirs.first("a").first("span").number == shown(met["other_shown"], 1)
+        ahead = [own.first("b") is not None, theirs.first("b") is not None]
+        assert ahead == [met["rank"] < met["other_rank"], met["rank"] > met["other_rank"]]
+    assert site.get(rows[0].nodes[2].first("a").attributes["href"])[0] == 200
+
+
+def test_the_favourite_is_named_first_whoever_is_asked_about(site):
+    one = section(read(site, "/bikes/compare?player=Chidi&other=Dragana"), "odds")
+    assert one.first("h2").text.startswith("Dragana is ahead of Chidi in ")
+    assert one.first("div", "row").nodes[0].text.startswith("Chidi ")
+
+
+def test_names_that_nobody_has_are_put_right_by_a_link(site):
+    root = read(site, "/bikes/compare?player=Draganna&other=Chidi", 404)
+    link = next(each for each in root.every("a") if "compare?player=Dragana&other=Chidi" in each.attributes["href"])
+    assert site.get(link.attributes["href"])[0] == 200
+    assert "Dragana and Dragana are one rider" in read(site, "/bikes/compare?player=Dragana&other=Dragana", 422).text
+    assert "Nobody can be compared yet" in read(site, "/empty/compare").text
+    default = read(site, "/bikes/compare")
+    assert default.first("h1").text.endswith("?")
+
+
+@pytest.mark.parametrize("path", ["/bikes/predict", "/names/predict", "/club/predict"])
+def test_rows_and_columns_of_the_places_add_up_to_a_hundred(site, path):
+    root = read(site, path)
+    table = root.first("table", "heat")
+    rows = [[cell.number or Decimal(0) for cell in row.nodes[1:]] for row in table.first("tbody").every("tr")]
+    assert [sum(row) for row in rows] == [100] * len(rows)
+    assert [sum(column) for column in zip(*rows, strict=True)] == [100] * len(rows)
+    wins = [row.first("b").text for row in section(root, "win").first("tbody").every("tr")]
+    assert [each.removesuffix(" %") for each in wins] == [str(row[0]) if row[0] else "<1" for row in rows]
+
+
+def test_a_large_field_shares_columns_and_keeps_its_rows_whole(site):
+    root = read(site, "/grid/predict")
+    table = root.first("table", "heat")
+    heads = [each.text.removeprefix("place") for each in table.first("thead").every("th")]
+    assert heads[9:12] == ["10", "11–15", "16–20"]  # noqa: RUF001  (ranges)
+    assert heads[-1] == "21–22"  # noqa: RUF001
+    rows = [[cell.number or Decimal(0) for cell in row.nodes[1:]] for row in table.first("tbody").every("tr")]
+    assert len(rows) == 22
+    assert {sum(row) for row in rows} == {100}
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    assert sums == [100] * 10 + [500, 500, 200]
+    assert "desk" in next(each for each in table.above() if each.tag == "section").classes
+
+
+def test_chances_are_those_of_the_api_but_for_what_adding_up_takes(site):
+    names = ["Dragana", "Zoë", "Chidi", "Otto"]
+    key = {"Authorization": f"Bearer {create_key(site.store.engine, 'chances', 'read')}"}
+    with TestClient(create_app(site.store)) as client:
+        answer = client.post(f"{API}/bikes/predict", json={"entrants": names}, headers=key)
+    exact = {each["player"]: each["win"] for each in answer.json()["entrants"]}
+    root = read(site, "/bikes/predict?" + "&".join(f"entrants={quote(each)}" for each in names))
+    rows = list(section(root, "win").first("tbody").every("tr"))
+    assert [row.nodes[0].text for row in rows] == list(exact)
+    for row in rows:
+        win = Decimal(re.sub(r"[^\d]", "", row.first("b").text))
+        assert abs(float(win) - 100 * exact[row.nodes[0].text]) < 1.0
+
+
+def test_strangers_are_named_and_a_field_of_one_is_refused(site):
+    root = read(
+        site, f"/bikes/predict?entrants=Dragana&entrants=Zoe&entrants={quote('<i>')}&entrants=&entrants=Dragana"
+    )
+    note = root.first("main").first("p", "note")
+    assert "Zoe (did you mean Zoë?)" in note.text
+    assert "<i>" in note.text
+    assert "a field needs two entrants" in read(site, "/bikes/predict?entrants=Dragana", 422).text.lower()
+    many = "&".join(f"entrants=p{k}" for k in range(70))
+    root = read(site, f"/bikes/predict?{many}")
+    assert "The first 64 are taken; 6 more are left out." in root.text
+    assert root.first("h1").text == "Who wins? Nobody stands out."
+    assert "Nobody has played" in read(site, "/empty/predict").text
+
+
+def test_small_and_large_chances_are_told_in_words():
+    assert [odds_words(each) for each in (0.2, 0.158, 0.625, 0.97, 0.999)] == [
+        "1 in 5", "1 in 6", "6 in 10", "97 in 100", "more than 99 in 100",
+    ]  # fmt: skip
+    assert [chance_words(Decimal(number), chance) for number, chance in ((0, 0.001), (100, 0.999), (63, 0.63))] == [
+        "<1 %", ">99 %", "63 %",
+    ]  # fmt: skip
+
+
+def test_promises_are_judged_by_enough_duels_and_their_interval():
+    def reliability(expected, observed, duels):
+        return ReliabilityBin(expected, observed, observed - 0.02, observed + 0.02, duels)
+
+    assert trust_of([reliability(0.95, 0.86, 99)]).words == ""
+    assert trust_of([reliability(0.95, 0.86, 852)]).words == "in this pool favourites win less than promised"
+    assert trust_of([reliability(0.75, 0.81, 852)]).words == "in this pool favourites win more than promised"
+    bins = [reliability(0.75, 0.70, 2000), reliability(0.92, 0.92, 500)]  # the surest win as often as promised
+    assert findings(bins) == (
+        "Of those promised 92 %, 92 % won. All favourites, from 70 % on, were promised 78 % and won 74 %: "
+        "in this pool favourites win less than promised."
+    )
+
+
+@pytest.mark.parametrize("pool", ["bikes", "karts", "stunts", "dm", "club"])
+def test_questions_are_answered_with_events_that_there_are(site, pool):
+    root = read(site, f"/{pool}/system")
+    questions = {each.first("h3").text: each.first("p") for each in root.every("details")}
+    assert len(questions) >= 9
+    assert "open" in next(root.every("details")).attributes
+    events = [
+        each.attributes["href"]
+        for answer in questions.values()
+        for each in answer.every("a")
+        if "/events/" in each.attributes["href"]
+    ]
+    assert events
+    for address in set(events):
+        assert site.get(address)[0] == 200
+    system = site.store.pool(pool).system
+    settings = {row.first("code").text for row in section(root, "settings").first("tbody").every("tr")}
+    assert settings == {each.name for each in fields(system)}
+    assert system.formulas[0] in root.first("pre").text or system.formulas[0][:20] in root.first("pre").text
+    assert ("What is the ± behind a rating?" in questions) == ("deviation" in system.state_type._fields)
+    assert system.margin in questions["Does it matter by how much I win?"].text
+
+
+def test_the_answer_to_winning_and_losing_is_a_real_change(site):
+    root = read(site, "/bikes/system")
+    answer = next(root.every("details")).first("p")
+    why = site.store.explain("bikes", "bikes-058", "Dragana")
+    assert answer.first("a").attributes["href"] == "/bikes/events/bikes-058/Dragana"
+    assert why.verdict in answer.text
+    assert why.cause in answer.text
+    quits = next(each for each in root.every("details") if each.first("h3").text == "What if I disconnect or quit?")
+    instead = site.store.what_if("bikes", "bikes-058", "Dragana").alternatives[0]
+    assert f"would have lost {abs(instead.shown)}" in quits.text
+
+
+def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("set", find("trials")(tau=0.5, quit_policy="remaining"), public=True, contact="a@club.example")
+    with TestClient(create_app(store), headers={"Accept": "text/html"}) as client:
+        before = tree(client.get("/set/system").text)
+        assert "Because a rating promised more" in before.text
+        rows = {row.first("code").text: row for row in section(before, "settings").first("tbody").every("tr")}
+        assert "set for this pool" in rows["tau"].text
+        assert rows["tau"].nodes[1].text == "0.5"
+        assert "set for this pool" not in rows["initial"].text
+        assert rows["idle_growth"].nodes[1].text == "off"
+        assert "mailto:a@club.example" in {each.attributes["href"] for each in before.every("a")}
+        store.submit("set", [{"event_id": "e1", "started_at": "2025-01-01T10:00:00Z", "player": p, "position": k}
+                             for k, p in enumerate(("Ana", "Ben"), start=1)])  # fmt: skip
+        after = tree(client.get("/set/system").text)
+        assert "/set/events/e1" in {each.attributes["href"] for each in after.every("a")}
+    store.close()

@@ -1,0 +1,134 @@
+"""Every page as it is sent: harmless and light, with numbers that add up as they are shown."""
+
+import re
+from functools import cache
+from urllib.parse import unquote
+
+import pytest
+from html_tree import as_number, tree
+from leagues import HOSTILE
+from served import PAGES, is_missing
+
+MAX_PAGE, MAX_STYLE, MAX_SCRIPT, MAX_REQUESTS = 60_000, 14_000, 10_000, 4
+# Where numbers with a sign are no change by one event, or the reasons of the one that the page is about.
+NO_EVENTS_CHANGE = {"why", "big", "move", "sum"}
+SCHEMES = ("/", "http:", "https:", "mailto:", "#", "?")
+
+
+@pytest.fixture(params=PAGES, scope="module")
+def page(request, site):
+    """A page: its name, its text and its tree."""
+    status, headers, text = site.get(PAGES[request.param])
+    assert status == (404 if is_missing(request.param) else 200), text[-2000:]
+    return request.param, headers, text, tree(text)
+
+
+def test_it_weighs_little(page, site):
+    name, _, text, root = page
+    assert len(text.encode()) <= MAX_PAGE, name
+    fetched = {
+        each.attributes["href"] for each in root.every("link") if each.attributes["rel"] in ("icon", "stylesheet")
+    }
+    fetched |= {each.attributes["src"] for kind in ("script", "img", "iframe") for each in root.every(kind)}
+    assert len(fetched) < MAX_REQUESTS
+    for address in fetched:
+        status, headers, content = fetch_once(site, address)
+        assert status == 200
+        assert "immutable" in headers["Cache-Control"]
+        limit = MAX_STYLE if address.endswith(".css") else MAX_SCRIPT
+        assert len(content.encode()) <= limit, address
+
+
+@cache
+def fetch_once(site, address):
+    return site.get(address)
+
+
+def test_nothing_in_it_can_run_or_style(page):
+    """Whatever names say: no script but the page's own, no handler, no style, no address of another scheme."""
+    _, headers, text, root = page
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert all(re.fullmatch(r"/static/[0-9a-f]+/podium\.js", each.attributes["src"]) for each in root.every("script"))
+    assert not any(each.text for each in root.every("script"))
+    for each in root.every():
+        assert each.tag not in {"img", "style", "iframe", "object", "b>signs", "i>server"}
+        for attribute, value in each.attributes.items():
+            assert not attribute.startswith("on"), each.attributes
+            assert attribute != "style"
+            if attribute in {"href", "src", "action", "formaction"}:
+                assert value.startswith(SCHEMES), value
+                assert not unquote(value).lower().startswith(("javascript:", "data:"))
+    assert (
+        "49" not in root.first("main").text
+        or "{{ 7 * 7 }}" not in HOSTILE
+        or "{{ 7 * 7 }}" in text
+        or "names" not in page[0]
+    )
+
+
+def test_each_hostile_name_keeps_its_direction_to_itself(page):
+    """A name in a table or list stands in `bdi`."""
+    _, _, _, root = page
+    for each in root.every():
+        for text in (child for child in each.children if isinstance(child, str)):
+            if text.strip() in HOSTILE:
+                assert each.tag in {"bdi", "title"}, (each.tag, text)
+
+
+def test_each_change_by_an_event_is_a_link_to_its_reasons(page):
+    _, _, _, root = page
+    for kind in ("gain", "loss", "even"):
+        for each in root.every("span", kind):
+            around = list(each.above())
+            if not any(NO_EVENTS_CHANGE & set(above.classes) for above in around):
+                assert any(above.tag == "a" for above in around), each.text
+                assert any("Why did " in above.attributes.get("aria-label", "") for above in around), each.text
+
+
+def test_each_column_with_a_sum_adds_up(page):
+    for table in page[3].every("table"):
+        foot = table.first("tfoot")
+        if foot is None:
+            continue
+        rows = [row.nodes for row in table.first("tbody").every("tr")]
+        sums = foot.first("tr").nodes
+        assert all(len(row) == len(sums) for row in rows)
+        checked = 0
+        for k, total in enumerate(sums):
+            if total.number is not None:
+                numbers = [row[k].number for row in rows]
+                assert sum(each for each in numbers if each is not None) == total.number, (k, numbers)
+                checked += 1
+        assert checked
+
+
+def test_each_row_with_a_sum_adds_up(page):
+    for table in page[3].every("table"):
+        heads = [each.text for each in table.first("tr").nodes]
+        if heads[-1] != "Sum":
+            continue
+        for row in table.every("tr"):
+            numbers = [
+                cell.number
+                for cell in row.nodes
+                if cell.first(name="gain") or cell.first(name="loss") or cell.first(name="even")
+            ]
+            if len(numbers) > 1:
+                assert sum(numbers[:-1]) == numbers[-1], row.text
+
+
+def test_each_waterfall_adds_up(page):
+    """From the rating before over each group to the rating after; and each group's rows to the group."""
+    for steps in page[3].every("ol", "why"):
+        first, *groups, last = steps.nodes
+        before, after = (as_number(each.first("text").text) for each in (first, last))
+        points = []
+        for group in groups:
+            inner = group.first("ol")
+            row = group if inner is None else group.first("summary")
+            points.append(row.nodes[-1].number)
+            if inner is not None:
+                assert sum(each.nodes[-1].number for each in inner.nodes) == points[-1], row.text
+        assert sum(points) == last.nodes[-1].number == after - before

@@ -1,0 +1,264 @@
+"""The pages of a player say what the API says, rounded by one rule, and lead to every reason."""
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from urllib.parse import quote, unquote
+
+import pytest
+from html_tree import as_number, tree
+from starlette.testclient import TestClient
+
+from podium.rounding import shown, shown_change, signed
+from podium.service import create_app
+from podium.service.web.players.card import rank_tile
+from podium.store import Store
+from podium.systems import find
+
+API = "/api/v1/pools"
+START = datetime(1950, 1, 1, 10, tzinfo=UTC)
+
+
+class InProcess:
+    """Pages of a store of a test's own, read without a server."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def get(self, path, accept="text/html"):
+        found = self.client.get(path, headers={"Accept": accept})
+        return found.status_code, found.headers, found.text
+
+
+def events(name, count, days, players, spoil=()):
+    """Events in which players finish in this order, or the other way around."""
+    for number in range(1, count + 1):
+        order = players[::-1] if number in spoil else players
+        started_at = (START + timedelta(days=days * number)).isoformat()
+        for place, player in enumerate(order, start=1):
+            yield {"event_id": f"{name}{number}", "started_at": started_at, "player": player, "position": place}
+
+
+@pytest.fixture(scope="module")
+def lives(tmp_path_factory):
+    """A long life, a new one, and one with a season."""
+    store = Store(str(tmp_path_factory.mktemp("lives") / "podium.db"))
+    for pool, system in (("long", "elo"), ("fresh", "trials"), ("weekly", "elo")):
+        store.create_pool(pool, find(system)(), public=True)
+    store.submit("long", list(events("y", 38, 731, ["Ana", "Ben"], spoil=range(1, 38, 2))))
+    store.submit("fresh", list(events("f", 12, 1, ["Ana", "Ben", "Cleo"])))
+    store.submit("fresh", list(events("z", 1, 40, ["Zed", "Ana"])))
+    store.submit("weekly", list(events("w", 120, 7, ["Ana", "Ben"])))
+    store.begin_season("weekly", "summer", store.event("weekly", "w60").started_at, keep=0.5)
+    store.create_pool("eras", find("elo")(), public=True, player_word="driver")
+    store.submit("eras", list(events("old", 9, 1, ["Ada", "Bob", "Cy", "Dee", "Edo"])))
+    store.submit("eras", list(events("new", 1, 20_000, ["Gus", "Hal"])))
+    with closing(store), TestClient(create_app(store)) as client:
+        yield InProcess(client)
+
+
+def read(site, path):
+    status, _, text = site.get(path)
+    assert status == 200, text[-2000:]
+    return tree(text)
+
+
+def answer(site, path):
+    status, _, text = site.get(f"{API}{path}", accept="application/json")
+    assert status == 200, text
+    return json.loads(text)
+
+
+def tiles(root):
+    return {
+        each.first("dt").text: each.first("dd").text.removesuffix(each.first("small").text).strip()
+        for each in root.first("dl").nodes
+    }
+
+
+def rows_of(section):
+    return section.first("tbody").every("tr")
+
+
+def section(root, heading):
+    return next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == heading)
+
+
+@pytest.mark.parametrize(
+    ("pool", "name", "digits"),
+    [("bikes", "Dragana", 1), ("karts", "Tomás", 1), ("forty", "Entrant 02", 3), ("club", "Dan", 1)],
+)
+def test_the_figures_are_those_of_the_api(site, pool, name, digits):
+    card = answer(site, f"/{pool}/players/{quote(name)}/card")
+    root = read(site, f"/{pool}/players/{quote(name)}")
+    found = tiles(root)
+    assert as_number(found["Rating"]) == shown(card["rating"], digits - 1)
+    assert as_number(found["Events"]) == card["events"]
+    if card["rank"] is not None:
+        assert as_number(found["Rank"]) == card["rank"]
+    if card["peak"] is not None:
+        assert as_number(found["Peak"]) == shown(card["peak"]["rating"], digits - 1)
+    else:
+        assert "Peak" not in found
+    rows = list(rows_of(section(root, "form")))
+    assert len(rows) == len(card["form"]) == min(10, card["events"])
+    changes = []
+    for row, line in zip(rows, card["form"], strict=True):
+        event, _, place, change, _, rating = row.nodes
+        assert event.first("a").text == line["event_id"]
+        assert place.text.startswith(str(line["rank"]))
+        assert change.number == shown(line["shown"], digits)
+        assert rating.number == shown(line["rating"], digits - 1)
+        assert unquote(change.first("a").attributes["href"]) == f"/{pool}/events/{line['event_id']}/{name}"
+        changes.append(change.number)
+    ten = found.get("Last ten", found.get("So far"))
+    assert as_number(ten) == sum(changes) == shown(card["last_ten_shown"], digits)
+    assert card["deviation"] is None or f"±{shown(2 * card['deviation'], digits - 1)}" in root.first("dl").text
+
+
+def test_the_verdict_stands_first(site):
+    lead = read(site, "/bikes/players/Dragana").first("p", "lead")
+    card = answer(site, "/bikes/players/Dragana/card")
+    total = sum((shown(line["shown"], 1) for line in card["form"]), Decimal(0))
+    assert lead.text.startswith(f"Falling: {signed(total)} in the last 10 events.")
+    assert "below the peak of 27 Jan 2025." in lead.text
+
+
+def test_a_player_of_one_event_has_no_days_and_no_place_yet(site):
+    root = read(site, "/club/players/Eve")
+    assert root.first("p", "lead").text.startswith("Still settling, after 1 event.")
+    assert root.first("h2") is not None
+    assert not [each for each in root.every("h2") if each.text == "Best and worst days"]
+    assert len(list(root.every("nav", "pick"))) == 0  # there is no span that shows less
+    assert len(list(rows_of(section(root, "form")))) == 1
+
+
+def test_without_a_deviation_none_is_shown_and_with_small_points_there_are_more_decimals(site):
+    karts = read(site, "/karts/players/Tom%C3%A1s")
+    assert "±" not in karts.first("main").text
+    assert not [each for each in karts.every("path") if "band" in each.classes]
+    forty = read(site, "/forty/players/Entrant%2002")
+    assert [each for each in forty.every("path") if "band" in each.classes]
+    assert "." in tiles(forty)["Rating"]
+
+
+def test_an_unsettled_player_would_be_somewhere(lives):
+    card = answer(lives, "/fresh/players/Zed/card")
+    assert card["rank"] is None
+    root = read(lives, "/fresh/players/Zed")
+    assert f"The rating is not settled yet; it would be first of {card['listed'] + 1}." in root.first("p", "lead").text
+    assert tiles(root)["Rank"] == "–"  # noqa: RUF001  (a dash)
+
+
+def test_a_rank_that_moved_says_since_when(site):
+    card = site.store.player_card("bikes", "Dragana")
+    for move, word in ((2, "up"), (-3, "down")):
+        tile = rank_tile(replace(card, move=move, since=date(2025, 12, 15)), "30 settled riders")
+        note = tree(str(tile.note)).text
+        assert note == f"{'▲' if move > 0 else '▼'}{word}{abs(move)} since 15 Dec, of 30 settled riders"
+
+
+def test_the_history_leads_to_reasons_and_can_be_shorter(site):
+    root = read(site, "/karts/players/Tom%C3%A1s")
+    chart = root.first("svg", "chart")
+    addresses = [each.attributes["href"] for each in chart.every("a")]
+    assert addresses
+    for address in (addresses[0], addresses[-1]):
+        assert site.get(address)[0] == 200
+    assert all(each.attributes["aria-label"].startswith("Why ") for each in chart.every("a"))
+    curve = answer(site, "/karts/players/Tom%C3%A1s/curve")
+    assert chart.attributes["aria-label"].endswith(f"{shown(curve[-1]['rating'], 0)} at last")
+
+
+def test_ranges_show_less_of_a_long_history(lives):
+    whole, five = (read(lives, f"/long/players/Ana{query}") for query in ("", "?range=5y"))
+    assert [each.text for each in whole.first("nav", "pick").every("a")] == ["1 year", "5 years", "All"]
+    assert len(list(whole.first("svg", "chart").every("a"))) == 38
+    assert len(list(five.first("svg", "chart").every("a"))) == 3
+    assert whole.first("nav", "pick").nodes[2].attributes["aria-current"] == "true"
+    assert "1960" in whole.first("svg", "chart").text
+    assert lives.get("/long/players/Ana?range=2y")[0] == 422
+
+
+def test_a_visitor_may_say_who_they_are(site):
+    name = "a/b?c=d#e&f%20"
+    path = f"/names/players/{quote(name, safe='')}"
+    with TestClient(create_app(site.store), headers={"Accept": "text/html"}, follow_redirects=False) as client:
+        assert "This is me" in client.get(path).text
+        chosen = client.post(f"{path}/me", data={"me": "yes"})
+        assert (chosen.status_code, chosen.headers["location"]) == (303, path)
+        assert "HttpOnly" in chosen.headers["set-cookie"]
+        assert "SameSite=lax" in chosen.headers["set-cookie"]
+        assert "Path=/names;" in chosen.headers["set-cookie"]
+        mine = client.get(path).text
+        assert "Not me" in mine
+        assert "This is me" not in mine
+        assert "This is me" in client.get(f"/names/players/{quote('שרה לוי')}").text
+        assert client.post(f"{path}/me", data={"me": "no"}).status_code == 303
+        assert "This is me" in client.get(path).text
+        assert client.post(f"{path}/me", data={"me": "perhaps"}).status_code == 422
+        assert client.post("/names/players/Nobody/me", data={"me": "yes"}).status_code == 404
+        elsewhere = {"Origin": "https://elsewhere.example"}
+        assert client.post(f"{path}/me", data={"me": "yes"}, headers=elsewhere).status_code == 403
+
+
+def test_every_change_is_on_one_page_and_only_there(lives):
+    seen, path = [], "/weekly/players/Ana/changes"
+    while path:
+        root = read(lives, path)
+        rows = list(root.first("tbody").every("tr"))
+        assert len(rows) <= 50
+        for row in rows:
+            link = row.nodes[0].first("a")
+            seen.append((link and link.text, row.nodes[3].number))
+        following = [each for each in root.every("a") if each.attributes.get("rel") == "next"]
+        path = following[0].attributes["href"] if following else ""
+    history = answer(lives, "/weekly/players/Ana?most=1000")["history"]
+    assert seen == [(each["event_id"], shown_change(each["rating_before"], each["rating"], 1)) for each in history]
+    assert lives.get("/weekly/players/Ana/changes?before=nonsense")[0] == 422
+
+
+def test_the_rivals_are_those_of_the_api(site):
+    found = answer(site, "/bikes/players/Dragana/rivals")
+    root = read(site, "/bikes/players/Dragana/rivals")
+    part = next(each for each in root.every("div") if each.attributes.get("id") == "rivals")
+    for row, rival in zip(rows_of(section(root, "met")), found["opponents"], strict=False):
+        name, met, won, expected, points = row.nodes
+        assert (name.text, met.number) == (rival["opponent"], rival["met"])
+        assert won.number == Decimal(str(rival["score"]))
+        assert expected.number == shown(rival["expected"], 1)
+        assert points.number == shown(rival["points"], 1)
+    assert f"{found['expected']:,.1f} were expected" in part.text
+    if found["best_scalp"]:
+        assert found["best_scalp"]["opponent"] in part.text
+    details = next(each for each in read(site, "/bikes/players/Dragana").every("details"))
+    assert details.attributes["data-load"] == "/bikes/players/Dragana/rivals"
+    assert details.attributes["data-part"] == "#rivals"
+    assert details.first("a").attributes["href"] == "/bikes/players/Dragana/rivals"
+
+
+def test_whoever_is_sought_under_a_wrong_name_is_offered_those_like_it(site):
+    status, _, text = site.get("/bikes/players/Draganna")
+    assert status == 404
+    assert "/bikes/players/Dragana" in {each.attributes.get("href") for each in tree(text).every("a")}
+    for path in ("/bikes/players/Draganna/changes", "/bikes/players/Draganna/rivals", "/nothing/players/Ana"):
+        assert site.get(path)[0] in {401, 404}
+
+
+def test_a_rank_is_that_of_the_board_whose_players_stopped_long_ago(lives):
+    rows = list(read(lives, "/eras").first("tbody").every("tr"))
+    board = {row.first("a").text: row.first("td").text for row in rows}
+    assert board == {"Gus": "1", "Hal": "2"}
+    for name, rank in board.items():
+        page = read(lives, f"/eras/players/{name}")
+        tile = next(each for each in page.every("div") if each.first("dt") and each.first("dt").text == "Rank")
+        assert tile.first("dd").text == f"{rank} of 2 drivers who played in the last year"
+        near = next(each for each in page.every("section") if each.attributes.get("aria-labelledby") == "near")
+        assert [each.first("td").text for each in near.first("tbody").every("tr")] == ["1", "2"]
+        _, _, badge = lives.get(f"/eras/players/{name}/badge.json")
+        assert f"#{rank} of 2" in badge
+    assert "of 7 drivers" in read(lives, "/eras/players/Ada").text
+    _, _, answer = lives.get("/eras/compare")
+    assert "<bdi>Gus</bdi> or <bdi>Hal</bdi>?" in answer

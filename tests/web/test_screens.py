@@ -1,0 +1,81 @@
+"""Every page in a browser, on phones and desks, light and dark: legible, accessible, and no wider than the screen."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from served import PAGES, ways
+
+LEAST_CONTRAST, LEAST_TARGET = 4.5, 24
+MEASURE = """() => {
+  const canvas = document.createElement("canvas"); canvas.width = canvas.height = 1;
+  const pen = canvas.getContext("2d", {willReadFrequently: true});
+  const seen = new Map();
+  const rgba = colour => {
+    if (!seen.has(colour)) {
+      pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data; seen.set(colour, [r, g, b, a / 255]);
+    }
+    return seen.get(colour);
+  };
+  const linear = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+  const over = (top, below) => [0, 1, 2].map(k => top[k] * top[3] + below[k] * (1 - top[3])).concat(1);
+  const ground = element => {
+    const layers = [];
+    for (let each = element; each; each = each.parentElement) {
+      const colour = rgba(getComputedStyle(each).backgroundColor);
+      if (colour[3] > 0) layers.push(colour);
+      if (colour[3] === 1) break;
+    }
+    return layers.reduceRight((below, top) => over(top, below), [255, 255, 255, 1]);
+  };
+  const pale = [], small = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode, element = node.parentElement;
+    if (!node.data.trim() || element.closest(".vh, .skip")) continue;
+    const range = document.createRange(); range.selectNode(node);
+    const box = range.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2) continue;
+    const style = getComputedStyle(element), svg = element.closest("svg");
+    const below = ground(svg ? svg.parentElement : element);
+    const [a, b] = [light(over(rgba(svg ? style.fill : style.color), below)), light(below)];
+    const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (contrast < LEAST_CONTRAST) pale.push([node.data.trim().slice(0, 40), contrast]);
+  }
+  for (const link of document.querySelectorAll("a:has(> .gain, > .loss, > .even), summary, button, .brand, .tabs a")) {
+    const box = link.getBoundingClientRect();
+    if (box.width && Math.min(box.width, box.height) < LEAST_TARGET) small.push([link.textContent.trim(), box.height]);
+  }
+  const broken = [...document.querySelectorAll("td, thead th")]
+    .flatMap(cell => [...cell.childNodes, ...cell.querySelectorAll("small")])
+    .filter(node => /^\\s*[+\\u2212]?[\\d.,:]+\\s*$/.test(node.textContent))
+    .filter(node => {
+      const range = document.createRange(); range.selectNodeContents(node);
+      return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
+    }).map(node => node.textContent);
+  const page = document.documentElement, sideways = page.scrollWidth - page.clientWidth;
+  const beyond = each => each.getBoundingClientRect().right > page.clientWidth + 1;
+  const wide = sideways > 0 ? [...document.querySelectorAll("body *")].filter(beyond) : [];
+  return {pale, small, broken, sideways, wide: wide.slice(0, 5).map(each => each.outerHTML.slice(0, 80))};
+}""".replace("LEAST_CONTRAST", str(LEAST_CONTRAST)).replace("LEAST_TARGET", str(LEAST_TARGET))
+# Contrast, which takes axe most of its time, is measured above: of every text, charts' among them.
+AXE = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
+UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), ways())
+def test_it_can_be_read_and_used(screens, name, width, scheme):
+    page, refused = screens(width, scheme), []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: refused.append(str(error)))
+    page.on("dialog", lambda dialog: refused.append(dialog.message))  # of which none may come: it would wait for good
+    answer = page.goto(PAGES[name])
+    assert page.evaluate(MEASURE)["sideways"] <= 0
+    page.evaluate(UNFOLD)
+    seen = page.evaluate(MEASURE)
+    assert seen == {"pale": [], "small": [], "broken": [], "sideways": min(0, seen["sideways"]), "wide": []}
+    if scheme == "light":  # the rules of axe do not depend on it
+        violations = Axe().run(page, options=AXE).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
+    assert [each for each in refused if answer.ok or "404" not in each] == []
+    page.close()

@@ -1,0 +1,93 @@
+"""What the pages' script saves, that nothing is lost without it, and that no row moves by itself."""
+
+import pytest
+from races import event, rows
+
+from podium.store.keys import create_key
+from podium.systems import find
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no-script"])
+def with_script(request):
+    return request.param
+
+
+@pytest.fixture
+def faults():
+    """What a page's console has of faults."""
+    return []
+
+
+@pytest.fixture
+def page(screens, with_script, faults):
+    """A page; it ends with no fault in its console."""
+    opened = screens(1280, script=with_script)
+    opened.set_default_timeout(60_000)  # the first explanation of a system may have to be compiled
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    yield opened
+    opened.close()
+    assert faults == []
+
+
+def test_a_player_is_found_from_the_first_page(page, with_script):
+    page.goto("/")
+    page.get_by_label("Find a player, in every pool").fill("zo")
+    if with_script:
+        page.locator("#listing").get_by_role("heading", name="4 players for").wait_for()
+    else:
+        page.get_by_role("button", name="Find").click()
+    page.get_by_role("row", name="Bikes").get_by_role("link", name="Zoë", exact=True).click()
+    page.wait_for_url("**/bikes/players/Zo%C3%AB")
+
+
+@pytest.mark.parametrize("with_script", [True], ids=["script"])
+def test_a_board_comes_back_when_the_search_is_emptied(page):
+    page.goto("/bikes")
+    field = page.get_by_label("Find a rider in Bikes")
+    field.fill("vikt")
+    page.get_by_role("heading", name="1 rider for").wait_for()
+    assert page.locator("#board").count() == 0
+    field.fill("")
+    page.locator("#board").wait_for()
+    assert page.locator("#board tbody tr").count() == 30
+    assert page.url.endswith("/bikes")
+
+
+def test_the_next_rows_come_below_those_that_are_there(page, with_script):
+    page.goto("/bikes/events")
+    page.get_by_role("link", name="Next events").click()
+    page.get_by_text("bikes-001").wait_for()
+    assert page.locator("#board tbody tr").count() == (60 if with_script else 10)
+    assert page.get_by_role("link", name="Next events").count() == 0
+
+
+def test_the_why_of_another_has_an_address_and_a_way_back(page):
+    page.goto("/bikes/events/bikes-058")
+    page.locator("#why h2", has_text="Dragana won").wait_for()
+    page.get_by_role("link", name="Why did Chidi gain").first.click()
+    page.wait_for_url("**/bikes/events/bikes-058/Chidi")
+    page.locator("#why h2", has_text="Chidi").wait_for()
+    assert page.locator("tr[aria-current]").inner_text().split()[1] == "Chidi"
+    page.go_back()
+    page.locator("#why h2", has_text="Dragana won").wait_for()
+    assert page.url.endswith("/bikes/events/bikes-058")
+
+
+@pytest.mark.parametrize("with_script", [True], ids=["script"])
+def test_a_result_that_comes_in_is_announced_and_moves_no_row(page, faults, site):
+    site.store.create_pool("live", find("elo")(), public=True)
+    site.store.submit("live", rows(1, ["Ana", "Ben", "Cleo"]))
+    while page.goto("/live").status != 200:  # which pools are public is believed for a second
+        faults.clear()
+    board, news = page.locator("#board").inner_text(), page.locator("#news")
+    assert news.is_hidden()
+    key = {"Authorization": f"Bearer {create_key(site.store.engine, 'server', 'write')}"}
+    for number, words in ((2, "1 new result. Show"), (3, "2 new results. Show")):
+        sent = page.request.post("/api/v1/pools/live/events", headers=key, data=event(number, ["Cleo", "Ben", "Ana"]))
+        assert sent.status == 201
+        news.get_by_text(words).wait_for()
+    assert page.locator("#board").inner_text() == board
+    news.get_by_role("link", name="Show").click()
+    page.locator("#board tbody tr").first.get_by_text("Cleo").wait_for()
+    assert news.is_hidden()

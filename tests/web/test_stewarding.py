@@ -1,0 +1,132 @@
+"""Signing in and correcting results in a browser, with scripts and without."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from races import rows
+from served import EVERY_WAY
+from test_screens import AXE, MEASURE, UNFOLD
+
+from podium.store.keys import create_key, list_keys, revoke_key
+from podium.systems import find
+
+POOL = "stewards' cup"  # private, and to be quoted
+ADDRESS = "/stewards'%20cup"
+ADMIN_PAGES = ("", "/upload", "/events/e3", "/players", "/seasons", "/log", "/keys", "/settings")
+
+
+@pytest.fixture(scope="module")
+def cup(site):
+    """A private pool of few events, and a key that administers it."""
+    site.store.create_pool(POOL, find("elo")(), title="Cup of stewards", player_word="rider")
+    events = [rows(number, "abcd" if number % 2 else "dbca") for number in range(1, 8)]
+    site.store.submit(POOL, [row for event in events for row in event], actor="race server")
+    return create_key(site.store.engine, "Ann Steward", "admin", POOL)
+
+
+@pytest.fixture
+def visitor(browser, site):
+    """A function that opens a page of a browser that nobody has used."""
+    contexts = []
+
+    def opened(*, script=True, width=1280):
+        options = {"base_url": site.address, "java_script_enabled": script}
+        contexts.append(browser.new_context(viewport={"width": width, "height": 800}, **options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(10_000)
+        page.set_default_navigation_timeout(60_000)  # the first reasons may wait for a compiler
+        return page
+
+    yield opened
+    for each in contexts:
+        each.close()
+
+
+def sign_in(page, key):
+    page.fill("[name=key]", key)
+    page.click("button.main")
+
+
+def figures(page, player):
+    """What pages show of a player: the rating on the board, and the change by the third event."""
+    page.goto(ADDRESS)
+    rating = page.locator(f"tr:has(a[href$='/players/{player}']) .rating").first.inner_text().split()[0]
+    page.goto(f"{ADDRESS}/events/e3")
+    return rating, page.locator(f"a[href$='/events/e3/{player}'] span").first.inner_text()
+
+
+def test_a_correction_is_followed_by_every_figure(site, cup, visitor):
+    """Without a script: from the sign-in that a private page shows to the corrected figures."""
+    page = visitor(script=False)
+    assert page.goto(f"{ADDRESS}/events/e3").status == 401
+    sign_in(page, cup)
+    assert page.url == f"{site.address}{ADDRESS}/events/e3"
+    before = figures(page, "a")
+    page.click("text=Correct this event")
+    page.fill("[name=position-0]", "4")
+    page.fill("[name=position-3]", "1")
+    page.click("text=Show what it does")
+    assert "Nothing is stored yet" in page.inner_text("main")
+    row = page.locator("section[aria-labelledby=moves] tr", has=page.locator("bdi", has_text="a")).first.inner_text()
+    promised = row.split()
+    page.click("main form button.main")
+    assert "Nothing is stored yet" in page.inner_text("main")  # a reason is required
+    page.fill("[name=reason]", "Photo finish: <d> was first")
+    page.click("main form button.main")
+    assert "Stored." in page.inner_text("main")
+    after = figures(page, "a")
+    stored = {each.player: each.rating for each in site.store.leaderboard(POOL).players}
+    assert before[0] != after[0] == f"{stored['a']:.0f}"
+    assert f"{stored['a']:.1f}" in promised
+    assert before[1] != after[1]
+    assert "Photo finish: <d> was first" in page.inner_text("main")  # in the record of the event
+    assert site.store.verify(POOL) == []
+
+
+def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, visitor):
+    page = visitor()
+    page.goto("/sign-in")
+    sign_in(page, cup)
+    version = site.store.version(POOL)
+    form = (
+        f'<form method="post" action="{site.address}/admin/{POOL}/settings">'
+        '<input name="token" value="guessed"><input name="public" value="yes"></form>'
+        "<script>document.forms[0].submit()</script>"
+    )
+    page.route("http://evil.test/", lambda route: route.fulfill(body=form, content_type="text/html"))
+    with page.expect_response(lambda answer: answer.url.endswith("/settings")) as answer:
+        page.goto("http://evil.test/")
+    assert answer.value.status in (401, 403)  # the cookie is not even sent
+    assert site.store.version(POOL) == version
+    assert not site.store.pool(POOL).description.public
+
+
+def test_the_cookie_of_a_revoked_key_opens_nothing(site, cup, visitor):
+    key = create_key(site.store.engine, "for a while", "admin", POOL)
+    page = visitor()
+    page.goto(f"/sign-in?next={ADDRESS}")
+    sign_in(page, key)
+    assert page.goto(ADDRESS).status == 200
+    revoke_key(site.store.engine, list_keys(site.store.engine)[-1].id)
+    page.wait_for_timeout(1_050)  # so long a key is believed
+    assert page.goto(ADDRESS).status == 401
+    assert page.goto("/admin").status == 401
+    assert cup
+
+
+WIDTHS = (320, 390, 1280) if EVERY_WAY else (320,)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_pages_of_admins_can_be_read_and_used(site, cup, visitor, width):
+    page = visitor(width=width)
+    page.goto("/sign-in")
+    sign_in(page, cup)
+    for path in ADMIN_PAGES if EVERY_WAY else ADMIN_PAGES[2::4]:
+        answer = page.goto(f"/admin/{POOL}{path}")
+        assert answer.status == 200
+        assert "style=" not in answer.text()
+        page.evaluate(UNFOLD)
+        seen = page.evaluate(MEASURE)
+        assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], []), path
+        violations = Axe().run(page, options=AXE).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == [], path

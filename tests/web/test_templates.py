@@ -1,0 +1,98 @@
+"""Templates: escaped without exception, each with no other names than its page has."""
+
+import importlib
+import pkgutil
+import re
+from dataclasses import fields
+from importlib.resources import files
+
+import jinja2.meta
+import pytest
+from jinja2 import nodes
+
+from podium.pages.environment import create_environment
+from podium.service import web
+from podium.service.web.rendering import PACKAGES, Page, Site, environment
+
+for package in PACKAGES:
+    found = importlib.import_module(package)
+    for each in pkgutil.walk_packages(found.__path__, f"{package}."):
+        importlib.import_module(each.name)
+
+
+def kinds(kind=Page):
+    """Every kind of page."""
+    for each in kind.__subclasses__():
+        yield each
+        yield from kinds(each)
+
+
+KINDS = {each.template: each for each in kinds() if "template" in vars(each)}
+TEMPLATES = sorted(
+    (package, path.name)
+    for package in (*PACKAGES, "podium.pages")
+    for path in files(package).joinpath("templates").iterdir()
+)
+
+
+def parsed_template(name):
+    source, *_ = environment().loader.get_source(environment(), name)
+    return environment().parse(source)
+
+
+def names_set_in(name):
+    """The names that a template, and those that it extends, give to something."""
+    parsed = parsed_template(name)
+    names = {each.name for each in parsed.find_all(nodes.Macro)} | {
+        each.target for each in parsed.find_all(nodes.Import)
+    }
+    names |= {each.name for each in parsed.find_all(nodes.Name) if each.ctx in ("store", "param")}
+    return names.union(*(names_set_in(each.template.value) for each in parsed.find_all(nodes.Extends)))
+
+
+def names_in(template, variable):
+    """The attributes of a variable that a template and those that it extends or includes have of it."""
+    parsed = parsed_template(template)
+    names = {
+        each.attr
+        for each in parsed.find_all(nodes.Getattr)
+        if isinstance(each.node, nodes.Name) and each.node.name == variable
+    }
+    for other in parsed.find_all((nodes.Extends, nodes.Include)):
+        names |= names_in(other.template.value, variable)
+    return names
+
+
+@pytest.mark.parametrize("template", KINDS)
+def test_a_template_shows_only_what_its_page_has(template):
+    kind = KINDS[template]
+    has = {each.name for each in fields(kind)} | {name for name in dir(kind) if not name.startswith("_")}
+    assert names_in(template, "page") - has == set()
+    assert names_in(template, "site") - {each.name for each in fields(Site)} - set(dir(Site)) == set()
+
+
+@pytest.mark.parametrize(("package", "name"), TEMPLATES)
+def test_a_template_escapes_all(package, name):
+    text = files(package).joinpath("templates", name).read_text(encoding="utf-8")
+    assert re.search(r"\|\s*safe|autoescape\s+false|\sstyle=|\son[a-z]+=|<style|javascript:", text) is None
+    own = names_set_in(name) | set(environment().globals)
+    for _, other in TEMPLATES:
+        if name in {each.template.value for each in parsed_template(other).find_all(nodes.Include)}:
+            own |= names_set_in(other)
+    assert jinja2.meta.find_undeclared_variables(parsed_template(name)) - own <= {"page", "site"}
+
+
+def test_markup_is_made_in_a_few_modules_only():
+    """Of strings that the module has; whatever else is put in is escaped."""
+    room = files("podium.pages")
+    for path in [*room.iterdir(), *room.joinpath("drawing").iterdir(), *files(web).iterdir()]:
+        if path.name.endswith(".py"):
+            text = path.read_text(encoding="utf-8")
+            assert re.search(r"Markup\((?!['\")DASH]|\n)", text) is None, path.name
+
+
+def test_the_environment_escapes_and_knows_no_missing_name():
+    template = create_environment("podium.service.web").from_string("{{ text }}")
+    assert template.render(text="<b>") == "&lt;b&gt;"
+    with pytest.raises(jinja2.UndefinedError):
+        template.render()

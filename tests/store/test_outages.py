@@ -163,3 +163,15 @@ def test_what_does_not_pass_stays_what_it_is(open_store, kind):
         store.create_pool("main", find("elo")())
     assert not isinstance(caught.value, UnavailableError)
     assert issubclass(UnavailableError, PodiumError)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_connection_in_use_when_a_store_is_closed_is_closed_once_it_is_returned(open_store, kind):
+    store = open_store(kind)
+    closed = []
+    with store.engine.connect() as connection:
+        sa.event.listen(store.engine, "close", lambda _connection, _record: closed.append(True))
+        store.close()
+        idle = len(closed)
+        assert connection.execute(sa.text("SELECT count(*) FROM event")).scalar() == 1
+    assert len(closed) == idle + 1

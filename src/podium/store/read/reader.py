@@ -33,7 +33,7 @@ from podium.store.read.models import (
     RatingCount,
     extended,
 )
-from podium.store.sql.database import UnavailableError, open_database, read_transaction
+from podium.store.sql.database import UnavailableError, close_engine, open_database, read_transaction
 from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.upgrading import filling
 from podium.store.write import registrations
@@ -59,7 +59,7 @@ class Reader:
     def close(self) -> None:
         """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
         truncate_wal(self.engine)
-        self.engine.dispose()
+        close_engine(self.engine)
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:

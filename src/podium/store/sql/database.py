@@ -61,7 +61,11 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
         require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
-        upgrade(engine)
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     return engine
 
 
@@ -110,6 +114,16 @@ def engine_for(url: str) -> sa.Engine:
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def close_engine(engine: sa.Engine) -> None:
+    """Close its connections: the idle ones now, and each that another thread still uses once that returns it."""
+    sa.event.listen(engine.pool, "checkin", _close_returned)  # which `dispose` alone would leave open
+    engine.dispose()
+
+
+def _close_returned(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
+    record.close()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import copy
 import io
-import pickle
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -155,7 +154,7 @@ def test_live_goes_the_same_way_to_the_bit_and_so_do_copies_and_files(rated, tmp
         if number == 8:
             kept = live.pool_state("one")
             copy.copy(live).rate(event)
-            live = pickle.loads(pickle.dumps(live))
+            live = copy.deepcopy(live)
             assert live.pool_state("one") == kept
         parts.append(live.rate(event))
     assert pl.concat(parts).rows() == rated.history.rows()

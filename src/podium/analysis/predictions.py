@@ -94,7 +94,7 @@ def _judge(
     scratch: Any,
     tables: Any,
 ) -> tuple[int, int]:
-    """Judge and rate `first` to `last`; the settlement and entrant whose chance or state is not finite, or `last`, -1."""
+    """Judge and rate `first` to `last`; the settlement and entrant without a finite chance or state, or `last`, -1."""
     newcomer, entering, _ = prototypes
     for settlement in range(first, last):
         start, stop = events.entrants[settlement], events.entrants[settlement + 1]

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
-from podium.engine.periods import DAY_US, EVENT, check_period, period_numbers
+from podium.engine.inputs import ABSENT, Columns
+from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
 from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_column, rated_rows
@@ -89,6 +89,7 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         columns=Columns(
             **entrant_columns(rows, system, entrants, numbers),
             **entry_columns(rows, system, entrants, entries),
+            day=settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
             heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
             entries=frozen(ABSENT if heat is None else entries, np.int64),
         ),
@@ -165,6 +166,14 @@ def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers
     return rows.started_at
 
 
+def settlement_days(rows: Rows, entrants: Entrants) -> Floats:
+    """The day of each settlement's first row, whole and part, counted from the year 1 so that all are above 0."""
+    if rows.started_at is None:
+        return frozen(np.full(entrants.offsets.size - 1, np.nan))
+    first = offsets(entrants.settlement)[:-1]
+    return frozen(rows.started_at[first] / DAY_US + DAYS_TO_1970)
+
+
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
     """The times, (entrants), of each entrant's first row and of the last: a rating period has several events."""
     first = np.empty(entrants.first_row.size, np.int64)
@@ -210,7 +219,7 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "entrant": frozen(slot, np.int32),
         "finished": frozen(reported.finished),
         **place_columns(places, reported),
-        "mode": mode_numbers(frame, entries),
+        "mode": mode_numbers(frame, entries, system),
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
@@ -240,14 +249,14 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
-def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
+def mode_numbers(frame: pl.DataFrame, entries: Integers, system: System) -> Floats:
     """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
     first = pl.Series(entries[:-1])
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
-    if mode.n_unique() == 1 and not MODES.get(mode[0], OTHER_MODE):
+    known = {name: system.mode_number(name) for name in mode.unique().to_list()}
+    if not any(known.values()):
         return frozen(ABSENT)
-    numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
-    return frozen(numbers if numbers.any() else ABSENT)
+    return frozen(mode[first].replace_strict(known, return_dtype=pl.Float64).to_numpy())
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:

@@ -11,15 +11,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.derive.standings import (
-    BEFORE_END,
-    GENERATION,
-    Ledger,
-    bucket_counts,
-    newest_standings,
-    standing_rows,
-)
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, key_of, key_params, lock_pool
+from podium.store.rows.ledger import BEFORE_END, GENERATION, Ledger, table_rows
+from podium.store.rows.standings import newest_standings, player_counts, standing_rows
 from podium.store.sql.database import read_transaction, write_transaction
 from podium.store.sql.schema import change, generation, pools, rank_count, staged_status, standing
 from podium.store.sql.timestamps import now
@@ -159,8 +153,7 @@ def write_part(
     engine: sa.Engine, staged: Pool, ledger: Ledger, statuses: Sequence[tuple[OrderKey, tuple[str, str]]]
 ) -> None:
     """Write a stretch of a staged generation's ledger, and the statuses that are to be other."""
-    rows = [(staged.generation, *key, *row) for key, row in ledger.items()]
-    for some in parts(rows):
+    for some in parts(table_rows(staged, ledger)):
         with part(engine, staged) as connection:
             upsert(connection, change, some)
     for some in parts([(staged.generation, *key, *status) for key, status in statuses]):
@@ -174,7 +167,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(connection, staged, None)
-    counted = [(staged.generation, *row) for row in bucket_counts(staged, standings.values()).rows()]
+    counted = [(staged.generation, *row) for row in player_counts(staged, standings.values())]
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
             with part(engine, staged) as connection:

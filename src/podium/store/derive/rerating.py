@@ -11,8 +11,9 @@ from podium.store.derive import snapshots
 from podium.store.derive.generations import mark_touched
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rerated import Rerated
-from podium.store.derive.standings import refresh_standings, write_changes
 from podium.store.log.pools import START, OrderKey, Pool
+from podium.store.rows.ledger import write_changes
+from podium.store.rows.standings import refresh_standings
 from podium.store.sql.schema import event
 
 SHORT_EVENTS = 5_000  # that one transaction may rate again

@@ -13,13 +13,13 @@ from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event, version_of
 from podium.store.derive.rating import as_table, with_names
-from podium.store.derive.standings import standings_before, stored_standings
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
 from podium.store.read.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.read.states import states_of
+from podium.store.rows.standings import standings_before, stored_standings
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 

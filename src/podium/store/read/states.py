@@ -8,9 +8,9 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.kernels.records import read
-from podium.store.derive.standings import stored_standings
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool
+from podium.store.rows.standings import stored_standings
 
 
 def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:

@@ -14,9 +14,9 @@ from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED
 from podium.store.derive.rating import as_table, events_from, resume_live
-from podium.store.derive.standings import newest_standings
 from podium.store.insights.fact_models import ReliabilityBin
 from podium.store.log.pools import START, OrderKey, Pool
+from podium.store.rows.standings import newest_standings
 from podium.store.sql.schema import event
 
 SIDES = 2  # from which each duel is counted

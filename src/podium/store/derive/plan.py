@@ -15,6 +15,7 @@ from podium.store.derive.proposal import Proposal
 from podium.store.derive.rating import UNRATEABLE, events_from, rate_segments, resume_live, statuses_of
 from podium.store.log.pools import FOREVER, OrderKey, Pool
 from podium.store.rows.ledger import Integers, Ledger, LedgerKey, Mask, is_other, stored_ledger
+from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, stored_pool_states
 from podium.store.rows.standings import (
     SELECT_RATED_PLAYERS,
     Standing,
@@ -33,6 +34,8 @@ class Stretch:
     new: Ledger
     counterparts: Integers  # the row of `old` for each of `new`, or -1
     is_written: Mask  # which rows of `new` are new or other
+    old_pools: PoolStates  # empty where the system's pools have no state; so are the new ones
+    new_pools: PoolStates
     statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
     doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
@@ -64,6 +67,7 @@ class Plan:
         self.next = self.start = first
         self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
         self.stored: dict[int, Standing] = {}  # of those players, as they are stored
+        self.pool_state: PoolState | None = None  # before `next`, where the system's pools have one
         self._met: set[int] = set()
 
     @property
@@ -89,8 +93,15 @@ class Plan:
             players = self._met | players
         self.meet(connection, players - self._met)
         begun = {number: self.standings[number] for number in players if number in self.standings}
-        outcome = rate_segments(self.pool, resume_live(self.pool, begun), segments)
+        old_pools: PoolStates = {}
+        if self.pool.system.pool_fields:
+            old_pools = stored_pool_states(connection, self.pool, first, end)
+            if first == self.start:
+                self.pool_state = self.meet_pool(connection)
+        outcome = rate_segments(self.pool, resume_live(self.pool, begun, self.pool_state), segments)
         new = outcome.ledger
+        if outcome.pools:
+            self.pool_state = PoolState(*next(reversed(outcome.pools.items())))
         apply_ledger(self.standings, new)
         self.next = end
         counterparts = new.counterparts(old)
@@ -101,6 +112,8 @@ class Plan:
             new,
             counterparts,
             is_other(new, old, counterparts),
+            old_pools,
+            outcome.pools,
             list(statuses_of(self.pool, segments, outcome)),
             tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
             {
@@ -118,6 +131,10 @@ class Plan:
             self.stored |= stored
             self.standings |= standings_before(connection, self.pool, stored, self.start)
             self._met |= players
+
+    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+        """Look up the pool's state before the plan's start; None where it is a new pool's."""
+        return newest_pool_state(connection, self.pool, self.start)
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who has a rating."""

@@ -19,6 +19,7 @@ from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.rows.ledger import NO_RANK, Ledger, joined
+from podium.store.rows.pool_states import PoolState, PoolStates
 from podium.store.rows.standings import Standing
 from podium.store.sql.schema import event, log, season
 
@@ -54,6 +55,7 @@ class Outcome:
     """The result of rating events."""
 
     parts: list[Ledger] = field(default_factory=list)  # in the order of rating
+    pools: PoolStates = field(default_factory=dict)  # the pool's state after each event, where the system has one
     not_finite: dict[str, NotFiniteError] = field(default_factory=dict)  # by event, which changes nothing
 
     @property
@@ -183,10 +185,11 @@ def doubled_players(table: pl.DataFrame) -> dict[str, int]:
     return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 
 
-def resume_live(pool: Pool, standings: Mapping[int, Standing]) -> Live:
-    """Live rating that goes on from players' standings."""
+def resume_live(pool: Pool, standings: Mapping[int, Standing], newest: PoolState | None) -> Live:
+    """Live rating that goes on from players' standings, and from the pool's newest state, if there is one."""
     live = Live(pool.system)
-    live.resume({(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()})
+    known = {(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()}
+    live.resume(known, {} if newest is None else {pool.name: newest.state})
     return live
 
 
@@ -210,27 +213,27 @@ def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcom
         batch = ids[start : start + count]
         table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
         try:
-            outcome.parts.append(rate_events(pool, live, table, seqs))
+            rate_events(pool, live, table, seqs, outcome)
         except NotFiniteError as error:
             # Events before it are rated next; then those after it, more at a time as long as all goes well.
             failed = batch.index(str(error.event_id))
             if failed:
                 before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
-                outcome.parts.append(rate_events(pool, live, before, seqs))
+                rate_events(pool, live, before, seqs, outcome)
             outcome.not_finite[batch[failed]] = error
             start, count = start + failed + 1, EVENTS_AFTER_FAILURE
         else:
             start, count = start + len(batch), 2 * count
 
 
-def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, int]) -> Ledger:
-    """Rate events by `live`, which moves on, and return their ledger.
+def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, int], outcome: Outcome) -> None:
+    """Rate events by `live`, which moves on, and add what that gives to the outcome.
 
     Args:
         seqs: of the events, by id.
 
     Raises:
-        NotFiniteError: an event cannot be rated; `live` has not moved.
+        NotFiniteError: an event cannot be rated; nothing has moved.
     """
     events, replayed = live.advance(Results(as_table(pool, table), pool.name))
     before, after = changes(pool.system, events, replayed)
@@ -239,7 +242,7 @@ def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, 
     starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
     place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))
     ranks, sizes = event_ranks(events)
-    return Ledger(
+    ledger = Ledger(
         started_at=table["started_at"].to_physical().to_numpy()[row],
         seq=seq,
         player=table["player"].cast(pl.Int64).to_numpy()[row],
@@ -250,6 +253,10 @@ def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, 
         rank=np.array([each or NO_RANK for each in ranks], np.int64),
         field=np.array(sizes, np.int64),
     )
+    outcome.parts.append(ledger)
+    if replayed.pool_history.size:
+        keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
+        outcome.pools.update(zip(keys, states_as_bytes(replayed.pool_history), strict=True))
 
 
 def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:

@@ -56,6 +56,15 @@ class Rerated:
     written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
     not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
     doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
+    relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
+
+    @property
+    def notice(self) -> str:
+        """A sentence on what moves with the pool's state; empty where later events keep theirs, or have none."""
+        if not self.relearnt:
+            return ""
+        events = "1 later event is" if self.relearnt == 1 else f"all {self.relearnt:,} later events are"
+        return f"What the system has learnt of the pool is other than before, so {events} rated anew."
 
     @property
     def totals(self) -> Totals:
@@ -83,6 +92,8 @@ class Rerated:
         self.take_rows(stretch.new, stretch.is_written)
         self.not_finite += stretch.not_finite
         self.doubled |= stretch.doubled
+        known = ((key, state) for key, state in stretch.old_pools.items() if key not in self.wanted)
+        self.relearnt += sum(stretch.new_pools.get(key, state) != state for key, state in known)
 
     def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
         """Take in the changes of the events that are answered."""
@@ -109,6 +120,7 @@ class Rerated:
         self.written_at |= later.written_at
         self.not_finite += later.not_finite
         self.doubled |= later.doubled
+        self.relearnt += later.relearnt
 
 
 def largest_move(stretch: Stretch) -> float:

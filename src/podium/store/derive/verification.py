@@ -17,6 +17,7 @@ from podium.store.derive.rating import events_from, rate_segments, statuses_of
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
 from podium.store.rows.ledger import Ledger, is_other, stored_ledger
+from podium.store.rows.pool_states import PoolStates, stored_pool_states
 from podium.store.rows.standings import Standing, apply_ledger, player_counts, state_columns
 from podium.store.sql.schema import rank_count, standing
 
@@ -71,6 +72,7 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
         ledger = outcome.ledger
         compared["changes"] += len(ledger)
         yield from ledger_differences(names, stored_ledger(connection, pool, first, end), ledger)
+        yield from pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
         for row, status in statuses_of(pool, segments, outcome):
             compared["events"] += 1
             if status != (row.status, row.reason):
@@ -108,6 +110,14 @@ def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) 
     )
     for (_, seq, number), what in sorted(faults):
         yield f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+
+
+def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
+    """Differences of the pool's states after events."""
+    for key in sorted(stored.keys() | expected.keys()):
+        if stored.get(key) != expected.get(key):
+            what = "is missing" if key not in stored else "should not be" if key not in expected else "differs"
+            yield f"the state of the pool after the event of log entry {key.seq} {what}"
 
 
 def standing_differences(

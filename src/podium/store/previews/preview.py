@@ -61,6 +61,7 @@ class Preview:
     ratings: tuple[MovedRating, ...]  # every rating of today that would move, the largest move first
     rated: int  # players who have a rating today
     answer: Any  # as carrying it out would give, but for what is only known then
+    notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
 
 
 def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
@@ -91,6 +92,7 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
         () if plan is None else moved_ratings(connection, pool, proposal, plan),
         count_players(connection, pool),
         prepared.answer(connection, Done(proposal, rerated)),
+        rerated.notice,
     )
 
 

@@ -39,6 +39,12 @@ class Receipt:
     head: Head | None = field(
         metadata={"description": "Keep it: `podium verify --head` finds what was removed since. Null in a dry run."}
     )
+    notice: str = field(
+        default="",
+        metadata={
+            "description": "Where a system learns from its pool: what a late result or a correction moves."
+        },
+    )
 
 
 def receipts(
@@ -95,6 +101,7 @@ def receipts(
                 next=None,
                 warnings=warned,
                 head=done.head,
+                notice="" if duplicate or rerated is None else rerated.notice,
             )
         )
     if done.effects is not None and answers:

@@ -25,6 +25,7 @@ from podium.store.derive.rerated import Rerated
 from podium.store.log.players import numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
 from podium.store.rows.ledger import NO_ROWS, Ledger, Mask, joined, write_changes
+from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, write_pool_states
 from podium.store.rows.standings import (
     Standing,
     newest_standings,
@@ -49,16 +50,19 @@ class Work:
     prepared: Prepared[Any]
     proposal: Proposal
     held: Ledger = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
+    held_pools: PoolStates = field(default_factory=dict)  # so too
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the proposal's events
     parts: list[tuple[OrderKey, Rerated]] = field(default_factory=list)  # where each begins, and what it moved
 
-    def take(self, stretch: Stretch) -> tuple[Ledger, list[tuple[OrderKey, tuple[str, str]]]]:
+    def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Take a stretch in; what of it can be written."""
         rerated = Rerated(self.prepared.wanted(self.proposal))
         rerated.add(stretch)
         self.parts.append((stretch.first, rerated))
         provisional = are_provisional(stretch.new)
         self.held = joined([self.held, stretch.new.only(provisional)])
+        pools = dict(stretch.new_pools)
+        self.held_pools |= {key: pools.pop(key) for key in stretch.new_pools if key.seq >= FIRST_PLACEHOLDER}
         theirs = self.proposal.events
         self.statuses |= {row.event_id: status for row, status in stretch.statuses if row.event_id in theirs}
         statuses = [
@@ -66,13 +70,14 @@ class Work:
             for row, status in stretch.moved_statuses
             if row.event_id not in theirs
         ]
-        return stretch.new.only(~provisional), statuses
+        return stretch.new.only(~provisional), pools, statuses
 
     def go_back(self, key: OrderKey) -> OrderKey:
         """Forget what was planned from a key on; where to begin again, at the begin of a part or before all."""
         first = max((start for start, _ in self.parts if start <= key), default=key)
         self.parts = [each for each in self.parts if each[0] < first]
         self.held = self.held.only(self.held.before_key(first))
+        self.held_pools = {key: state for key, state in self.held_pools.items() if key < first}
         return first
 
     def rerated(self) -> Rerated:
@@ -89,7 +94,7 @@ class StagedPlan(Plan):
     def __init__(self, work: Work, first: OrderKey) -> None:
         """Plan what is to be staged from a key on."""
         super().__init__(work.proposal.pool, first, work.proposal)
-        self._staged, self._held = work.staged, work.held
+        self._staged, self._held, self._held_pools = work.staged, work.held, work.held_pools
 
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
@@ -98,6 +103,12 @@ class StagedPlan(Plan):
             apply_held(found, self._held.only(np.isin(self._held.player, [*players])))
             self.standings |= found
             self._met |= players
+
+    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+        """Look up the pool's state before the plan's start."""
+        held = (PoolState(key, state) for key, state in self._held_pools.items() if key < self.start)
+        stored = newest_pool_state(connection, self._staged, self.start)
+        return max((*held, *([] if stored is None else [stored])), default=None)
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who had a rating before the plan's start."""
@@ -165,7 +176,7 @@ def stage(
     try:
         work = begun_work(engine, pool, prepare)
         first = work.proposal.first
-        generations.copy_changes(engine, pool, work.staged, first)
+        generations.copy_before(engine, pool, work.staged, first)
         while True:
             stage_from(engine, work, first)
             try:
@@ -204,9 +215,9 @@ def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
     while not plan.is_over:
         with read_transaction(engine) as connection:
             stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            ledger, statuses = work.take(stretch)
+            ledger, pools, statuses = work.take(stretch)
             refuse_unrateable(connection, work.proposal, work.parts[-1][1])
-        generations.write_part(engine, work.staged, ledger, statuses)
+        generations.write_part(engine, work.staged, ledger, pools, statuses)
     generations.write_standings(engine, work.staged)
 
 
@@ -232,6 +243,8 @@ def flip(
         seqs = drawn_seqs(proposal, recorded)
         staged = replace(recorded.pool, generation=work.staged.generation, staging=None)
         place(connection, staged, work.held.with_numbers(seqs, players))
+        drawn_pools = {OrderKey(at, seqs.get(seq, seq)): state for (at, seq), state in work.held_pools.items()}
+        write_pool_states(connection, staged, {}, drawn_pools)
         touched = generations.touched(connection, staged.generation)
         generations.apply_statuses(connection, staged, touched or FOREVER)
         statuses = [

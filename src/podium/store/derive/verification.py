@@ -1,7 +1,7 @@
 """The log rated anew, from nothing, against everything that is stored: bit for bit."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,10 +19,11 @@ from podium.store.log.pools import FOREVER, START, Pool
 from podium.store.rows.ledger import Ledger, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolStates, stored_pool_states
 from podium.store.rows.standings import Standing, apply_ledger, player_counts, state_columns
+from podium.store.sql.collector import paused_collection
 from podium.store.sql.schema import rank_count, standing
 
 MAX_DIFFERENCES = 20  # that are reported
-BATCH_EVENTS = 20_000  # that are rated and compared before the next
+BATCH_EVENTS = 5_000  # that are rated and compared before the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +68,19 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
     names, live, first = names_of(connection, pool), Live(pool.system), START
     standings: dict[int, Standing] = {}
     while first != FOREVER:
-        segments, end = events_from(connection, pool, first, BATCH_EVENTS)
-        outcome = rate_segments(pool, live, segments)
-        ledger = outcome.ledger
-        compared["changes"] += len(ledger)
-        yield from ledger_differences(names, stored_ledger(connection, pool, first, end), ledger)
-        yield from pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
-        for row, status in statuses_of(pool, segments, outcome):
-            compared["events"] += 1
-            if status != (row.status, row.reason):
-                yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
-        apply_ledger(standings, ledger)
+        with paused_collection():
+            segments, end = events_from(connection, pool, first, BATCH_EVENTS)
+            outcome = rate_segments(pool, live, segments)
+            ledger = outcome.ledger
+            apply_ledger(standings, ledger)
+            compared["changes"] += len(ledger)
+            compared["events"] += sum(len(segment.events) for segment in segments)
+            found = [
+                *islice(ledger_differences(names, stored_ledger(connection, pool, first, end), ledger), MAX_DIFFERENCES)
+            ]
+            found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
+            found += status_differences(statuses_of(pool, segments, outcome))
+        yield from found
         first = end
     yield from standing_differences(connection, pool, names, standings)
     yield from snapshot_differences(connection, pool)
@@ -85,10 +88,12 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
 
 def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     """Differences of events, matches, seasons, accounts, and the pool's system."""
-    stored, expected = stored_facts(connection, pool), facts_from_log(connection, pool)
-    for key in sorted(stored.keys() | expected.keys(), key=str):
-        if stored.get(key) != expected.get(key):
-            yield f"{key[0]} {key[1]!r} is stored as {stored.get(key)}, and the log says {expected.get(key)}"
+    expected = facts_from_log(connection, pool)
+    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored_facts(connection, pool))
+    found = [each for each in pairs if each[1] != each[2]]
+    found += [(key, None, fact) for key, fact in expected.items()]
+    for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
+        yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
 
 
 def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) -> Iterator[str]:
@@ -110,6 +115,13 @@ def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) 
     )
     for (_, seq, number), what in sorted(faults):
         yield f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+
+
+def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
+    """Events that are not stored with the status and reason that they have."""
+    for row, status in statuses:
+        if status != (row.status, row.reason):
+            yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
 
 
 def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:

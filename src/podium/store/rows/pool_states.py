@@ -64,9 +64,8 @@ def write_pool_states(connection: sa.Connection, pool: Pool, old: Mapping[OrderK
     gone = [{"generation": pool.generation} | key._asdict() for key in old if key not in new]
     if gone:
         connection.execute(DELETE_STATE, gone)
-    upsert(
-        connection, pool_state, state_rows(pool, {key: state for key, state in new.items() if old.get(key) != state})
-    )
+    other = {key: state for key, state in new.items() if old.get(key) != state}
+    upsert(connection, pool_state, state_rows(pool, other))
 
 
 def state_rows(pool: Pool, states: PoolStates) -> list[tuple[Any, ...]]:

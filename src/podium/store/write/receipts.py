@@ -41,9 +41,7 @@ class Receipt:
     )
     notice: str = field(
         default="",
-        metadata={
-            "description": "Where a system learns from its pool: what a late result or a correction moves."
-        },
+        metadata={"description": "Where a system learns from its pool: what a late result or a correction moves."},
     )
 
 

@@ -32,6 +32,7 @@ from podium.store.rows.standings import (
     refresh_standings,
     stored_standings,
 )
+from podium.store.sql.collector import paused_collection
 from podium.store.sql.database import UnavailableError, read_transaction
 from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
 
@@ -213,7 +214,7 @@ def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
     """
     plan = StagedPlan(work, first)
     while not plan.is_over:
-        with read_transaction(engine) as connection:
+        with paused_collection(), read_transaction(engine) as connection:
             stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
             ledger, pools, statuses = work.take(stretch)
             refuse_unrateable(connection, work.proposal, work.parts[-1][1])

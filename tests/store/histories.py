@@ -13,7 +13,7 @@ from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
-SYSTEM = "stk-rd"  # many fields of state, quits remembered, times
+SYSTEMS = ("stk-rd", "podium")  # many fields of state, quits remembered, times; a pool with a state of its own
 POOL = "main"
 DAYS = range(20_089, 20_092)  # since 1970: those on which the events start, and the day after
 
@@ -28,10 +28,15 @@ class Act:
     is_repeatable: bool  # it may be sent again without a look at what became of it
 
 
-def new_store(url: str) -> Store:
+def system_of(seed: int) -> str:
+    """The system that rates the history of a seed: two seeds each in turn."""
+    return SYSTEMS[seed // 2 % len(SYSTEMS)]
+
+
+def new_store(url: str, seed: int) -> Store:
     """A store with an empty pool."""
     store = Store(url)
-    store.create_pool(POOL, find(SYSTEM)())
+    store.create_pool(POOL, find(system_of(seed))())
     return store
 
 

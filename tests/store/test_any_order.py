@@ -41,11 +41,13 @@ MINUTES = st.integers(0, 6)
 class Model(RuleBasedStateMachine):
     """The store beside plain Python."""
 
+    system = SYSTEM
+
     def __init__(self):
         super().__init__()
         self.store = Store(f"sqlite:////tmp/podium-test-{uuid.uuid4().hex}.db")
-        self.store.create_pool("main", find(SYSTEM)())
-        self.truth = Truth(SYSTEM)
+        self.store.create_pool("main", find(self.system)())
+        self.truth = Truth(self.system)
         self.unmerged = set()
 
     def teardown(self):
@@ -173,6 +175,16 @@ Model.TestCase.settings = settings(
     max_examples=times(15, 2000), stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestModel = Model.TestCase
+
+
+class LearningModel(Model):
+    """The same with a pool that has a state of its own."""
+
+    system = "podium"
+
+
+LearningModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(5, 1000))
+TestLearningModel = LearningModel.TestCase
 
 
 def test_the_order_of_arrival_does_not_matter(new_url):

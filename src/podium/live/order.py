@@ -24,7 +24,7 @@ def moments(frame: pl.DataFrame) -> Iterator[tuple[str, Moment]]:
 
 def note_newest(newest: dict[str, Moment], frame: pl.DataFrame) -> None:
     """Bring the newest event of each pool up to date."""
-    for pool, moment in moments(frame):
+    for pool, moment in set(moments(frame)):
         newest[pool] = max(newest.get(pool, (NEVER, FIRST)), moment)
 
 

@@ -46,10 +46,10 @@ class Roster:
 
     def rows_of(self, events: Events) -> RowNumbers:
         """The row of each player of the events; newcomers get one."""
-        numbers = np.empty(events.player_names.len(), np.int64)
+        numbers, names = np.empty(events.player_names.len(), np.int64), events.player_names.to_list()
         for pool in events.pools:
             for player in range(pool.first_player, pool.last_player):
-                key = (pool.name, events.player_names[player])
+                key = (pool.name, names[player])
                 numbers[player] = self.rows.setdefault(key, len(self.rows))
         added = len(self.rows) - len(self.states)
         if added:

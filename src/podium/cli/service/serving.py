@@ -49,9 +49,10 @@ def serve(
         typer.echo(str(each), err=bool(each.error))
     create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
-    gc.freeze()  # what is loaded by now stays: no collection need look at it again
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: no collection need look at it again
     run(app, host, port, trusted_proxies or ())
 
 

@@ -115,7 +115,8 @@ async def look_at(
         seen = store.preview(admission.pool, intent.act())
         page = dry_run_page(store.pool(admission.pool), admission, intent, seen)
         meant = meant_players(store, admission.pool, seen)
-        return replace(page, notes=notes, reason=reason, is_stale=is_stale, meant=meant)
+        learnt = (seen.notice,) if seen.notice else ()
+        return replace(page, notes=notes + learnt, reason=reason, is_stale=is_stale, meant=meant)
 
     try:
         page = await run_in(threads.planning, find_effect)

@@ -68,6 +68,11 @@ def iso_text(sent: Any) -> Any:
 Moment = Annotated[datetime, Field(strict=False), BeforeValidator(iso_text), AfterValidator(in_utc)]
 
 
+def given(model: BaseModel) -> dict[str, Any]:
+    """The fields of a model that have a value, as they are; quicker than a dump, which looks into each."""
+    return {name: value for name, value in model.__dict__.items() if value is not None}
+
+
 class Strict(BaseModel):
     """A body of which nothing is converted, and in which no unknown field is allowed."""
 
@@ -118,8 +123,10 @@ class Event(Strict):
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of a results table."""
-        shared = self.model_dump(exclude={"entries", "match_id"}, exclude_none=True)
-        return [shared | entry.model_dump(exclude_none=True) for entry in self.entries]
+        shared = given(self)
+        del shared["entries"]
+        shared.pop("match_id", None)
+        return [shared | given(entry) for entry in self.entries]
 
 
 class Batch(Strict):

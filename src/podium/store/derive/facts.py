@@ -1,8 +1,9 @@
 """Facts about events, matches, seasons, accounts and the pool: by the log alone, and as the tables have them."""
 
 import json
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -28,6 +29,7 @@ from podium.store.log.pools import Pool
 from podium.store.sql.schema import event, log, merged, pools, registration, season
 from podium.store.sql.timestamps import microseconds
 
+CHUNK_ROWS = 1_000  # that are read at once
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
 OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
 SELECT_ENTRIES = (
@@ -37,21 +39,36 @@ SELECT_ENTRIES = (
 )
 
 
+class SentEvent(NamedTuple):
+    """What the log says of an event."""
+
+    seq: int
+    content_seq: int
+    started_at: int  # microseconds since 1970, UTC
+    match: str | None
+    present: int | None
+    title: str | None
+    url: str | None
+    is_voided: bool
+
+
 def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     """The facts by the log."""
     facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
-    events: dict[str, dict[str, Any]] = {}
+    events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}
-    for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}):
+    for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
         if row.kind in (SUBMIT, AMEND):
             first = json.loads(row.body[: row.body.index(b"\n")])
-            shown = {name: first.get(name) for name in FOR_PAGES}
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
-            known = events.get(row.subject, {"seq": row.seq, "voided": False})
-            content = {"content_seq": row.seq, "started_at": started_at, "match": row.match_id, "present": row.present}
-            events[row.subject] = known | content | shown
+            known = events.get(row.subject)
+            seq, is_voided = (row.seq, False) if known is None else (known.seq, known.is_voided)
+            shown = (first.get(name) for name in FOR_PAGES)
+            events[row.subject] = SentEvent(
+                seq, row.seq, started_at, row.match_id, row.present, *shown, is_voided=is_voided
+            )
         elif row.kind in (VOID, RESTORE):
-            events[row.subject]["voided"] = row.kind == VOID
+            events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
         elif row.kind == REGISTER:
             facts["match", row.subject] = row.seq, json.loads(row.body)["expires_at"]
         elif row.kind == SEASON:
@@ -63,12 +80,11 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
             follow_entry(direct, row.kind, row.subject, row.body)
     facts |= {("account", account): end for account, end in resolved(direct).items()}
     results = standing_results(events)
-    for event_id, details in events.items():
-        match = details["match"]
-        is_superseded = match is not None and results.get(match) != event_id
-        state = VOIDED if details["voided"] else SUPERSEDED if is_superseded else ""
-        columns = ("seq", "content_seq", "started_at", "match", "present", *FOR_PAGES)
-        facts["event", event_id] = (*(details[name] for name in columns), state)
+    while events:  # which has as much in memory as the facts of them
+        event_id, each = events.popitem()
+        is_superseded = each.match is not None and results.get(each.match) != event_id
+        state = VOIDED if each.is_voided else SUPERSEDED if is_superseded else ""
+        facts["event", event_id] = (*each[:-1], state)
     return facts
 
 
@@ -82,36 +98,34 @@ def pool_fact(row: Any) -> Facts:
     return {("pool", "system"): (body["system"], body["parameters"])}
 
 
-def standing_results(events: dict[str, dict[str, Any]]) -> dict[str, str]:
+def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
     """The event that is the result of each match: with most of its entrants, the first of equals."""
     results: dict[str, str] = {}
-    for event_id, details in sorted(events.items(), key=lambda item: item[1]["seq"]):
-        if details["match"] is None or details["voided"]:
-            continue
-        best = results.get(details["match"])
-        if best is None or details["present"] > events[best]["present"]:
-            results[details["match"]] = event_id
+    of_matches = ((event_id, each) for event_id, each in events.items() if each.match is not None)
+    for event_id, each in sorted(of_matches, key=lambda item: item[1].seq):
+        best = results.get(each.match or "")
+        if not each.is_voided and (best is None or (each.present or 0) > (events[best].present or 0)):
+            results[each.match or ""] = event_id
     return results
 
 
-def stored_facts(connection: sa.Connection, pool: Pool) -> Facts:
-    """The facts as the tables have them."""
-    facts: Facts = {}
-    for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id)):
+def stored_facts(connection: sa.Connection, pool: Pool) -> Iterator[tuple[tuple[str, Any], Any]]:
+    """Each fact as the tables have it, by its key."""
+    streamed = {"yield_per": CHUNK_ROWS}
+    for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id), execution_options=streamed):
         state = row.status if row.status in (VOIDED, SUPERSEDED) else ""
         content = row.seq, row.content_seq, row.started_at, row.match_id, row.present, row.title, row.url
-        facts["event", row.event_id] = (*content, state)
+        yield ("event", row.event_id), (*content, state)
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
-        facts["match", row.match_id] = row.seq, row.expires_at
+        yield ("match", row.match_id), (row.seq, row.expires_at)
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
-        facts["season", row.name] = row.seq, row.started_at, row.keep
+        yield ("season", row.name), (row.seq, row.started_at, row.keep)
     for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
-        facts["account", row.player_id] = row.into_id
+        yield ("account", row.player_id), row.into_id
     for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
-        facts["pool", "system"] = row.system, json.loads(row.parameters)
-        facts["pool", "closed"] = row.closed
-        facts["pool", "description"] = PoolDescription.from_row(row)
-    return facts
+        yield ("pool", "system"), (row.system, json.loads(row.parameters))
+        yield ("pool", "closed"), row.closed
+        yield ("pool", "description"), PoolDescription.from_row(row)
 
 
 def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:

@@ -11,17 +11,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.derive.standings import (
-    BEFORE_END,
-    GENERATION,
-    Ledger,
-    bucket_counts,
-    newest_standings,
-    standing_rows,
-)
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, key_of, key_params, lock_pool
+from podium.store.rows.ledger import GENERATION, Ledger, table_rows
+from podium.store.rows.pool_states import PoolStates, state_rows
+from podium.store.rows.standings import newest_standings, player_counts, standing_rows
 from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import change, generation, pools, rank_count, staged_status, standing
+from podium.store.sql.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
 from podium.store.sql.timestamps import now
 from podium.store.sql.upsert import upsert
 
@@ -29,22 +24,8 @@ PART_ROWS = 5_000  # that are written or deleted in one transaction
 REST = 0.5  # of the time that a transaction took: other writers have their turns meanwhile
 MIN_REST_S = 0.01
 ABANDONED_US = 300_000_000  # a staging without a new part for so long was killed
-TABLES = (change, standing, rank_count, staged_status)
+TABLES = (change, pool_state, standing, rank_count, staged_status)
 NUMBER: sa.BindParameter[int] = sa.bindparam("number", type_=sa.BigInteger())
-COPIED = [column.name for column in change.columns if column.name != "generation_id"]
-COPY_CHANGES = sa.insert(change).from_select(
-    ["generation_id", *COPIED],
-    sa.select(NUMBER, *(change.c[name] for name in COPIED)).where(
-        change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END
-    ),
-)
-SELECT_PART_END = (
-    sa.select(change.c.started_at, change.c.seq)
-    .where(change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END)
-    .order_by(change.c.started_at, change.c.seq, change.c.player_id)
-    .offset(sa.bindparam("rows"))
-    .limit(1)
-)
 UPDATE_ACTIVE = (
     sa.update(generation)
     .where(generation.c.id == NUMBER, generation.c.active_at.is_not(None))
@@ -138,34 +119,63 @@ def turn(engine: sa.Engine) -> Iterator[sa.Connection]:
     time.sleep(max(MIN_REST_S, REST * (time.perf_counter() - begun)))
 
 
-def copy_changes(engine: sa.Engine, pool: Pool, staged: Pool, first: OrderKey) -> None:
-    """Copy a pool's ledger up to a key into a staged generation, part by part."""
+def copy_before(engine: sa.Engine, pool: Pool, staged: Pool, first: OrderKey) -> None:
+    """Copy a pool's ledger up to a key, and the pool's states, into a staged generation."""
+    for table in (change, pool_state) if staged.system.pool_fields else (change,):
+        copy_rows(engine, table, pool, staged, first)
+
+
+def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, first: OrderKey) -> None:
+    """Copy a pool's rows of a table up to a key into a staged generation, part by part."""
     at = START
     while at < first:
         end_params = {"end_started_at": first.started_at, "end_seq": first.seq}
         params = key_params(pool, at) | end_params
         with read_transaction(engine) as connection:
-            row = connection.execute(SELECT_PART_END, params | {"rows": PART_ROWS}).first()
+            row = connection.execute(select_part_end(table), params | {"rows": PART_ROWS}).first()
         end = first if row is None else OrderKey(row.started_at, row.seq)
         if end == at:  # one event has more rows than a part
             end = OrderKey(at.started_at, at.seq + 1)
         params |= {"number": staged.generation, "end_started_at": end.started_at, "end_seq": end.seq}
         with part(engine, staged) as connection:
-            connection.execute(COPY_CHANGES, params)
+            connection.execute(copy_statement(table), params)
         at = end
 
 
+def rows_between(table: sa.Table) -> sa.ColumnElement[bool]:
+    """The condition of a generation's rows from a key on, up to another."""
+    end = sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
+    return sa.and_(table.c.generation_id == GENERATION, key_of(table) >= BOUND_KEY, key_of(table) < end)
+
+
+def copy_statement(table: sa.Table) -> sa.Insert:
+    """The statement that copies rows between two keys into another generation."""
+    names = [column.name for column in table.columns if column.name != "generation_id"]
+    rows = sa.select(NUMBER, *(table.c[name] for name in names)).where(rows_between(table))
+    return sa.insert(table).from_select(["generation_id", *names], rows)
+
+
+def select_part_end(table: sa.Table) -> sa.Select[Any]:
+    """The statement for the key after so many rows between two keys."""
+    order = [column for column in table.primary_key if column.name != "generation_id"]
+    keys = sa.select(table.c.started_at, table.c.seq).where(rows_between(table))
+    return keys.order_by(*order).offset(sa.bindparam("rows")).limit(1)
+
+
 def write_part(
-    engine: sa.Engine, staged: Pool, ledger: Ledger, statuses: Sequence[tuple[OrderKey, tuple[str, str]]]
+    engine: sa.Engine,
+    staged: Pool,
+    ledger: Ledger,
+    pools: PoolStates,
+    statuses: Sequence[tuple[OrderKey, tuple[str, str]]],
 ) -> None:
-    """Write a stretch of a staged generation's ledger, and the statuses that are to be other."""
-    rows = [(staged.generation, *key, *row) for key, row in ledger.items()]
-    for some in parts(rows):
-        with part(engine, staged) as connection:
-            upsert(connection, change, some)
-    for some in parts([(staged.generation, *key, *status) for key, status in statuses]):
-        with part(engine, staged) as connection:
-            upsert(connection, staged_status, some)
+    """Write a stretch of a staged generation's ledger, the pool's states, and the statuses that are to be other."""
+    staged_rows = [(staged.generation, *key, *status) for key, status in statuses]
+    tables = (change, table_rows(staged, ledger)), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)
+    for table, rows in tables:
+        for some in parts(rows):
+            with part(engine, staged) as connection:
+                upsert(connection, table, some)
 
 
 def write_standings(engine: sa.Engine, staged: Pool) -> None:
@@ -174,7 +184,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(connection, staged, None)
-    counted = [(staged.generation, *row) for row in bucket_counts(staged, standings.values()).rows()]
+    counted = [(staged.generation, *row) for row in player_counts(staged, standings.values())]
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
             with part(engine, staged) as connection:
@@ -187,8 +197,8 @@ def parts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]
 
 
 def delete_from(engine: sa.Engine, staged: Pool, first: OrderKey) -> None:
-    """Delete a staged generation's ledger and statuses from a key on."""
-    for table in (change, staged_status):
+    """Delete a staged generation's ledger, states of the pool and statuses from a key on."""
+    for table in (change, pool_state, staged_status):
         delete(engine, table, staged.generation, key_of(table) >= sa.tuple_(first.started_at, first.seq))
 
 

@@ -7,22 +7,22 @@ proposal of what is to be other, has the same bits as one over the tables once t
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import NotFiniteError
 from podium.store.derive.proposal import Proposal
 from podium.store.derive.rating import UNRATEABLE, events_from, rate_segments, resume_live, statuses_of
-from podium.store.derive.standings import (
+from podium.store.log.pools import FOREVER, OrderKey, Pool
+from podium.store.rows.ledger import Integers, Ledger, LedgerKey, Mask, is_other, stored_ledger
+from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, stored_pool_states
+from podium.store.rows.standings import (
     SELECT_RATED_PLAYERS,
-    Ledger,
-    LedgerRow,
     Standing,
     apply_ledger,
     standings_before,
-    stored_ledger,
     stored_standings,
 )
-from podium.store.log.pools import FOREVER, OrderKey, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +32,30 @@ class Stretch:
     first: OrderKey
     old: Ledger
     new: Ledger
-    written: Ledger  # the rows of `new` that are new or other
-    removed: list[tuple[int, int, int]]  # the keys of `old` that are to be gone
+    counterparts: Integers  # the row of `old` for each of `new`, or -1
+    is_written: Mask  # which rows of `new` are new or other
+    old_pools: PoolStates  # empty where the system's pools have no state; so are the new ones
+    new_pools: PoolStates
     statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
     doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
 
     @property
+    def written(self) -> Ledger:
+        """The rows that are new or other."""
+        return self.new.only(self.is_written)
+
+    @property
+    def removed(self) -> list[LedgerKey]:
+        """The keys that are to be gone."""
+        is_gone = np.ones(len(self.old), np.bool_)
+        is_gone[self.counterparts[self.counterparts >= 0]] = False
+        return [*zip(*(key[is_gone].tolist() for key in self.old.keys), strict=True)]
+
+    @property
     def moved_statuses(self) -> list[tuple[Any, tuple[str, str]]]:
         """The events whose status or reason is to be other."""
         return [(row, status) for row, status in self.statuses if status != (row.status, row.reason)]
-
-
-def is_other(old: LedgerRow | None, row: LedgerRow) -> bool:
-    """Whether a row is to be written; one is not that only lacks what `podium db upgrade` fills in."""
-    return old != row and (old is None or old.field is not None or old[:4] != row[:4])
 
 
 class Plan:
@@ -58,6 +67,7 @@ class Plan:
         self.next = self.start = first
         self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
         self.stored: dict[int, Standing] = {}  # of those players, as they are stored
+        self.pool_state: PoolState | None = None  # before `next`, where the system's pools have one
         self._met: set[int] = set()
 
     @property
@@ -75,25 +85,35 @@ class Plan:
         first = self.next
         segments, end = events_from(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
         old = stored_ledger(connection, self.pool, first, end)
-        players = {number for _, _, number in old}
+        players = set(old.player.tolist())
         for segment in segments:
-            players.update(map(int, segment.table["player"].to_list()))
+            players.update(map(int, segment.table["player"].unique().to_list()))
         if any(segment.reset for segment in segments):
             self.meet_all(connection)
             players = self._met | players
         self.meet(connection, players - self._met)
         begun = {number: self.standings[number] for number in players if number in self.standings}
-        outcome = rate_segments(self.pool, resume_live(self.pool, begun), segments)
+        old_pools: PoolStates = {}
+        if self.pool.system.pool_fields:
+            old_pools = stored_pool_states(connection, self.pool, first, end)
+            if first == self.start:
+                self.pool_state = self.meet_pool(connection)
+        outcome = rate_segments(self.pool, resume_live(self.pool, begun, self.pool_state), segments)
         new = outcome.ledger
+        if outcome.pools:
+            self.pool_state = PoolState(*next(reversed(outcome.pools.items())))
         apply_ledger(self.standings, new)
         self.next = end
+        counterparts = new.counterparts(old)
         marked = {row.event_id for segment in segments for row in segment.events if row.reason in UNRATEABLE}
         return Stretch(
             first,
             old,
             new,
-            {key: row for key, row in new.items() if is_other(old.get(key), row)},
-            [key for key in old if key not in new],
+            counterparts,
+            is_other(new, old, counterparts),
+            old_pools,
+            outcome.pools,
             list(statuses_of(self.pool, segments, outcome)),
             tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
             {
@@ -111,6 +131,10 @@ class Plan:
             self.stored |= stored
             self.standings |= standings_before(connection, self.pool, stored, self.start)
             self._met |= players
+
+    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+        """Look up the pool's state before the plan's start; None where it is a new pool's."""
+        return newest_pool_state(connection, self.pool, self.start)
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who has a rating."""

@@ -1,7 +1,7 @@
 """Events in the order of rating, which is that of (start, log sequence), and what rating them gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +15,12 @@ from podium.live import Live
 from podium.results.columns import ALL, FOR_PAGES
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal
-from podium.store.derive.standings import Ledger, LedgerRow, Standing
 from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
+from podium.store.rows.ledger import NO_RANK, Ledger, joined
+from podium.store.rows.pool_states import PoolState, PoolStates
+from podium.store.rows.standings import Standing
 from podium.store.sql.schema import event, log, season
 
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
@@ -48,11 +50,18 @@ class LongWorkError(Exception):
     """More events are to be rated than one transaction may take; never seen by callers of the store."""
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Outcome:
     """The result of rating events."""
 
-    ledger: Ledger
-    not_finite: dict[str, NotFiniteError]  # by the event that cannot be rated, and changes nothing
+    parts: list[Ledger] = field(default_factory=list)  # in the order of rating
+    pools: PoolStates = field(default_factory=dict)  # the pool's state after each event, where the system has one
+    not_finite: dict[str, NotFiniteError] = field(default_factory=dict)  # by event, which changes nothing
+
+    @property
+    def ledger(self) -> Ledger:
+        """All of the rows."""
+        return joined(self.parts)
 
 
 class Reset(NamedTuple):
@@ -176,77 +185,96 @@ def doubled_players(table: pl.DataFrame) -> dict[str, int]:
     return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 
 
-def resume_live(pool: Pool, standings: Mapping[int, Standing]) -> Live:
-    """Live rating that goes on from players' standings."""
+def resume_live(pool: Pool, standings: Mapping[int, Standing], newest: PoolState | None) -> Live:
+    """Live rating that goes on from players' standings, and from the pool's newest state, if there is one."""
     live = Live(pool.system)
-    live.resume({(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()})
+    known = {(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()}
+    live.resume(known, {} if newest is None else {pool.name: newest.state})
     return live
 
 
 def rate_segments(pool: Pool, live: Live, segments: Sequence[SeasonSegment]) -> Outcome:
     """Rate events and resets by `live`, which moves on."""
-    outcome = Outcome({}, {})
+    outcome = Outcome()
     for segment in segments:
         if segment.table.height:
             rate_segment(pool, live, segment, outcome)
         if segment.reset is not None:
-            outcome.ledger.update(reset_ledger(pool, live, segment.reset))
+            outcome.parts.append(reset_ledger(pool, live, segment.reset))
     return outcome
 
 
 def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcome) -> None:
     """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
     ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
-    keys = {row.event_id: (row.started_at, row.seq) for row in segment.events}
+    seqs = {row.event_id: row.seq for row in segment.events}
     start, count = 0, len(ids)
     while start < len(ids):
         batch = ids[start : start + count]
         table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
         try:
-            outcome.ledger.update(rate_events(pool, live, table, keys))
+            rate_events(pool, live, table, seqs, outcome)
         except NotFiniteError as error:
             # Events before it are rated next; then those after it, more at a time as long as all goes well.
             failed = batch.index(str(error.event_id))
             if failed:
                 before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
-                outcome.ledger.update(rate_events(pool, live, before, keys))
+                rate_events(pool, live, before, seqs, outcome)
             outcome.not_finite[batch[failed]] = error
             start, count = start + failed + 1, EVENTS_AFTER_FAILURE
         else:
             start, count = start + len(batch), 2 * count
 
 
-def rate_events(pool: Pool, live: Live, table: pl.DataFrame, keys: Mapping[str, tuple[int, int]]) -> Ledger:
-    """Rate events by `live`, which moves on, and return their ledger.
+def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, int], outcome: Outcome) -> None:
+    """Rate events by `live`, which moves on, and add what that gives to the outcome.
+
+    Args:
+        seqs: of the events, by id.
 
     Raises:
-        NotFiniteError: an event cannot be rated; `live` has not moved.
+        NotFiniteError: an event cannot be rated; nothing has moved.
     """
     events, replayed = live.advance(Results(as_table(pool, table), pool.name))
     before, after = changes(pool.system, events, replayed)
-    ratings = after[:, pool.system.state_type._fields.index("rating")].tolist()
-    ids, players = (table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
-    packed = states_as_bytes(after)
-    ledger: Ledger = {}
-    place, last = 0, ""
-    for event_id, name, rating_before, rating, state, rank, field in zip(
-        ids, players, before.tolist(), ratings, packed, *event_ranks(events), strict=True
-    ):
-        place = place + 1 if event_id == last else 1
-        last = event_id
-        ledger[*keys[event_id], int(name)] = LedgerRow(place, rating_before, rating, state, rank, field)
-    return ledger
+    row = events.ledger.row
+    seq = np.array([seqs[each] for each in table["event_id"][row].to_list()], np.int64)
+    starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
+    place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))
+    ranks, sizes = event_ranks(events)
+    ledger = Ledger(
+        started_at=table["started_at"].to_physical().to_numpy()[row],
+        seq=seq,
+        player=table["player"].cast(pl.Int64).to_numpy()[row],
+        place=place,
+        before=np.ascontiguousarray(before),
+        rating=np.ascontiguousarray(after[:, pool.system.column("rating")]),
+        state=states_as_bytes(after),
+        rank=np.array([each or NO_RANK for each in ranks], np.int64),
+        field=np.array(sizes, np.int64),
+    )
+    outcome.parts.append(ledger)
+    if replayed.pool_history.size:
+        keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
+        outcome.pools.update(zip(keys, states_as_bytes(replayed.pool_history), strict=True))
 
 
 def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:
     """Reset `live`, and return the ledger of the reset: a row for every player who has a state."""
     players, before, after = live.reset(reset.keep)
-    rating = pool.system.state_type._fields.index("rating")
-    rows = zip(players, before[:, rating].tolist(), after[:, rating].tolist(), states_as_bytes(after), strict=True)
-    return {
-        (*reset.key, int(name)): LedgerRow(0, rating_before, rating_after, state, None, 0)
-        for (_, name), rating_before, rating_after, state in rows
-    }
+    count, rating = len(players), pool.system.column("rating")
+    none = np.zeros(count, np.int64)
+    return Ledger(
+        started_at=np.full(count, reset.key.started_at),
+        seq=np.full(count, reset.key.seq),
+        player=np.array([int(name) for _, name in players], np.int64),
+        place=none,
+        before=np.ascontiguousarray(before[:, rating]),
+        rating=np.ascontiguousarray(after[:, rating]),
+        state=states_as_bytes(after),
+        rank=none,
+        field=none,
+    )
 
 
 def states_as_bytes(states: Any) -> list[bytes]:
@@ -259,7 +287,7 @@ def statuses_of(
     pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
 ) -> Iterator[tuple[Any, tuple[str, str]]]:
     """Each event's row, with its status and reason by the outcome."""
-    in_ledger = {(started_at, seq) for started_at, seq, _ in outcome.ledger}
+    in_ledger = {key for part in outcome.parts for key in zip(part.started_at.tolist(), part.seq.tolist(), strict=True)}
     for segment in segments:
         unrated = [row.event_id for row in segment.events if (row.started_at, row.seq) not in in_ledger]
         why: dict[str, str] = {}

@@ -3,23 +3,23 @@
 import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import NotFiniteError, ParameterError
 from podium.store.derive.plan import Stretch
 from podium.store.derive.proposal import Proposal
-from podium.store.derive.standings import Ledger, LedgerRow
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
+from podium.store.rows.ledger import Ledger, LedgerKey, Mask
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import event
 
 MAX_EFFECTS = 1_000  # of an answer
-LedgerKey = tuple[int, int, int]  # start, sequence, player
 SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).where(
     event.c.pool_id == sa.bindparam("pool"), among(event.c.started_at)
 )
@@ -35,6 +35,7 @@ class Totals:
     largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
 
 
+MovedTo = tuple[int, float, float]  # a player, the rating before, and the rating after
 NOTHING = Totals(0, 0, 0, 0.0)
 
 
@@ -51,10 +52,19 @@ class Rerated:
     moved_events: int = 0
     players: set[int] = field(default_factory=set)
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the wanted events that were rated again
-    rows: dict[OrderKey, Ledger] = field(default_factory=dict)  # the changes of the wanted events
+    rows: dict[OrderKey, list[MovedTo]] = field(default_factory=dict)  # the changes of the wanted events, by place
     written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
     not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
     doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
+    relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
+
+    @property
+    def notice(self) -> str:
+        """A sentence on what moves with the pool's state; empty where later events keep theirs, or have none."""
+        if not self.relearnt:
+            return ""
+        events = "1 later event is" if self.relearnt == 1 else f"all {self.relearnt:,} later events are"
+        return f"What the system has learnt of the pool is other than before, so {events} rated anew."
 
     @property
     def totals(self) -> Totals:
@@ -63,27 +73,37 @@ class Rerated:
 
     def add(self, stretch: Stretch) -> None:
         """Take a stretch in, in the order of rating."""
-        removed = stretch.removed
+        removed, written = stretch.removed, stretch.written
         self.events += len(stretch.statuses)
-        self.written += len(stretch.written)
+        self.written += len(written)
         self.removed += len(removed)
-        moved = {(started_at, seq) for keys in (stretch.written, removed) for started_at, seq, _ in keys}
+        moved = {(started_at, seq) for started_at, seq, _ in removed}
+        moved.update(zip(written.started_at.tolist(), written.seq.tolist(), strict=True))
         self.moved_events += len(moved)
         if moved:
             first = min(moved)[0]
             self.earliest = first if self.earliest is None else min(first, self.earliest)
-        self.players.update(number for keys in (stretch.written, removed) for _, _, number in keys)
+        self.players.update(number for _, _, number in removed)
+        self.players.update(written.player.tolist())
         self.largest = max(self.largest, largest_move(stretch))
-        for row, status in stretch.statuses:
-            if OrderKey(row.started_at, row.seq) in self.wanted:
+        for row, status in stretch.statuses if self.wanted else ():
+            if (row.started_at, row.seq) in self.wanted:
                 self.statuses[row.event_id] = status
-        for (started_at, seq, number), row in stretch.new.items():
-            key = OrderKey(started_at, seq)
-            if key in self.wanted:
-                self.rows.setdefault(key, {})[started_at, seq, number] = row
-                self.written_at[key] += (started_at, seq, number) in stretch.written
+        self.take_rows(stretch.new, stretch.is_written)
         self.not_finite += stretch.not_finite
         self.doubled |= stretch.doubled
+        known = ((key, state) for key, state in stretch.old_pools.items() if key not in self.wanted)
+        self.relearnt += sum(stretch.new_pools.get(key, state) != state for key, state in known)
+
+    def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
+        """Take in the changes of the events that are answered."""
+        columns = ledger.player, ledger.before, ledger.rating
+        starts = np.flatnonzero(np.diff(ledger.seq, prepend=-1) | np.diff(ledger.started_at, prepend=-1))
+        keys = zip(ledger.started_at[starts].tolist(), ledger.seq[starts].tolist(), strict=True)
+        for key, start, stop in zip(keys, starts.tolist(), [*starts.tolist(), len(ledger)][1:], strict=True):
+            if key in self.wanted:
+                self.rows[OrderKey(*key)] = [*zip(*(each[start:stop].tolist() for each in columns), strict=True)]
+                self.written_at[OrderKey(*key)] = int(is_written[start:stop].sum())
 
     def merge(self, later: Self) -> None:
         """Take in what was rated after it."""
@@ -100,12 +120,14 @@ class Rerated:
         self.written_at |= later.written_at
         self.not_finite += later.not_finite
         self.doubled |= later.doubled
+        self.relearnt += later.relearnt
 
 
 def largest_move(stretch: Stretch) -> float:
     """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
-    moves = (abs(row.rating - stretch.old[key].rating) for key, row in stretch.written.items() if key in stretch.old)
-    return max((move for move in moves if math.isfinite(move)), default=0.0)
+    both = stretch.is_written & (stretch.counterparts >= 0)
+    moves = np.abs(stretch.new.rating[both] - stretch.old.rating[stretch.counterparts[both]])
+    return float(moves[np.isfinite(moves)].max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +166,7 @@ class LargestEffects:
 
     def add(self, stretch: Stretch) -> None:
         """Take a stretch in."""
-        for key in (*stretch.written, *stretch.removed):
-            was, now = rating_in(stretch.old, key), rating_in(stretch.new, key)
+        for key, was, now in moves(stretch):
             size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
             if self._limit is not None and size >= self._limit:
                 continue
@@ -188,9 +209,16 @@ def finite_move(was: float, now: float) -> float:
     return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
 
 
-def rating_in(ledger: Mapping[LedgerKey, LedgerRow], key: LedgerKey) -> float | None:
-    """The rating of a row, where there is one."""
-    return ledger[key].rating if key in ledger else None
+def moves(stretch: Stretch) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
+    """Each change that is new, other or gone, with the rating after it until now, and from now on."""
+    old = stretch.old.rating.tolist()
+    keys = zip(*(key.tolist() for key in stretch.new.keys), strict=True)
+    columns = stretch.new.rating.tolist(), stretch.counterparts.tolist(), stretch.is_written.tolist()
+    for key, now, counterpart, is_written in zip(keys, *columns, strict=True):
+        if is_written:
+            yield key, old[counterpart] if counterpart >= 0 else None, now
+    ratings = dict(zip(zip(*(key.tolist() for key in stretch.old.keys), strict=True), old, strict=True))
+    yield from ((key, ratings[key], None) for key in stretch.removed)
 
 
 def parse_cursor(text: str) -> Size:

@@ -11,8 +11,10 @@ from podium.store.derive import snapshots
 from podium.store.derive.generations import mark_touched
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rerated import Rerated
-from podium.store.derive.standings import refresh_standings, write_changes
 from podium.store.log.pools import START, OrderKey, Pool
+from podium.store.rows.ledger import write_changes
+from podium.store.rows.pool_states import delete_pool_states, write_pool_states
+from podium.store.rows.standings import refresh_standings
 from podium.store.sql.schema import event
 
 SHORT_EVENTS = 5_000  # that one transaction may rate again
@@ -50,8 +52,12 @@ def rerate(
     while not plan.is_over:
         stretch = plan.stretch(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
         write_changes(connection, pool, stretch.removed, stretch.written)
+        if pool.system.pool_fields:
+            write_pool_states(connection, pool, stretch.old_pools, stretch.new_pools)
         update_statuses(connection, pool, stretch)
         rerated.add(stretch)
+    if first == START and not pool.system.pool_fields:  # the system before may have had states
+        delete_pool_states(connection, pool)
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
         snapshots.mark_stale(connection, pool, rerated.earliest)

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
-from podium.store.derive.standings import newest_standings, state_columns
 from podium.store.log.pools import OrderKey, Pool
+from podium.store.rows.standings import newest_standings, state_columns
 from podium.store.sql.schema import snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 

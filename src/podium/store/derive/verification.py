@@ -1,7 +1,7 @@
 """The log rated anew, from nothing, against everything that is stored: bit for bit."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -14,21 +14,16 @@ from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, stored_facts
 from podium.store.derive.rating import events_from, rate_segments, statuses_of
-from podium.store.derive.standings import (
-    Ledger,
-    LedgerRow,
-    Standing,
-    apply_ledger,
-    bucket_counts,
-    state_columns,
-    stored_ledger,
-)
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
+from podium.store.rows.ledger import Ledger, is_other, stored_ledger
+from podium.store.rows.pool_states import PoolStates, stored_pool_states
+from podium.store.rows.standings import Standing, apply_ledger, player_counts, state_columns
+from podium.store.sql.collector import paused_collection
 from podium.store.sql.schema import rank_count, standing
 
 MAX_DIFFERENCES = 20  # that are reported
-BATCH_EVENTS = 20_000  # that are rated and compared before the next
+BATCH_EVENTS = 5_000  # that are rated and compared before the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +68,19 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
     names, live, first = names_of(connection, pool), Live(pool.system), START
     standings: dict[int, Standing] = {}
     while first != FOREVER:
-        segments, end = events_from(connection, pool, first, BATCH_EVENTS)
-        outcome = rate_segments(pool, live, segments)
-        compared["changes"] += len(outcome.ledger)
-        yield from ledger_differences(names, stored_ledger(connection, pool, first, end), outcome.ledger)
-        for row, status in statuses_of(pool, segments, outcome):
-            compared["events"] += 1
-            if status != (row.status, row.reason):
-                yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
-        apply_ledger(standings, outcome.ledger)
+        with paused_collection():
+            segments, end = events_from(connection, pool, first, BATCH_EVENTS)
+            outcome = rate_segments(pool, live, segments)
+            ledger = outcome.ledger
+            apply_ledger(standings, ledger)
+            compared["changes"] += len(ledger)
+            compared["events"] += sum(len(segment.events) for segment in segments)
+            found = [
+                *islice(ledger_differences(names, stored_ledger(connection, pool, first, end), ledger), MAX_DIFFERENCES)
+            ]
+            found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
+            found += status_differences(statuses_of(pool, segments, outcome))
+        yield from found
         first = end
     yield from standing_differences(connection, pool, names, standings)
     yield from snapshot_differences(connection, pool)
@@ -89,31 +88,48 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
 
 def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     """Differences of events, matches, seasons, accounts, and the pool's system."""
-    stored, expected = stored_facts(connection, pool), facts_from_log(connection, pool)
-    for key in sorted(stored.keys() | expected.keys(), key=str):
-        if stored.get(key) != expected.get(key):
-            yield f"{key[0]} {key[1]!r} is stored as {stored.get(key)}, and the log says {expected.get(key)}"
+    expected = facts_from_log(connection, pool)
+    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored_facts(connection, pool))
+    found = [each for each in pairs if each[1] != each[2]]
+    found += [(key, None, fact) for key, fact in expected.items()]
+    for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
+        yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
 
 
 def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) -> Iterator[str]:
-    """Differences of two ledgers' rows."""
+    """Differences of two ledgers' rows, in the order of rating."""
+    counterparts = expected.counterparts(stored)
+    is_extra = np.ones(len(stored), np.bool_)
+    is_extra[counterparts[counterparts >= 0]] = False
+    is_missing = counterparts < 0
+    differing = is_other(expected, stored, counterparts) & ~is_missing
+    found = (
+        ("is stored and should not be", stored, is_extra),
+        ("is missing", expected, is_missing),
+        ("differs", expected, differing),
+    )
+    faults = (
+        (key, what)
+        for what, ledger, chosen in found
+        for key in zip(*(column[chosen].tolist() for column in ledger.keys), strict=True)
+    )
+    for (_, seq, number), what in sorted(faults):
+        yield f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+
+
+def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
+    """Events that are not stored with the status and reason that they have."""
+    for row, status in statuses:
+        if status != (row.status, row.reason):
+            yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
+
+
+def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
+    """Differences of the pool's states after events."""
     for key in sorted(stored.keys() | expected.keys()):
-        row, expected_row = stored.get(key), expected.get(key)
-        change = f"the change of {names.get(key[2])!r} in the event of log entry {key[1]}"
-        if expected_row is None:
-            yield f"{change} is stored and should not be"
-        elif row is None:
-            yield f"{change} is missing"
-        elif not have_equal_bits(row, expected_row):
-            yield f"{change} differs"
-
-
-def have_equal_bits(row: LedgerRow, other: LedgerRow) -> bool:
-    """Whether two rows have the same bits."""
-    bits = [np.array([each.rating_before, each.rating]).tobytes() for each in (row, other)]
-    ranks = [(each.rank, each.field) for each in (row, other)]
-    are_ranked_alike = row.field is None or ranks[0] == ranks[1]  # else they wait to be filled in
-    return bits[0] == bits[1] and row.state == other.state and row.place == other.place and are_ranked_alike
+        if stored.get(key) != expected.get(key):
+            what = "is missing" if key not in stored else "should not be" if key not in expected else "differs"
+            yield f"the state of the pool after the event of log entry {key.seq} {what}"
 
 
 def standing_differences(
@@ -139,15 +155,16 @@ def standing_differences(
         elif row.provisional is not None and (row.provisional, row.deviation) != unsettled[number]:
             yield f"{names.get(number)!r} is not as settled as the state says"
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
-    counts = bucket_counts(pool, expected.values())
+    counts = {(each.per_point, each.bucket): each for each in player_counts(pool, expected.values())}
     stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}
-    for key in sorted(counts.players.keys() | stored_counts.keys()):
+    for key in sorted(counts.keys() | stored_counts.keys()):
         low, high = (end / key[0] for end in (key[1], key[1] + 1))
         players, settled = stored_counts.get(key, (0, 0))
-        if players != counts.players[key]:
-            yield f"{players} players are counted from {low} to {high}, and there are {counts.players[key]}"
-        elif settled not in (None, counts.settled[key]):
-            yield f"{settled} settled players are counted from {low} to {high}, and there are {counts.settled[key]}"
+        _, _, expected_players, expected_settled = counts.get(key, (*key, 0, 0))
+        if players != expected_players:
+            yield f"{players} players are counted from {low} to {high}, and there are {expected_players}"
+        elif settled not in (None, expected_settled):
+            yield f"{settled} settled players are counted from {low} to {high}, and there are {expected_settled}"
 
 
 def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.chain import GENESIS, HASHED, SELECT_LINK, Head, chained_entries, entry_hash, reason_hash
+from podium.store.log.chain import GENESIS, SELECT_LINK, Head, chained_entries, entry_hash, reason_hash
 from podium.store.log.log import BLANK
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
@@ -47,23 +47,22 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     reasons = {row.seq: row for row in connection.execute(SELECT_REASONS, {"pool": pool.id})}
     last, without_reason, blanked = Checked(0, 0, (GENESIS,)), dict[int, str](), set[str]()
     for row in chained_entries(connection, pool):
-        entry = f"log entry {row.place} ({describe(row)})"
         if row.place > last.place + 1:
-            yield f"{missing(last.place + 1, row.place - 1)} removed before {entry}"
+            yield f"{missing(last.place + 1, row.place - 1)} removed before {named(row)}"
         elif row.place != last.place + 1:
-            yield f"{entry} has the place of another"
+            yield f"{named(row)} has the place of another"
         if row.seq <= last.seq:
-            yield f"{entry} was moved: it stands before entry {last.place}, which has the number {last.seq}"
+            yield f"{named(row)} was moved: it stands before entry {last.place}, which has the number {last.seq}"
         last, fits = follow(last, row)
         if not fits:
-            yield f"{entry} was altered, or the entry before it: its hash is not that of what they hold"
+            yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
         if row.kind == BLANK:
             blanked.add(row.subject)
         given = reasons.pop(row.seq, None)
         if row.reason_hash is not None and given is None:
-            without_reason[row.place] = entry
+            without_reason[row.place] = named(row)
         elif given is not None and row.reason_hash != reason_hash(given.salt, given.text):
-            yield f"the reason of {entry} was altered"
+            yield f"the reason of {named(row)} was altered"
     yield from (
         f"the reason of {entry} was removed, and no entry of the log says that it was blanked"
         for place, entry in without_reason.items()
@@ -72,6 +71,11 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     yield from (f"a reason is stored for log entry number {seq}, which has none" for seq in reasons)
     for row in connection.execute(SELECT_ADDED, {"pool": pool.id, "newest": last.seq}):
         yield f"a log entry ({describe(row)}) was added: it is not in the chain, and later ones are"
+
+
+def named(row: Any) -> str:
+    """What an entry is called in a sentence."""
+    return f"log entry {row.place} ({describe(row)})"
 
 
 def describe(row: Any) -> str:
@@ -86,7 +90,7 @@ def missing(first: int, last: int) -> str:
 
 def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
     """The next entry, and whether its hash is that of its columns after the entry before it."""
-    columns = {name: getattr(row, name) for name in HASHED}
+    columns = row._asdict()
     if row.place != last.place + 1:
         return Checked(row.place, row.seq, (row.hash or b"",)), True  # without the entry before it, nobody can say
     expected = [entry_hash(each, columns) for each in last.hashes]

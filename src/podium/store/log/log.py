@@ -3,8 +3,9 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from podium.store.log.chain import Head, entry_hash, newest_head, seal
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
+from podium.store.sql.upsert import insert
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants
@@ -27,7 +29,6 @@ KINDS = (
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = 16
-INSERT_LOG = sa.insert(log)
 INSERT_REASON = sa.insert(reason)
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
@@ -89,10 +90,15 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
         row |= {"place": place, "reason_hash": None if sealed is None else sealed.hash}
         row["hash"] = previous = entry_hash(previous, row)
         rows.append(row)
-    connection.execute(INSERT_LOG, rows)
+    insert_entries(connection, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)
     return Logged(seqs, Head(head.place + len(rows), previous.hex()))
+
+
+def insert_entries(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write whole rows of the log, each a value for every column."""
+    insert(connection, log, [*map(itemgetter(*log.columns.keys()), rows)])
 
 
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:

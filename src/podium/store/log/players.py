@@ -13,6 +13,7 @@ from podium.store.log.pools import Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import alias, merged, player
+from podium.store.sql.upsert import insert
 
 MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
@@ -23,7 +24,6 @@ SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).w
 SELECT_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL, among(player.c.id))
 SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL)
 SELECT_NEWEST_NUMBER = sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0)).where(IN_POOL)
-INSERT_PLAYERS = sa.insert(player)
 SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("pool"))
 OF_PLAYER = sa.and_(alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player"))
 SELECT_ALIASES = sa.select(alias.c.name).where(OF_PLAYER)
@@ -38,7 +38,7 @@ SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, 
 
 
 def name_columns(name: str) -> dict[str, str]:
-    """The columns of a player's row that follow from the name."""
+    """The columns of a player's row that follow from the name, in the table's order."""
     return {"name": name, "lookalike": key(name), "folded": search_key(name)}
 
 
@@ -92,9 +92,15 @@ def numbers_and_newcomers(
     numbered: dict[int, str] = {}
     if newcomers:
         numbered = dict(zip(count(newest_number(connection, pool) + 1), newcomers, strict=False))
-        rows = [{"pool_id": pool.id, "id": number} | name_columns(name) for number, name in numbered.items()]
-        connection.execute(INSERT_PLAYERS, rows)
+        insert(
+            connection, player, [(pool.id, number, *name_columns(name).values()) for number, name in numbered.items()]
+        )
     return numbers | {name: number for number, name in numbered.items()}, numbered
+
+
+def insert_players(connection: sa.Connection, pool: Pool, names: Iterable[tuple[int, str]]) -> None:
+    """Store new players, a number and a name each."""
+    insert(connection, player, [(pool.id, number, *name_columns(name).values()) for number, name in names])
 
 
 def provisional_numbers(

@@ -14,6 +14,7 @@ from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.store.log.description import SILENT, PoolDescription
+from podium.store.sql.collector import paused_collection
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import pools
 from podium.systems import find
@@ -134,7 +135,7 @@ def locked_pool(
         UnavailableError: the database cannot serve at the moment.
     """
     began = time.perf_counter()
-    with write_transaction(engine) as connection:
+    with paused_collection(), write_transaction(engine) as connection:
         pool = lock_pool(connection, name)
         locked = time.perf_counter()
         yield connection, pool

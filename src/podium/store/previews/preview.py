@@ -11,7 +11,7 @@ from podium.ledger.leaderboard import shared_ranks
 from podium.store.derive.events import get_event
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import Proposal
-from podium.store.derive.rerated import NOTHING, Totals, event_ids
+from podium.store.derive.rerated import NOTHING, Totals, event_ids, moves
 from podium.store.insights.fact_models import CorrectedLine
 from podium.store.insights.facts.corrections import corrected_lines, lines_of
 from podium.store.log.log import AMEND, newest_seq
@@ -61,6 +61,7 @@ class Preview:
     ratings: tuple[MovedRating, ...]  # every rating of today that would move, the largest move first
     rated: int  # players who have a rating today
     answer: Any  # as carrying it out would give, but for what is only known then
+    notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
 
 
 def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
@@ -79,7 +80,7 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
     moved: Counter[OrderKey] = Counter()
 
     def count(stretch: Stretch) -> None:
-        moved.update(OrderKey(*key[:2]) for keys in (stretch.written, stretch.removed) for key in keys)
+        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(stretch))
 
     rerated, plan = plan_through(connection, prepared, proposal, count)
     return Preview(
@@ -91,6 +92,7 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
         () if plan is None else moved_ratings(connection, pool, proposal, plan),
         count_players(connection, pool),
         prepared.answer(connection, Done(proposal, rerated)),
+        rerated.notice,
     )
 
 

@@ -11,19 +11,13 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import shared_ranks
-from podium.store.derive.standings import (
-    BOARD_COLUMNS,
-    FINE_PER_POINT,
-    HAS_STANDING,
-    bucket,
-    get_standing,
-    newest_standings,
-)
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.read.models import BoardPage, BoardRow, PlayerRank, RatingCount
 from podium.store.read.states import states_of
+from podium.store.rows.rank_counts import FINE_PER_POINT, bucket
+from podium.store.rows.standings import BOARD_COLUMNS, HAS_STANDING, get_standing, newest_standings
 from podium.store.sql.among import among, values
 from podium.store.sql.floored import floored
 from podium.store.sql.schema import player, rank_count, standing

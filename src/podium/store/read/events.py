@@ -13,13 +13,14 @@ from podium.live import Live
 from podium.results.reading import Results
 from podium.store.derive.events import changes_of, get_event, version_of
 from podium.store.derive.rating import as_table, with_names
-from podium.store.derive.standings import standings_before, stored_standings
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
 from podium.store.read.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.read.states import states_of
+from podium.store.rows.pool_states import newest_pool_state
+from podium.store.rows.standings import standings_before, stored_standings
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
@@ -128,10 +129,12 @@ def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Re
     """The entrants of an event, of which row and results are known, as they stood before it."""
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
     stood = stored_standings(connection, pool, numbers.values())
-    before = standings_before(connection, pool, stood, OrderKey(row.started_at, row.seq))
+    key = OrderKey(row.started_at, row.seq)
+    before, newest = standings_before(connection, pool, stood, key), newest_pool_state(connection, pool, key)
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
-    live.resume({seat: (last.state, last.played_at) for seat, last in known.items()})
+    seats = {seat: (last.state, last.played_at) for seat, last in known.items()}
+    live.resume(seats, {} if newest is None else {pool.name: newest.state})
     return live
 
 

@@ -19,7 +19,7 @@ from podium.store.log.pools import Pool
 from podium.store.read.boards import rank
 from podium.store.read.events import same_event
 from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
-from podium.store.read.states import player_states
+from podium.store.read.states import system_and_states
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
@@ -49,7 +49,8 @@ def compared_players(connection: sa.Connection, pool: Pool, name: str, other: st
         UnknownError: there is no such player.
     """
     both = (name, other)
-    chances = forecast(pool.system, both, player_states(connection, pool, both), top=1)
+    system, states = system_and_states(connection, pool, both)
+    chances = forecast(system, both, states, top=1)
     expected = {one: score for one, _, score in chances.pairs.iter_rows()}
     return tuple(extended(ComparedPlayer, rank(connection, pool, each), expected=expected[each]) for each in both)
 

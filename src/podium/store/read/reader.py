@@ -202,7 +202,7 @@ class Reader:
             The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
         """
         with self.reading(pool_name) as (connection, pool):
-            return pool.system, states.player_states(connection, pool, names)
+            return states.system_and_states(connection, pool, names)
 
     def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
         """List what happened since an entry of the log.
@@ -324,7 +324,8 @@ class Reader:
         """
         with self.reading(pool_name) as (connection, pool):
             names = admit_names(connection, pool, entrants)
-            return forecast(pool.system, names, states.player_states(connection, pool, names), top)
+            system, known = states.system_and_states(connection, pool, names)
+            return forecast(system, names, known, top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare the derived tables with the log rated anew, bit for bit.

@@ -259,6 +259,16 @@ change = Table(
     sqlite_with_rowid=False,
 )
 
+pool_state = Table(  # what a system has learnt of a pool; rows only of systems whose pools have a state
+    "pool_state",
+    metadata,
+    Column("generation_id", Number, primary_key=True),
+    Column("started_at", BigInteger, primary_key=True),
+    Column("seq", Number, primary_key=True),
+    Column("state", LargeBinary, nullable=False),  # after the event
+    sqlite_with_rowid=False,
+)
+
 standing = Table(
     "standing",
     metadata,

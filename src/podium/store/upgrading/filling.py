@@ -6,8 +6,9 @@ from podium.engine.encoding import encode
 from podium.ledger.reasons.standings import event_ranks
 from podium.results.reading import Results
 from podium.store.derive.rating import SeasonSegment, as_table, events_from
-from podium.store.derive.standings import GENERATION, state_columns
 from podium.store.log.pools import OrderKey, Pool, key_of
+from podium.store.rows.ledger import GENERATION
+from podium.store.rows.standings import state_columns
 from podium.store.sql.schema import change, standing
 
 WAITS = "waits for the ranks that pages show; run podium db upgrade (podium serve does so as it starts)"

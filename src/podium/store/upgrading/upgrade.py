@@ -15,10 +15,10 @@ from podium.errors import PodiumError
 from podium.store.derive import snapshots
 from podium.store.derive.generations import clear_unread
 from podium.store.derive.proposal import Proposal
-from podium.store.derive.standings import count_settled, lack_settled
 from podium.store.log.log import RERATE, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
+from podium.store.rows.rank_counts import count_settled, lack_settled
 from podium.store.sql.database import (
     UnavailableError,
     is_busy,

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError
 from podium.store.derive.proposal import UNRATED, Proposal
 from podium.store.derive.rating import IS_COUNTED
-from podium.store.derive.standings import get_standing
 from podium.store.log.content import read_bodies
 from podium.store.log.log import MERGE, UNMERGE, LogEntry, json_entry
 from podium.store.log.merging import logged_merges, resolved
 from podium.store.log.players import Numbering, known_numbers, merges, names_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool
+from podium.store.rows.standings import get_standing
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event, log
 from podium.store.write.execution import Prepare, Prepared, count_written

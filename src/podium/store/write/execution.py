@@ -20,6 +20,7 @@ from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.schema import event, merged, pools, season
+from podium.store.sql.upsert import insert
 
 T = TypeVar("T")
 CORRECTED = (
@@ -171,7 +172,7 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     new = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq in numbers]
     other = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq not in numbers]
     if new:
-        connection.execute(sa.insert(event), [event_columns(pool, each) for each in new])
+        insert(connection, event, [(pool.id, *each[:-1]) for each in new])
     if other:
         connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
     if recorded.merged is not None:
@@ -201,13 +202,6 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
     season_ = proposal.season
     begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
     return replace(proposal, events=events, touched=touched, season=begun)
-
-
-def event_columns(pool: Pool, each: EventRow) -> dict[str, object]:
-    """An event's row as it is inserted."""
-    row: dict[str, object] = each._asdict()
-    del row["body"]
-    return row | {"pool_id": pool.id}
 
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:

@@ -14,8 +14,8 @@ from podium.store.derive.facts import facts_from_log, store_facts
 from podium.store.derive.rerating import rerate
 from podium.store.derive.verification import differences
 from podium.store.log.chain import GENESIS, Head, entry_hash, reason_hash
-from podium.store.log.log import INSERT_LOG, INSERT_REASON, KINDS, WITH_CONTENT, draw_numbers
-from podium.store.log.players import INSERT_PLAYERS, insert_aliases, name_columns
+from podium.store.log.log import INSERT_REASON, KINDS, WITH_CONTENT, draw_numbers, insert_entries
+from podium.store.log.players import insert_aliases, insert_players
 from podium.store.log.pools import START, Pool, get_pool, system_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import snapshot_day
@@ -131,8 +131,7 @@ def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line],
     numbers: set[int] = set()
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         numbers |= {each["player"] for each in chunk}
-        rows = [{"pool_id": pool.id, "id": each["player"]} | name_columns(each["name"]) for each in chunk]
-        connection.execute(INSERT_PLAYERS, rows)
+        insert_players(connection, pool, ((each["player"], each["name"]) for each in chunk))
         insert_aliases(connection, pool, ((name, each["player"]) for each in chunk for name in each["former"]))
     return numbers
 
@@ -157,7 +156,7 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
             rows.append(row)
             if fields["reason"] is not None:
                 reasons.append(reason_row(where, fields) | {"pool_id": pool.id, "seq": seq})
-        connection.execute(INSERT_LOG, rows)
+        insert_entries(connection, rows)
         if reasons:
             connection.execute(INSERT_REASON, reasons)
     return Head(place, previous.hex())

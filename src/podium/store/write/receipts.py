@@ -39,6 +39,10 @@ class Receipt:
     head: Head | None = field(
         metadata={"description": "Keep it: `podium verify --head` finds what was removed since. Null in a dry run."}
     )
+    notice: str = field(
+        default="",
+        metadata={"description": "Where a system learns from its pool: what a late result or a correction moves."},
+    )
 
 
 def receipts(
@@ -95,6 +99,7 @@ def receipts(
                 next=None,
                 warnings=warned,
                 head=done.head,
+                notice="" if duplicate or rerated is None else rerated.notice,
             )
         )
     if done.effects is not None and answers:
@@ -109,16 +114,13 @@ def changes_among(
     """The changes of events that were rated just now, in the order of their rows; no statement reads them again."""
     if done.rerated is None:
         return {}
-    rows = {key: done.rerated.rows.get(key, {}) for key in keys}
-    numbers = {number for ledger in rows.values() for _, _, number in ledger}
+    rows = {key: done.rerated.rows.get(key, ()) for key in keys}
+    numbers = {number for moved in rows.values() for number, _, _ in moved}
     newcomers = done.proposal.newcomers if done.proposal else {}
     names = dict(newcomers)
     if numbers - names.keys():
         names |= names_of(connection, pool, numbers - names.keys())
     return {
-        key: tuple(
-            Change(names[number], row.rating_before, row.rating, row.rating - row.rating_before)
-            for (_, _, number), row in sorted(ledger.items(), key=lambda each: (each[1].place, each[0]))
-        )
-        for key, ledger in rows.items()
+        key: tuple(Change(names[number], before, rating, rating - before) for number, before, rating in moved)
+        for key, moved in rows.items()
     }

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.store.derive import generations, rerating, snapshots
@@ -21,17 +22,17 @@ from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, Proposal
 from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import Rerated
-from podium.store.derive.standings import (
-    Ledger,
+from podium.store.log.players import numbers_and_newcomers, provisional_numbers
+from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
+from podium.store.rows.ledger import NO_ROWS, Ledger, Mask, joined, write_changes
+from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, write_pool_states
+from podium.store.rows.standings import (
     Standing,
-    apply_ledger,
     newest_standings,
     refresh_standings,
     stored_standings,
-    write_changes,
 )
-from podium.store.log.players import numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
+from podium.store.sql.collector import paused_collection
 from podium.store.sql.database import UnavailableError, read_transaction
 from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
 
@@ -49,16 +50,20 @@ class Work:
     staged: Pool  # with the generation that is staged
     prepared: Prepared[Any]
     proposal: Proposal
-    held: Ledger = field(default_factory=dict)  # rows whose numbers of entries or players are not drawn yet
+    held: Ledger = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
+    held_pools: PoolStates = field(default_factory=dict)  # so too
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the proposal's events
     parts: list[tuple[OrderKey, Rerated]] = field(default_factory=list)  # where each begins, and what it moved
 
-    def take(self, stretch: Stretch) -> tuple[Ledger, list[tuple[OrderKey, tuple[str, str]]]]:
+    def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Take a stretch in; what of it can be written."""
         rerated = Rerated(self.prepared.wanted(self.proposal))
         rerated.add(stretch)
         self.parts.append((stretch.first, rerated))
-        self.held |= {key: row for key, row in stretch.new.items() if is_provisional(key)}
+        provisional = are_provisional(stretch.new)
+        self.held = joined([self.held, stretch.new.only(provisional)])
+        pools = dict(stretch.new_pools)
+        self.held_pools |= {key: pools.pop(key) for key in stretch.new_pools if key.seq >= FIRST_PLACEHOLDER}
         theirs = self.proposal.events
         self.statuses |= {row.event_id: status for row, status in stretch.statuses if row.event_id in theirs}
         statuses = [
@@ -66,13 +71,14 @@ class Work:
             for row, status in stretch.moved_statuses
             if row.event_id not in theirs
         ]
-        return {key: row for key, row in stretch.new.items() if not is_provisional(key)}, statuses
+        return stretch.new.only(~provisional), pools, statuses
 
     def go_back(self, key: OrderKey) -> OrderKey:
         """Forget what was planned from a key on; where to begin again, at the begin of a part or before all."""
         first = max((start for start, _ in self.parts if start <= key), default=key)
         self.parts = [each for each in self.parts if each[0] < first]
-        self.held = {each: row for each, row in self.held.items() if OrderKey(*each[:2]) < first}
+        self.held = self.held.only(self.held.before_key(first))
+        self.held_pools = {key: state for key, state in self.held_pools.items() if key < first}
         return first
 
     def rerated(self) -> Rerated:
@@ -89,16 +95,21 @@ class StagedPlan(Plan):
     def __init__(self, work: Work, first: OrderKey) -> None:
         """Plan what is to be staged from a key on."""
         super().__init__(work.proposal.pool, first, work.proposal)
-        self._staged, self._held = work.staged, dict(work.held)
+        self._staged, self._held, self._held_pools = work.staged, work.held, work.held_pools
 
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
         if players:
             found = newest_standings(connection, self._staged, sorted(players), self.start)
-            held = {key: row for key, row in self._held.items() if key[2] in players}
-            apply_held(found, held)
+            apply_held(found, self._held.only(np.isin(self._held.player, [*players])))
             self.standings |= found
             self._met |= players
+
+    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+        """Look up the pool's state before the plan's start."""
+        held = (PoolState(key, state) for key, state in self._held_pools.items() if key < self.start)
+        stored = newest_pool_state(connection, self._staged, self.start)
+        return max((*held, *([] if stored is None else [stored])), default=None)
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who had a rating before the plan's start."""
@@ -108,20 +119,20 @@ class StagedPlan(Plan):
         self._met |= found.keys()
 
 
-def is_provisional(key: tuple[int, int, int]) -> bool:
-    """Whether the number of the entry or of the player in a row's key is not drawn yet."""
-    _, seq, number = key
-    return seq >= FIRST_PLACEHOLDER or number < 0
+def are_provisional(ledger: Ledger) -> Mask:
+    """Of which rows the number of the entry or of the player is not drawn yet."""
+    return (ledger.seq >= FIRST_PLACEHOLDER) | (ledger.player < 0)
 
 
 def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
     """Bring standings, in place, up to date with rows that may be older than they are."""
-    for key, row in sorted(ledger.items()):
-        standing = standings.get(key[2])
-        if standing is None or (standing.started_at, standing.seq) < key[:2]:
-            apply_ledger(standings, {key: row})
-        elif row.place and standing.played_at < key[0]:  # only a season has begun since
-            standings[key[2]] = standing._replace(played_at=key[0])
+    for row in ledger.in_order().rows():
+        standing = standings.get(row.player)
+        if standing is None or (standing.started_at, standing.seq) < (row.started_at, row.seq):
+            played_at = row.started_at if row.place else standings[row.player].played_at
+            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
+        elif row.place and standing.played_at < row.started_at:  # only a season has begun since
+            standings[row.player] = standing._replace(played_at=row.started_at)
 
 
 def carry_out(
@@ -166,7 +177,7 @@ def stage(
     try:
         work = begun_work(engine, pool, prepare)
         first = work.proposal.first
-        generations.copy_changes(engine, pool, work.staged, first)
+        generations.copy_before(engine, pool, work.staged, first)
         while True:
             stage_from(engine, work, first)
             try:
@@ -203,11 +214,11 @@ def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
     """
     plan = StagedPlan(work, first)
     while not plan.is_over:
-        with read_transaction(engine) as connection:
+        with paused_collection(), read_transaction(engine) as connection:
             stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            ledger, statuses = work.take(stretch)
+            ledger, pools, statuses = work.take(stretch)
             refuse_unrateable(connection, work.proposal, work.parts[-1][1])
-        generations.write_part(engine, work.staged, ledger, statuses)
+        generations.write_part(engine, work.staged, ledger, pools, statuses)
     generations.write_standings(engine, work.staged)
 
 
@@ -232,7 +243,9 @@ def flip(
         recorded, logged = record(connection, proposal)
         seqs = drawn_seqs(proposal, recorded)
         staged = replace(recorded.pool, generation=work.staged.generation, staging=None)
-        place(connection, staged, drawn_ledger(work.held, seqs, players))
+        place(connection, staged, work.held.with_numbers(seqs, players))
+        drawn_pools = {OrderKey(at, seqs.get(seq, seq)): state for (at, seq), state in work.held_pools.items()}
+        write_pool_states(connection, staged, {}, drawn_pools)
         touched = generations.touched(connection, staged.generation)
         generations.apply_statuses(connection, staged, touched or FOREVER)
         statuses = [
@@ -255,7 +268,7 @@ def flip(
 def place(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
     """Write rows that were held into a staged generation, and what they make of its standings."""
     write_changes(connection, staged, (), ledger)
-    stored = stored_standings(connection, staged, sorted({number for _, _, number in ledger}))
+    stored = stored_standings(connection, staged, sorted(set(ledger.player.tolist())))
     standings = dict(stored)
     apply_held(standings, ledger)
     refresh_standings(connection, staged, stored, standings)
@@ -275,14 +288,6 @@ def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
     return seqs
 
 
-def drawn_ledger(ledger: Ledger, seqs: dict[int, int], players: dict[int, int]) -> Ledger:
-    """Rows with the numbers that were drawn."""
-    return {
-        (started_at, seqs.get(seq, seq), players.get(number, number)): row
-        for (started_at, seq, number), row in ledger.items()
-    }
-
-
 def drawn_summary(
     rerated: Rerated, wanted: dict[OrderKey, str], seqs: dict[int, int], players: dict[int, int]
 ) -> Rerated:
@@ -295,7 +300,10 @@ def drawn_summary(
         rerated,
         wanted=wanted,
         players={players.get(number, number) for number in rerated.players},
-        rows={drawn(key): drawn_ledger(ledger, seqs, players) for key, ledger in rerated.rows.items()},
+        rows={
+            drawn(key): [(players.get(number, number), before, rating) for number, before, rating in moved]
+            for key, moved in rerated.rows.items()
+        },
         written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
         doubled={drawn(key): each for key, each in rerated.doubled.items()},
     )

@@ -15,7 +15,7 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.results.reading import Results
 from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
-from podium.store.derive.proposal import FIRST_PLACEHOLDER, VOIDED, EventRow, Proposal
+from podium.store.derive.proposal import FIRST_PLACEHOLDER, RATED, VOIDED, EventRow, Proposal
 from podium.store.log.content import Content, check_results, contents_of, difference, rate_alike
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
@@ -322,12 +322,12 @@ def as_entry(
 
 
 def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:
-    """The rows of events that are new, in their order, not yet rated."""
+    """The rows of events that are new, in their order; they stand as rated, as nearly all come to be."""
     rows = {}
     for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
         content = new_events[entry.subject].content
         logged = entry.match_id, entry.present, content.title, content.url, entry.body
-        rows[entry.subject] = EventRow(entry.subject, number, number, content.started_at, "", "", *logged)
+        rows[entry.subject] = EventRow(entry.subject, number, number, content.started_at, RATED, "", *logged)
     return rows
 
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.derive.standings import HAS_STANDING
 from podium.store.insights.board_models import Listing
 from podium.store.insights.events.event_list import newest_rated
 from podium.store.insights.version_cache import VersionCache
@@ -28,6 +27,7 @@ from podium.store.read.boards import (
     count_players,
     ranks_of,
 )
+from podium.store.rows.standings import HAS_STANDING
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import player, standing
 

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from podium.ledger.leaderboard import shared_ranks
 from podium.rounding import shown_change
-from podium.store.derive.standings import get_standing
 from podium.store.insights.board_models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.insights.boards.listings import Board, Position, open_board
 from podium.store.insights.boards.moves import NO_RANKS, EarlierRanks, earlier_ranks
@@ -17,6 +16,7 @@ from podium.store.insights.events.headlines import headlines
 from podium.store.insights.version_cache import VersionCache
 from podium.store.log.pools import Pool
 from podium.store.read.boards import Place, count_players, cursor_of, parse_cursor
+from podium.store.rows.standings import get_standing
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change
 from podium.store.sql.timestamps import instant

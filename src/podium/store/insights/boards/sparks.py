@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from podium.store.derive.standings import GENERATION, POOL
 from podium.store.log.pools import START, Pool
+from podium.store.rows.ledger import GENERATION
+from podium.store.rows.standings import POOL
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, player
 

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, trend
 from podium.rounding import shown, shown_change
-from podium.store.derive.standings import get_standing
 from podium.store.insights.board_models import Listing
 from podium.store.insights.boards.listings import Board, open_board
 from podium.store.insights.boards.moves import NO_RANKS, earlier_ranks
@@ -19,6 +18,7 @@ from podium.store.insights.player_models import NearbyRow, Peak, PlayerCard, Str
 from podium.store.insights.version_cache import VersionCache
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import Pool
+from podium.store.rows.standings import get_standing
 from podium.store.sql.timestamps import instant
 
 RECORDS = 5  # best and worst days each

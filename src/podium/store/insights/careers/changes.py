@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.rounding import shown_change
-from podium.store.derive.standings import get_standing
 from podium.store.insights.player_models import ChangesPage, FormLine
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.read.states import states_of
+from podium.store.rows.standings import get_standing
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant

@@ -5,10 +5,10 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from podium.ledger.thinning import thinned
-from podium.store.derive.standings import get_standing
 from podium.store.insights.careers.changes import EVER, career_of, event_names
 from podium.store.insights.player_models import CurvePoint
 from podium.store.log.pools import Pool
+from podium.store.rows.standings import get_standing
 from podium.store.sql.timestamps import instant, microseconds
 
 

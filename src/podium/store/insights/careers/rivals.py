@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from podium.store.derive.standings import get_standing
 from podium.store.insights.careers.changes import event_names_of
 from podium.store.insights.player_models import RivalRow, Rivals, Scalp
 from podium.store.insights.version_cache import VersionCache
@@ -16,6 +15,7 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import known_numbers, names_of
 from podium.store.log.pools import Pool
 from podium.store.read.events import explanation
+from podium.store.rows.standings import get_standing
 from podium.store.sql.schema import change, correction
 from podium.store.sql.timestamps import instant
 

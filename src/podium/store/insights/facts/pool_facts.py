@@ -19,6 +19,7 @@ from podium.store.log.chain import newest_head
 from podium.store.log.pools import Pool, refuse_other_arithmetic, settings_of
 from podium.store.read.boards import IN_POOL, IS_SETTLED
 from podium.store.read.states import states_of
+from podium.store.rows.pool_states import system_today
 from podium.store.sql.schema import pool_fact, standing
 
 NAME = "facts"  # under which they are kept
@@ -117,7 +118,7 @@ def keep(connection: sa.Connection, pool: Pool, found: KeptFacts) -> None:
 
 def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
     """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
-    system, newcomer = pool.system, pool.system.newcomer()
+    system, newcomer = system_today(connection, pool), pool.system.newcomer()
     packed = connection.execute(SELECT_SETTLED_STATES, {"generation": pool.generation}).scalars().all()
     states = states_of(pool, packed)
     even = type(newcomer)(*np.median(states, axis=0).tolist()) if packed else newcomer

@@ -1,34 +1,18 @@
-"""The ledger and the standings as they are stored: only what changed is written, and the counts of players with it."""
+"""Standings: where each player is after the newest change, as it is stored; only what changed is written."""
 
-import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.rows.ledger import GENERATION, Ledger
+from podium.store.rows.rank_counts import RankCount, add_counts, delete_counts, rank_counts
 from podium.store.sql.among import among, values
-from podium.store.sql.schema import change, player, rank_count, standing
+from podium.store.sql.schema import change, player, standing
 from podium.store.sql.upsert import upsert
-
-
-class LedgerRow(NamedTuple):
-    """A row of the ledger, but for its key."""
-
-    place: int  # the order of the row in its event, from 1; 0 where a season begins
-    rating_before: float
-    rating: float
-    state: bytes
-    rank: int | None  # in the overall result of the event; None where there is none
-    field: int | None  # rated entrants of the event; 0 where a season begins; None until a pool is upgraded
-
-
-Ledger = dict[tuple[int, int, int], LedgerRow]  # by start, sequence, player
 
 
 class Standing(NamedTuple):
@@ -42,9 +26,6 @@ class Standing(NamedTuple):
 
 
 POOL: sa.BindParameter[int] = sa.bindparam("pool")
-GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
-BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
-SELECT_LEDGER = sa.select(change).where(change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END)
 
 
 def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
@@ -98,29 +79,9 @@ SELECT_STANDING = (
 SELECT_RATED_PLAYERS = (
     sa.select(standing.c.player_id).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
 )
-DELETE_CHANGE = sa.delete(change).where(
-    change.c.generation_id == GENERATION,
-    change.c.started_at == sa.bindparam("started_at"),
-    change.c.seq == sa.bindparam("seq"),
-    change.c.player_id == sa.bindparam("player"),
-)
 DELETE_STANDING = sa.delete(standing).where(
     standing.c.generation_id == GENERATION, standing.c.player_id == sa.bindparam("player")
 )
-DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
-DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
-FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
-COUNTS_PER_POINT = (1, FINE_PER_POINT)
-
-
-def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
-    """The ledger as it is stored, from a key on, up to another."""
-    end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
-    rows = connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params).all()
-    return {
-        (started_at, seq, number): LedgerRow(place, before, rating, state, rank, field)
-        for _, started_at, seq, number, place, before, rating, state, rank, field in rows
-    }
 
 
 def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
@@ -176,19 +137,6 @@ def newest_standings(
     }
 
 
-def write_changes(
-    connection: sa.Connection, pool: Pool, removed: Iterable[tuple[int, int, int]], written: Ledger
-) -> None:
-    """Write the difference of two ledgers: the keys that are gone, and the rows that are new or other."""
-    gone = [
-        {"generation": pool.generation, "started_at": started_at, "seq": seq, "player": number}
-        for started_at, seq, number in removed
-    ]
-    if gone:
-        connection.execute(DELETE_CHANGE, gone)
-    upsert(connection, change, [(pool.generation, *key, *row) for key, row in written.items()])
-
-
 def refresh_standings(
     connection: sa.Connection,
     pool: Pool,
@@ -208,12 +156,12 @@ def refresh_standings(
         connection.execute(DELETE_STANDING, removed)
     changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
     upsert(connection, standing, standing_rows(pool, changed))
-    counts = bucket_counts(pool, new.values())
     if is_new_system:
-        connection.execute(DELETE_COUNTS, {"generation": pool.generation})
+        delete_counts(connection, pool)
+        add_counts(connection, pool, player_counts(pool, new.values()))
     else:
-        counts.subtract(bucket_counts(pool, old.values()))
-    count_ranks(connection, pool, counts)
+        gone = [each for number, each in old.items() if new.get(number) != each]
+        add_counts(connection, pool, player_counts(pool, changed.values(), gone))
 
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
@@ -245,95 +193,26 @@ def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
 
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
     """Bring standings, in place, up to date with a part of the ledger, in the order of rating."""
-    for (started_at, seq, number), row in ledger.items():
-        played_at = started_at if row.place else standings[number].played_at
-        standings[number] = Standing(row.rating, started_at, seq, played_at, row.state)
-
-
-def bucket(rating: float, per_point: int = 1) -> int:
-    """The count that a rating belongs to; the product is exact."""
-    return math.floor(rating * per_point)
-
-
-def buckets(ratings: Iterable[float]) -> Counter[tuple[int, int]]:
-    """How many ratings belong to each count, by counts per point and bucket."""
-    return Counter((per_point, bucket(rating, per_point)) for per_point, rating in product(COUNTS_PER_POINT, ratings))
-
-
-class BucketCounts(NamedTuple):
-    """How many players belong to each count, and how many of them are settled, by counts per point and bucket."""
-
-    players: Counter[tuple[int, int]]
-    settled: Counter[tuple[int, int]]
-
-    def subtract(self, other: "BucketCounts") -> None:
-        """Take others away, in place."""
-        self.players.subtract(other.players)
-        self.settled.subtract(other.settled)
-
-    def rows(self) -> list[tuple[int, int, int, int]]:
-        """Counts per point, bucket, players and settled of every count that is not 0."""
-        return [
-            (*key, self.players[key], self.settled[key])
-            for key in self.players.keys() | self.settled.keys()
-            if self.players[key] or self.settled[key]
-        ]
-
-
-def bucket_counts(pool: Pool, standings: Collection[Standing]) -> BucketCounts:
-    """The counts that players belong to."""
-    ratings = [each.rating for each in standings]
-    provisional = state_columns(pool, [each.state for each in standings]).provisional
-    settled = (rating for rating, early in zip(ratings, provisional, strict=True) if not early)
-    return BucketCounts(buckets(ratings), buckets(settled))
-
-
-def count_ranks(connection: sa.Connection, pool: Pool, counts: BucketCounts) -> None:
-    """Add to the counts of players, and delete those that become 0."""
-    columns = "generation_id", "per_point", "bucket", "players", "settled"
-    rows = [dict(zip(columns, (pool.generation, *row), strict=True)) for row in counts.rows()]
-    if not rows:
+    if not ledger.place.all():  # a season begins, which is no event
+        apply_seasons(standings, ledger)
         return
-    connection.execute(UPSERT_COUNTS[connection.dialect.name], rows)
-    if any(row["players"] < 0 for row in rows):
-        connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
+    numbers, from_end = np.unique(ledger.player[::-1], return_index=True)
+    last = len(ledger) - 1 - from_end
+    columns = (column[last].tolist() for column in (ledger.rating, ledger.started_at, ledger.seq, ledger.started_at))
+    states = [ledger.state[k] for k in last.tolist()]
+    standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, states, strict=True)), strict=True))
 
 
-COUNT_SETTLED = (
-    sa.update(rank_count)
-    .where(rank_count.c.generation_id == GENERATION)
-    .values(
-        settled=sa.select(sa.func.count())
-        .select_from(standing)
-        .where(standing.c.generation_id == GENERATION, standing.c.provisional.is_(sa.false()))
-        .where(standing.c.rating >= rank_count.c.bucket * 1.0 / rank_count.c.per_point)
-        .where(standing.c.rating < (rank_count.c.bucket + 1) * 1.0 / rank_count.c.per_point)
-        .correlate(rank_count)
-        .scalar_subquery()
-    )
-)
-SELECT_UNCOUNTED = sa.select(rank_count.c.bucket).where(
-    rank_count.c.generation_id == GENERATION, rank_count.c.settled.is_(None)
-)
+def apply_seasons(standings: dict[int, Standing], ledger: Ledger) -> None:
+    """As `apply_ledger`, row by row, where seasons begin."""
+    for row in ledger.rows():
+        played_at = row.started_at if row.place else standings[row.player].played_at
+        standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
 
 
-def lack_settled(connection: sa.Connection, pool: Pool) -> bool:
-    """Whether an earlier version counted the players, and not how many of them are settled."""
-    return connection.execute(SELECT_UNCOUNTED, {"generation": pool.generation}).first() is not None
-
-
-def count_settled(connection: sa.Connection, pool: Pool, _actor: str) -> str:
-    """Count the settled players, whose standings say that they are; nothing to say of it."""
-    connection.execute(COUNT_SETTLED, {"generation": pool.generation})
-    return ""
-
-
-def upsert_counts(insert: Any) -> Any:
-    """The statement that adds to a count, or inserts it, by a dialect's `insert`."""
-    statement = insert(rank_count)
-    # A count of the settled that is empty stays so until a pool is upgraded.
-    total = {name: rank_count.c[name] + statement.excluded[name] for name in ("players", "settled")}
-    return statement.on_conflict_do_update(index_elements=["generation_id", "per_point", "bucket"], set_=total)
-
-
-UPSERT_COUNTS = {"postgresql": upsert_counts(postgresql.insert), "sqlite": upsert_counts(sqlite.insert)}
+def player_counts(pool: Pool, standings: Collection[Standing], gone: Collection[Standing] = ()) -> list[RankCount]:
+    """The counts that players belong to, less those that others belonged to."""
+    every = [*standings, *gone]
+    sign = np.repeat([1, -1], [len(standings), len(gone)])
+    settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)
+    return rank_counts(np.array([each.rating for each in every]), settled, sign)

@@ -1,0 +1,198 @@
+"""The ledger as it is stored, a column each: only the rows that changed are written."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain, repeat
+from operator import ne
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.sql.schema import change
+from podium.store.sql.upsert import upsert
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+LedgerKey = tuple[int, int, int]  # start, sequence, player
+NO_RANK, NO_FIELD = 0, -1  # in the arrays, for what is empty in the table
+GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
+BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
+SELECT_LEDGER = sa.select(*(column for column in change.c if column.name != "generation_id")).where(
+    change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END
+)
+DELETE_CHANGE = sa.delete(change).where(
+    change.c.generation_id == GENERATION,
+    change.c.started_at == sa.bindparam("started_at"),
+    change.c.seq == sa.bindparam("seq"),
+    change.c.player_id == sa.bindparam("player"),
+)
+
+
+class LedgerRow(NamedTuple):
+    """A row of the ledger."""
+
+    started_at: int  # microseconds since 1970, UTC
+    seq: int
+    player: int
+    place: int  # the order of the row in its event, from 1; 0 where a season begins
+    before: float
+    rating: float
+    state: bytes
+    rank: int | None  # in the overall result of the event; None where there is none
+    field: int | None  # rated entrants of the event; 0 where a season begins; None until a pool is upgraded
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Rows of the ledger, a column each; those of one event stand together. No two have the same key."""
+
+    started_at: Integers  # microseconds since 1970, UTC
+    seq: Integers
+    player: Integers
+    place: Integers
+    before: Floats
+    rating: Floats
+    state: list[bytes]
+    rank: Integers  # or NO_RANK
+    field: Integers  # or NO_FIELD
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
+        """The columns of rows as the table has them, without their generation."""
+        columns: Any = [*zip(*rows, strict=True)] or [()] * len(fields(cls))
+        started_at, seq, player, place, before, rating, state, rank, field = columns
+        numbers: Any = [np.array(each, np.int64) for each in (started_at, seq, player, place)]
+        numbers += [np.array(each, np.float64) for each in (before, rating)]
+        ranks = np.array([each or NO_RANK for each in rank], np.int64)
+        sizes = np.array([NO_FIELD if each is None else each for each in field], np.int64)
+        numbers += [[*state], ranks, sizes]
+        return cls(*numbers)
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Every column, in their order."""
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    @property
+    def keys(self) -> tuple[Integers, Integers, Integers]:
+        """The columns of the key: start, sequence, player."""
+        return self.started_at, self.seq, self.player
+
+    def table_columns(self) -> Iterator[list[Any]]:
+        """The columns as the table has them."""
+        yield from (column.tolist() for column in self.columns[:6])
+        yield self.state
+        for column, nothing in ((self.rank, NO_RANK), (self.field, NO_FIELD)):
+            yield [None if each == nothing else each for each in column.tolist()]
+
+    def rows(self) -> Iterator[LedgerRow]:
+        """Every row, as the table has it, without its generation."""
+        return map(LedgerRow._make, zip(*self.table_columns(), strict=True))
+
+    def only(self, chosen: Mask) -> "Ledger":
+        """The rows that a mask has."""
+        return self if chosen.all() else self.at(np.flatnonzero(chosen))
+
+    def at(self, where: Integers) -> "Ledger":
+        """The rows of these numbers, in their order."""
+        states = self.state
+        columns: Any = (
+            [states[k] for k in where.tolist()] if column is states else column[where] for column in self.columns
+        )
+        return Ledger(*columns)
+
+    def in_order(self) -> "Ledger":
+        """The rows by start, sequence and player."""
+        return self.at(np.lexsort(tuple(reversed(self.keys))))
+
+    def counterparts(self, other: "Ledger") -> Integers:
+        """For each row the number of the other's row of the same key; -1 where it has none."""
+        found = np.full(len(self), -1, np.int64)
+        if len(self) and len(other):
+            keys = [np.concatenate(both) for both in zip(self.keys, other.keys, strict=True)]
+            order = np.lexsort(tuple(reversed(keys)))  # of two rows of one key, that of `self` stands first
+            pairs = np.ones(order.size - 1, np.bool_)
+            for key in keys:
+                column = key[order]
+                pairs &= column[1:] == column[:-1]
+            found[order[:-1][pairs]] = order[1:][pairs] - len(self)
+        return found
+
+    def before_key(self, key: OrderKey) -> Mask:
+        """Which rows stand before a key."""
+        is_before: Mask = (self.started_at < key.started_at) | (
+            (self.started_at == key.started_at) & (self.seq < key.seq)
+        )
+        return is_before
+
+    def with_numbers(self, seqs: Mapping[int, int], players: Mapping[int, int]) -> "Ledger":
+        """The rows with other numbers of log entries and of players, where there are such."""
+        seq, player = (
+            np.array([mapping.get(each, each) for each in column.tolist()], np.int64)
+            for column, mapping in ((self.seq, seqs), (self.player, players))
+        )
+        return replace(self, seq=seq, player=player)
+
+
+NO_ROWS = Ledger.of(())
+
+
+def joined(parts: Sequence[Ledger]) -> Ledger:
+    """The rows of several, one after the other."""
+    some = [part for part in parts if len(part)]
+    if len(some) <= 1:
+        return some[0] if some else NO_ROWS
+    columns: Any = zip(*(part.columns for part in some), strict=True)
+    every: Any = ([*chain(*each)] if isinstance(each[0], list) else np.concatenate(each) for each in columns)
+    return Ledger(*every)
+
+
+def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
+    """Which rows have other bits than their counterparts, or none; there, what `podium db upgrade` fills in may lack.
+
+    Args:
+        new: the rows.
+        old: those that they are compared with.
+        counterparts: the row of `old` for each, or -1.
+    """
+    has = np.flatnonzero(counterparts >= 0)
+    other = np.ones(len(new), np.bool_)
+    if has.size:
+        theirs, mine = old.at(counterparts[has]), new if has.size == len(new) else new.at(has)
+        differs = mine.place != theirs.place
+        for name in ("before", "rating"):
+            differs |= getattr(mine, name).view(np.int64) != getattr(theirs, name).view(np.int64)
+        differs |= np.fromiter(map(ne, mine.state, theirs.state), np.bool_, has.size)
+        ranked = (mine.rank != theirs.rank) | (mine.field != theirs.field)
+        differs |= ranked & (theirs.field != NO_FIELD)
+        other[has] = differs
+    return other
+
+
+def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
+    """The ledger as it is stored, from a key on, up to another."""
+    end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
+    return Ledger.of(connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params).all())
+
+
+def write_changes(connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], written: Ledger) -> None:
+    """Write the difference of two ledgers: the keys that are gone, and the rows that are new or other."""
+    gone = [
+        {"generation": pool.generation, "started_at": started_at, "seq": seq, "player": number}
+        for started_at, seq, number in removed
+    ]
+    if gone:
+        connection.execute(DELETE_CHANGE, gone)
+    upsert(connection, change, table_rows(pool, written))
+
+
+def table_rows(pool: Pool, ledger: Ledger) -> list[tuple[Any, ...]]:
+    """Rows of a pool's ledger as those of the table."""
+    return [*zip(repeat(pool.generation, len(ledger)), *ledger.table_columns(), strict=True)]

@@ -1,0 +1,96 @@
+"""Counts of players by rating: a rank is a sum of them. Only those that change are written."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from podium.store.log.pools import Pool
+from podium.store.rows.ledger import GENERATION
+from podium.store.sql.schema import rank_count, standing
+from podium.store.sql.upsert import upsert
+
+FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
+COUNTS_PER_POINT = (1, FINE_PER_POINT)
+TOTALS = ("players", "settled")  # what is added; a count of the settled that is empty stays so until a pool is upgraded
+DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
+DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
+
+
+class RankCount(NamedTuple):
+    """How many players belong to a count, and how many of them are settled; or how many more than before."""
+
+    per_point: int
+    bucket: int  # the whole part of rating * per_point
+    players: int
+    settled: int
+
+
+def bucket(rating: float, per_point: int = 1) -> int:
+    """The count that a rating belongs to; the product is exact."""
+    return math.floor(rating * per_point)
+
+
+def rank_counts(
+    ratings: npt.NDArray[np.float64], settled: npt.NDArray[np.bool_], sign: npt.NDArray[np.int64]
+) -> list[RankCount]:
+    """The sums over players in every count, but for those that are 0.
+
+    Args:
+        ratings: of each player.
+        settled: whether each is settled.
+        sign: 1 for each who belongs to a count, -1 for each who did.
+    """
+    counts = []
+    for per_point in COUNTS_PER_POINT:
+        buckets, index = np.unique(np.floor(ratings * per_point), return_inverse=True)
+        players, settled_players = (
+            np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
+        )
+        other = (players != 0) | (settled_players != 0)
+        columns = (column[other].tolist() for column in (buckets, players, settled_players))
+        counts += [RankCount(per_point, int(each), *totals) for each, *totals in zip(*columns, strict=True)]
+    return counts
+
+
+def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
+    """Add to the counts of players, and delete those that become 0."""
+    upsert(connection, rank_count, [(pool.generation, *each) for each in counts], added=TOTALS)
+    if any(each.players < 0 for each in counts):
+        connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
+
+
+def delete_counts(connection: sa.Connection, pool: Pool) -> None:
+    """Delete every count of a pool."""
+    connection.execute(DELETE_COUNTS, {"generation": pool.generation})
+
+
+COUNT_SETTLED = (
+    sa.update(rank_count)
+    .where(rank_count.c.generation_id == GENERATION)
+    .values(
+        settled=sa.select(sa.func.count())
+        .select_from(standing)
+        .where(standing.c.generation_id == GENERATION, standing.c.provisional.is_(sa.false()))
+        .where(standing.c.rating >= rank_count.c.bucket * 1.0 / rank_count.c.per_point)
+        .where(standing.c.rating < (rank_count.c.bucket + 1) * 1.0 / rank_count.c.per_point)
+        .correlate(rank_count)
+        .scalar_subquery()
+    )
+)
+SELECT_UNCOUNTED = sa.select(rank_count.c.bucket).where(
+    rank_count.c.generation_id == GENERATION, rank_count.c.settled.is_(None)
+)
+
+
+def lack_settled(connection: sa.Connection, pool: Pool) -> bool:
+    """Whether an earlier version counted the players, and not how many of them are settled."""
+    return connection.execute(SELECT_UNCOUNTED, {"generation": pool.generation}).first() is not None
+
+
+def count_settled(connection: sa.Connection, pool: Pool, _actor: str) -> str:
+    """Count the settled players, whose standings say that they are; nothing to say of it."""
+    connection.execute(COUNT_SETTLED, {"generation": pool.generation})
+    return ""

@@ -1,4 +1,4 @@
-"""Runs of duels have a kernel of their own: it gives what the general one gives, to the bit, and stops where it does."""
+"""Runs of duels have a kernel of their own: it gives what the general one gives, to the bit, and stops as it does."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -130,3 +130,9 @@ def test_a_state_that_is_not_finite_is_told_as_the_general_way_tells_it(winner):
             replay(system, events, start)
         found.append(str(error.value))
     assert found[0] == found[1]
+
+
+def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():
+    assert duels.rates_two(find("openskill-bt")())
+    kind = type("Params", (type(find("openskill-bt")().params()),), {})
+    assert not duels.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params())))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
-from podium.engine import duels
+from podium.engine.duels import running as duels
 from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, replay
 from podium.errors import NotFiniteError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.duels import replay_duels, runs
+from podium.engine.duels.running import replay_duels, runs
 from podium.engine.encoding import Events, Pool
 from podium.engine.inputs import LINE, Columns, Scratch
 from podium.engine.rule_checks import run_kernel

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from podium.engine.duel_rules import face_off, judge_result, update_two
-from podium.engine.inputs import PRESENT, Columns, Entrant, Entry, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.duels.steps import face_off, judge_result, update_two
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
@@ -69,9 +69,9 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """v and w of the paper for the winner (the first in the file where they tie), and for the other."""
+    """What the result says of the winner (the first in the file where they tie), and of the other."""
 
-    v: float
+    v: float  # the paper's, over c
     w: float
     other_v: float
     other_w: float
@@ -225,41 +225,42 @@ def judge_teams_of_heat(
 
 
 @kernel
-def difference_of(x: Any, y: Any, c: float, mine: Any, theirs: Any) -> Difference:
+def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
     """The winner's lead, or in a tie the first one's, as teams stand best first and then in the order of the file."""
-    ahead = mine.place <= theirs.place
+    ahead = place <= other_place
     lead = x.rating - y.rating if ahead else y.rating - x.rating
-    order = 0.0 if mine.place == theirs.place else 1.0
+    order = 0.0 if place == other_place else 1.0
     return Difference(x.deviation, y.deviation, lead, c, order, 1.0 if ahead else 0.0)
 
 
 @face_off.register
-def lead_of_winner(params: Params, a: State, b: State, mine: Entry, theirs: Entry) -> Difference:
+def lead_of_winner(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
     """The pair of the only two teams."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     c = params.spread * performance_deviation(params, x, y)
-    return difference_of(x, y, c, mine, theirs)
+    return difference_of(x, y, c, place, other_place)
 
 
 @judge_result.register
 def judge_only_pair(params: Params, difference: Difference) -> Verdict:
     """The one v is the negative of the other."""
     v, w = judge_pair(params, difference.lead / difference.c, difference.c, difference.order)
+    v /= difference.c
     return Verdict(v, w, -v, w)
 
 
 @update_two.register
 def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
     """Both shift by variance v / c and shrink by (deviation / c)^3 w: gamma is sigma / c."""
-    ahead, c = difference.ahead > 0.0, difference.c
-    cubed = c * c * c
+    ahead = difference.ahead > 0.0
+    cubed = difference.c * difference.c * difference.c
     v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
     w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
     x = State(a.rating, difference.deviation_a, a.events)
     y = State(b.rating, difference.deviation_b, b.events)
     variance, other_variance = x.deviation * x.deviation, y.deviation * y.deviation
-    for_x = Evidence(variance * (v / c), x.deviation * variance / cubed * w)
-    for_y = Evidence(other_variance * (other_v / c), y.deviation * other_variance / cubed * other_w)
+    for_x = Evidence(variance * v, x.deviation * variance / cubed * w)
+    for_y = Evidence(other_variance * other_v, y.deviation * other_variance / cubed * other_w)
     return settle(params, x, for_x, PRESENT), settle(params, y, for_y, PRESENT)
 
 

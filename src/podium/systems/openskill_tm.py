@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.duel_rules import rate_in_steps
+from podium.engine.duels.steps import rate_in_steps
 from podium.engine.rules import kernel, rate_two
 from podium.engine.system import parameter
 from podium.probability.normal import SQRT_2, pdf

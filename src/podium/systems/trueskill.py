@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.duel_rules import face_off, judge_result, rate_in_steps, update_two
-from podium.engine.inputs import PRESENT, Columns, Entrant, Entry, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.duels.steps import face_off, judge_result, rate_in_steps, update_two
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
@@ -268,7 +268,7 @@ def pass_left(lines: Any, k: int) -> None:
 
 
 @face_off.register
-def difference_of_performances(params: Params, a: State, b: State, mine: Entry, theirs: Entry) -> Difference:
+def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
     """The only difference of two teams of one: `apply_result` before any message."""
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
@@ -277,10 +277,10 @@ def difference_of_performances(params: Params, a: State, b: State, mine: Entry, 
     variance_a, variance_b = 1.0 / precision_a, 1.0 / precision_b
     precision = 1.0 / (variance_a + variance_b)
     root = math.sqrt(precision)
-    ahead = 1.0 if mine.place <= theirs.place else -1.0
+    ahead = 1.0 if place <= other_place else -1.0
     lead = ahead * (mean_a - mean_b)
     x, t = lead * root, params.margin * math.sqrt(2.0) * root
-    order = 0.0 if mine.place == theirs.place else 1.0
+    order = 0.0 if place == other_place else 1.0
     return Difference(
         *(me.deviation, you.deviation, mean_a, mean_b, variance_a, variance_b),
         *(lead, precision, root, x, t, order, ahead),

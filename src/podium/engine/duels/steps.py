@@ -1,6 +1,6 @@
 """Rules for two alone, of models that are no sum over pairs: `rate_two` in three steps.
 
-    face_off(params, a, b, mine, theirs)          -> Difference   both enter; what the result is a result of
+    face_off(params, a, b, place, other_place)     -> Difference   both enter; what the result is a result of
     judge_result(params, difference)              -> Verdict      what it says: v and w of the papers
     update_two(params, a, b, difference, verdict) -> (State of a, State of b)
 
@@ -21,8 +21,8 @@ from podium.kernels.compiled import IN_KERNELS
 
 
 @singledispatch
-def face_off(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry) -> Any:
-    """What the result of two is about, from what both bring."""
+def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
+    """What the result of two is about, from what both bring; the lower place is better, equal ones are a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
@@ -40,12 +40,12 @@ def update_two(params: Any, a: Any, b: Any, difference: Any, verdict: Any) -> An
 
 def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
     """`rate_two` by the three steps."""
-    difference = face_off(params, a, b, mine, theirs)
+    difference = face_off(params, a, b, mine.place, theirs.place)
     return update_two(params, a, b, difference, judge_result(params, difference))
 
 
 @overload(face_off, jit_options=IN_KERNELS)
-def _(params, a, b, mine, theirs):  # type: ignore[no-untyped-def]
+def _(params, a, b, place, other_place):  # type: ignore[no-untyped-def]
     return compiled_as(face_off)(params)
 
 

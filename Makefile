@@ -43,12 +43,12 @@ $(BENCH)/.ready: bench/requirements.lock pyproject.toml
 	$(BENCH)/bin/python -m pip install --quiet --require-hashes -r bench/requirements.lock
 	touch $@
 
-# AGAINST=REVISION compares the speed of this tree with a revision's, ROWS='8 entrants*' only of some rows.
+# AGAINST=REVISION compares the speed of this tree with a revision's, ROWS='races of 8*' only of some rows.
 bench: $(BENCH)/.ready
 ifdef AGAINST
 	$(BENCH)/bin/python bench/against.py $(AGAINST) --rows '$(or $(ROWS),*)'
 else
-	PYTHONPATH=src $(BENCH)/bin/python bench/run.py
+	PYTHONPATH=src $(BENCH)/bin/python bench/run.py --docs docs
 endif
 
 docs: $(READY)

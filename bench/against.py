@@ -189,7 +189,7 @@ def main() -> None:
     """Compare, and exit with 1 where a row is slower beyond its spread."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("revision", help="a commit, branch or tag of this repository")
-    parser.add_argument("--rows", default="*", help="only rows whose names fit, as '8 entrants*'")
+    parser.add_argument("--rows", default="*", help="only rows whose names fit, as 'races of 8*'")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="so many for each row, after one to compile")
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that processes and folder are removed then too

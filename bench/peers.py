@@ -5,7 +5,7 @@ A contender is a function of `Fields` that gets ready (not timed) and returns wh
 
 from collections.abc import Callable
 
-from events import PLAYERS, Fields
+from events import Fields
 
 Timed = Callable[[], object]
 
@@ -15,7 +15,7 @@ def openskill_pl(races: Fields) -> Timed:
     from openskill.models import PlackettLuce
 
     model = PlackettLuce()
-    ratings = [model.rating() for _ in range(PLAYERS)]
+    ratings = [model.rating() for _ in range(races.players)]
     order = races.player.tolist()
 
     def run() -> None:
@@ -31,7 +31,7 @@ def trueskill(races: Fields) -> Timed:
     import trueskill as package
 
     environment = package.TrueSkill()
-    ratings = [environment.create_rating() for _ in range(PLAYERS)]
+    ratings = [environment.create_rating() for _ in range(races.players)]
     order = races.player.tolist()
 
     def run() -> None:
@@ -46,7 +46,7 @@ def elote_elo(races: Fields) -> Timed:
     """The elote package's Elo, one against one."""
     from elote import EloCompetitor
 
-    competitors = [EloCompetitor(initial_rating=1500) for _ in range(PLAYERS)]
+    competitors = [EloCompetitor(initial_rating=1500) for _ in range(races.players)]
     order = races.player.tolist()
 
     def run() -> None:
@@ -60,7 +60,7 @@ def glicko2_package(races: Fields) -> Timed:
     """The glicko2 package: each match a rating period of its own."""
     from glicko2 import Player
 
-    players = [Player() for _ in range(PLAYERS)]
+    players = [Player() for _ in range(races.players)]
     order = races.player.tolist()
 
     def run() -> None:
@@ -97,6 +97,6 @@ def riix_elo(races: Fields) -> Timed:
     import numpy as np
     from riix.models.elo import Elo
 
-    model = Elo(competitors=list(range(PLAYERS)), k=24.0)
+    model = Elo(competitors=list(range(races.players)), k=24.0)
     outcomes = np.ones(races.player.shape[0])
     return lambda: model.iterative_update(races.player, outcomes)

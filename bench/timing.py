@@ -1,7 +1,8 @@
 """Times the rows of one revision's `run.py`, one request at a time: `against.py` starts one for each revision.
 
-A request is a line with a measure's name, an answer a line of JSON. A revision's `run.py` needs `fields`, and the
-contenders of `DUELS`, `RACES` and `LARGE`; its other measurements are taken where it has them.
+A request is a line with a measure's name, an answer a line of JSON. A revision's `run.py` needs `SHAPES`, or `fields`
+and the contenders of `DUELS`, `RACES` and `LARGE` as earlier ones had (whose players met in fixed pairs, so that their
+rows have other names); its other measurements are taken where it has them.
 """
 
 import importlib
@@ -45,10 +46,21 @@ def kernel_measure(name: str, ready: Callable[[Any], Callable[[], object]], race
     return measure
 
 
+def shapes_of(run: ModuleType) -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
+    """The events of each shape, and its contenders."""
+    if hasattr(run, "SHAPES"):
+        return dict(run.SHAPES)
+    sizes = (("1v1", 2, run.DUELS), ("8 entrants", 8, run.RACES), ("1000 entrants", 1000, run.LARGE))
+    return {
+        shape: (partial(run.fields, max(events for _, events in rows.values()), size), rows)
+        for shape, size, rows in sizes
+    }
+
+
 def contenders(run: ModuleType) -> dict[str, Measure]:
     measures = {}
-    for shape, size, rows in (("1v1", 2, run.DUELS), ("8 entrants", 8, run.RACES), ("1000 entrants", 1000, run.LARGE)):
-        races = cache(partial(run.fields, max(events for _, events in rows.values()), size))
+    for shape, (events_of, rows) in shapes_of(run).items():
+        races = cache(events_of)
         for contender, (ready, events) in rows.items():
             if contender.startswith(OWN):
                 name = f"{shape}, {contender}"
@@ -60,7 +72,11 @@ def others(run: ModuleType) -> dict[str, Measure]:
     """What `run.py` measures beside the contenders; a revision may have none of it."""
     duels = cache(lambda: run.fields(1_000_000, 2))
     measures: dict[str, Measure] = {}
-    if hasattr(run, "end_to_end"):
+    if hasattr(run, "SHAPES"):
+        file = "a file of 1,000,000 duels"
+        whole = importlib.import_module("growth").end_to_end
+        measures[file] = lambda: {file: 1.0 / whole(1_000_000)["seconds"]}
+    elif hasattr(run, "end_to_end"):
         file = "a file of 1,000,000 matches"
         measures[file] = lambda: {file: 1.0 / run.end_to_end(duels())["seconds"]}
     if hasattr(run, "one_huge_race"):

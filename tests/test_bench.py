@@ -1,20 +1,41 @@
-"""`bench/against.py`: rows are matched by name, and a ratio is a round's."""
+"""`bench/`: rows are matched by name, a ratio is a round's, and the events are random and nobody plays himself."""
 
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCH = Path(__file__).resolve().parents[1] / "bench"
 
 
-@pytest.fixture(scope="module")
-def against():
-    spec = importlib.util.spec_from_file_location("against", BENCH / "against.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"bench_{name}", BENCH / f"{name}.py")
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def against():
+    return load("against")
+
+
+@pytest.mark.parametrize(("races", "size", "players"), [(5_000, 2, 100), (500, 8, 40), (3, 50, 50)])
+def test_players_of_a_race_are_random_and_different(races, size, players):
+    drawn = load("events").fields(races, size, players)
+    ordered = np.sort(drawn.player, axis=1)
+    assert (np.diff(ordered, axis=1) > 0).all()
+    assert ordered.min() == 0
+    assert ordered.max() == players - 1
+    assert len(np.unique(drawn.player, axis=0)) == (races if size > 2 else pytest.approx(0.4 * 100 * 99, rel=0.1))
+
+
+def test_duels_with_draws_are_won_by_either_side():
+    place = load("events").duels_with_draws(10_000).place
+    results = np.sign(place[:, 1] - place[:, 0])
+    assert [(results == result).mean() for result in (-1, 0, 1)] == pytest.approx([0.4, 0.2, 0.4], abs=0.02)
 
 
 def test_rows_are_matched_by_name_whatever_their_order(against):

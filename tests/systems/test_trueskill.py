@@ -59,17 +59,17 @@ def test_partial_play_equals_the_trueskill_package(seed):
 def test_the_tails_are_stable():
     """50 deviations up and losing; a draw margin of next to nothing."""
     assert normal.hazard(-50.0) == pytest.approx(50.0 + 1.0 / 50.0 - 2.0 / 50.0**3, rel=1e-9)
-    assert normal.win_shift(-50.0, 0.0) == normal.hazard(-50.0)
-    assert 0.0 <= normal.win_shrink(-50.0, 0.0) <= 1.0
-    assert normal.draw_shift(1.0, 1e-9) == pytest.approx(-1.0, rel=1e-6)
-    assert normal.draw_shift(50.0, 1e-9) == pytest.approx(-50.0, rel=1e-5)
-    assert normal.draw_shift(0.0, 0.5) == 0.0
+    assert normal.win_corrections(-50.0, 0.0)[0] == normal.hazard(-50.0)
+    assert 0.0 <= normal.win_corrections(-50.0, 0.0)[1] <= 1.0
+    assert normal.draw_corrections(1.0, 1e-9)[0] == pytest.approx(-1.0, rel=1e-6)
+    assert normal.draw_corrections(50.0, 1e-9)[0] == pytest.approx(-50.0, rel=1e-5)
+    assert normal.draw_corrections(0.0, 0.5)[0] == 0.0
     for x in np.linspace(-3.0, 3.0, 13):
         inside = normal.distribution(0.5 - x) - normal.distribution(-0.5 - x)
         v = (normal.pdf(-0.5 - x) - normal.pdf(0.5 - x)) / inside
-        assert normal.draw_shift(x, 0.5) == pytest.approx(v, rel=1e-9, abs=1e-12)
+        assert normal.draw_corrections(x, 0.5)[0] == pytest.approx(v, rel=1e-9, abs=1e-12)
         edge = ((0.5 - x) * normal.pdf(0.5 - x) - (-0.5 - x) * normal.pdf(-0.5 - x)) / inside
-        assert normal.draw_shrink(x, 0.5) == pytest.approx(v * v + edge, rel=1e-9)
+        assert normal.draw_corrections(x, 0.5)[1] == pytest.approx(v * v + edge, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "openskill-bt", "openskill-tm", "glicko", "glicko2"])

@@ -148,12 +148,12 @@ def entries_of(columns: Any, heat: int) -> tuple[int, int]:
 
 @kernel
 def plain(columns: Any) -> bool:
-    """Whether every event is one heat, settles by itself, and nobody has a team, quits or was idle."""
+    """Whether every event is one heat, settles by itself, and nobody has a team, a handicap, quits or was idle."""
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
     entrants = columns.played_events.size + columns.quit.size + columns.idle.size
-    return bool(heats + entrants + columns.handicap.size + columns.rank.size == 0)
+    return bool(heats + entrants + columns.handicap.size == 0)
 
 
 @kernel
@@ -162,7 +162,7 @@ def plain_entry(columns: Any, i: int) -> Entry:
     return Entry(
         1.0,
         columns.place[i],
-        columns.place[i],
+        rank_at(columns, i),
         columns.time_s[i] if columns.time_s.size else np.nan,
         columns.score[i] if columns.score.size else np.nan,
         columns.played_s[i] if columns.played_s.size else np.nan,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.duels.running import replay_duels, runs
 from podium.engine.encoding import Events, Pool
 from podium.engine.inputs import Columns, Scratch, empty_scratch
 from podium.engine.pool_state import PoolNumbers, new_pools
@@ -148,14 +149,23 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     Raises:
         NotFiniteError: a new state is not finite; the states up to its settlement have moved.
     """
-    rating = system.column("rating")
-    kernel = replay_kernel(system)
+    for run in runs(system, columns, first, last):
+        at, entrant = run.first, -1
+        if run.duels:
+            at, entrant = replay_duels(system, columns, at, run.last, into.states, into.before, into.after)
+        if at < run.last and entrant < 0:
+            at, entrant = _replay_run(system, columns, at, run.last, into, pool)
+        if entrant >= 0:
+            raise NotFiniteError(system.name, at, entrant)
+
+
+def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
+    """Rate any settlements; the one and its entrant with a state that is not finite, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     moved = into.states, into.before, into.after, into.pool_history
-    arguments = *system.arguments(), columns, first, last, rating, scratch, *moved
-    stopped, entrant = run_kernel(system, kernel, *arguments)
-    if stopped < last:
-        raise NotFiniteError(system.name, stopped, entrant)
+    arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch, *moved
+    stopped: tuple[int, int] = run_kernel(system, replay_kernel(system), *arguments)
+    return stopped
 
 
 def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:

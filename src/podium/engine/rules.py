@@ -244,32 +244,33 @@ def judge_heat(
         write(sums, me, totals)
 
 
+@singledispatch
+def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
+    """The new states of two players who meet alone, to the bits of `rate_event`; `a` stands first in the file.
+
+    By default a pair's evidence. A system with a `rate_event` of its own may have a `rate_two`, too: runs of duels of
+    a plain table, in which nobody's time played is known, then go by it.
+    """
+    one = Entrant(1.0, 0.0, 0.0)
+    x, y = enter(params, a, one), enter(params, b, one)
+    for_x, for_y = compare(params, x, y, mine, theirs, heat)
+    return settle(params, x, evidence(params, for_x), one), settle(params, y, evidence(params, for_y), one)
+
+
 @kernel
 def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, after: Any, at: int) -> None:
     """Two entrants of a plain table: the default of `rate_event` without its scratch, to the same bits."""
     newcomer, _, _ = prototypes
     i = columns.entrants[settlement]
-    j = i + 1
-    one = Entrant(1.0, 0.0, 0.0)
-    a = enter(params, read(states, columns.player[i], newcomer), one)
-    b = enter(params, read(states, columns.player[j], newcomer), one)
-    mine, theirs = plain_entry(columns, i), plain_entry(columns, j)
-    for_a, for_b = compare(params, a, b, mine, theirs, Heat(2.0, mode_at(columns, settlement)))
-    write(after, at, settle(params, a, evidence(params, for_a), one))
-    write(after, at + 1, settle(params, b, evidence(params, for_b), one))
+    a, b = read(states, columns.player[i], newcomer), read(states, columns.player[i + 1], newcomer)
+    heat = Heat(2.0, mode_at(columns, settlement))
+    new_a, new_b = rate_two(params, a, b, plain_entry(columns, i), plain_entry(columns, i + 1), heat)
+    write(after, at, new_a)
+    write(after, at + 1, new_b)
 
 
-COMPILED = (
-    in_pool,
-    enter,
-    compare,
-    evidence,
-    settle,
-    expect,
-    counts,
-    rate_event,
-    judge_heat,
-)  # the rules that kernels call
+# The rules that kernels call.
+COMPILED = (in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat)
 _versions: dict[type[Any], tuple[tuple[Any, ...], type[Any]]] = {}
 
 
@@ -368,6 +369,11 @@ def _(params, a, b):  # type: ignore[no-untyped-def]
 @overload(counts, jit_options=IN_KERNELS)
 def _(params, entry, heat):  # type: ignore[no-untyped-def]
     return compiled_as(counts)(params)
+
+
+@overload(rate_two, jit_options=IN_KERNELS)
+def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
+    return compiled_as(rate_two)(params)
 
 
 @overload(rate_event, jit_options=IN_KERNELS)

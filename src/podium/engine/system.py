@@ -62,6 +62,8 @@ class System(PoolReader):
     entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
+    duel_types: ClassVar[tuple[type[Any], type[Any]] | None] = None  # of a `rate_two` in steps: see `duels.steps`
+
     needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
     teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result
     needs_finisher: ClassVar[bool] = False  # an event that everyone quits is not rated

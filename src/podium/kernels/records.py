@@ -14,6 +14,7 @@ from numba.extending import intrinsic, overload
 
 from podium.kernels.compiled import IN_KERNELS
 
+ROWS_OF_FIELDS = 3  # dimensions of a table whose lanes stand in rows
 LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
 
 
@@ -71,12 +72,29 @@ def write_lane(table: Any, row: int, lane: int, values: Any) -> None:
         table[row, k, lane] = value
 
 
+def read_fields(table: Any, field: int, lane: int, prototype: Any) -> Any:
+    """Fields `field`… of one lane of a table of lanes (fields, LANES), as the NamedTuple that `prototype` is."""
+    return type(prototype)(*(float(table[field + k, lane]) for k in range(len(prototype))))
+
+
+def write_fields(table: Any, field: int, lane: int, values: Any) -> None:
+    """Put a NamedTuple into fields `field`… of one lane of a table of lanes (fields, LANES)."""
+    for k, value in enumerate(values):
+        table[field + k, lane] = value
+
+
 def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
-    """Pointers to the numbers of a lane; all but row and lane are constants, so that lanes can be taken together."""
-    table = context.make_array(signature.args[0])(context, builder, args[0])
+    """Pointers to the numbers of a lane; all but row and lane are constants, so that lanes can be taken together.
+
+    A table of rows is addressed by the row, one without by the field.
+    """
+    array = signature.args[0]
+    table = context.make_array(array)(context, builder, args[0])
     number = context.get_constant
-    first = builder.add(builder.mul(args[1], number(types.intp, count * LANES)), args[2])
-    return [builder.gep(table.data, [builder.add(first, number(types.intp, k * LANES))]) for k in range(count)]
+    step = count if array.ndim == ROWS_OF_FIELDS else 1
+    first = builder.add(builder.mul(args[1], number(types.intp, step * LANES)), args[2])
+    offsets = [builder.add(first, number(types.intp, k * LANES)) for k in range(count)]
+    return [builder.gep(table.data, [offset], inbounds=True) for offset in offsets]
 
 
 @intrinsic
@@ -266,3 +284,13 @@ def _(table, row, lane, prototype):  # type: ignore[no-untyped-def]
 @overload(write_lane, jit_options=IN_KERNELS)
 def _(table, row, lane, values):  # type: ignore[no-untyped-def]
     return lambda table, row, lane, values: _write_lane(table, row, lane, values)
+
+
+@overload(read_fields, jit_options=IN_KERNELS)
+def _(table, field, lane, prototype):  # type: ignore[no-untyped-def]
+    return lambda table, field, lane, prototype: _read_lane(table, field, lane, prototype)
+
+
+@overload(write_fields, jit_options=IN_KERNELS)
+def _(table, field, lane, values):  # type: ignore[no-untyped-def]
+    return lambda table, field, lane, values: _write_lane(table, field, lane, values)

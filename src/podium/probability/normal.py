@@ -45,46 +45,28 @@ def hazard(x: float) -> float:
 
 
 @kernel
-def win_shift(x: float, t: float) -> float:
-    """v: how far a win moves the mean."""
-    return hazard(x - t)
-
-
-@kernel
-def win_shrink(x: float, t: float) -> float:
-    """w: by how much a win shrinks the variance, between 0 and 1."""
+def win_corrections(x: float, t: float) -> tuple[float, float]:
+    """V and w of a win: how far it moves the mean, and by how much it shrinks the variance, between 0 and 1."""
     shift = hazard(x - t)
-    return min(max(shift * (shift + x - t), 0.0), 1.0)
+    return shift, min(max(shift * (shift + x - t), 0.0), 1.0)
 
 
 @kernel
-def draw_shift(x: float, t: float) -> float:
-    """V for a draw: towards 0, from either side."""
-    far = abs(x)
+def draw_corrections(x: float, t: float) -> tuple[float, float]:
+    """V and w of a draw: towards 0, from either side."""
     if t <= 0.0:
-        return -x
+        return -x, 1.0
     # The density falls by e^(-2 t far) across the margin: the quotient with its common factor taken out.
-    low, high = far - t, far + t
-    inside = margin_mass(low, high)
-    shift = -math.expm1(-2.0 * t * far) / (SQRT_2_PI * inside) if inside > 0.0 else low
-    return -shift if x > 0.0 else shift
-
-
-@kernel
-def draw_shrink(x: float, t: float) -> float:
-    """W for a draw, between 0 and 1."""
     far = abs(x)
-    if t <= 0.0:
-        return 1.0
     low, high = far - t, far + t
     inside = margin_mass(low, high)
     if inside <= 0.0:
-        return 1.0
+        return -low if x > 0.0 else low, 1.0
     fall = math.expm1(-2.0 * t * far)
     shift = -fall / (SQRT_2_PI * inside)
     # (t - far) N(t - far) + (t + far) N(t + far), over the mass, plus the shift squared.
     edge = (far * fall + t * (2.0 + fall)) / (SQRT_2_PI * inside)
-    return min(max(edge + shift * shift, 0.0), 1.0)
+    return -shift if x > 0.0 else shift, min(max(edge + shift * shift, 0.0), 1.0)
 
 
 @kernel

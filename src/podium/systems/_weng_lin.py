@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.duels.steps import face_off, judge_result, update_two
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
@@ -56,6 +57,26 @@ class Evidence(NamedTuple):
     shrink: float  # share of the variance
 
 
+class Difference(NamedTuple):
+    """What two players' result is about."""
+
+    deviation_a: float
+    deviation_b: float
+    lead: float  # of the winner, in points; of the first in the file where they tie
+    c: float
+    order: float  # 1 won, 0 tied
+    ahead: float  # 1 where the lead is a's, 0 where it is b's
+
+
+class Verdict(NamedTuple):
+    """What the result says of the winner (the first in the file where they tie), and of the other."""
+
+    v: float  # the paper's, over c
+    w: float
+    other_v: float
+    other_w: float
+
+
 @dataclass(frozen=True, slots=True)
 class WengLin(System):
     """The parameters that all five share."""
@@ -64,6 +85,7 @@ class WengLin(System):
     state_type = State
     entering_type = State
     evidence_type = Evidence
+    duel_types = Difference, Verdict
     params_type: ClassVar[type[Params]] = Params
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
@@ -200,6 +222,46 @@ def judge_teams_of_heat(
         shift = part * variance * lines[row, SURPRISE]
         shrink = part * part * variance / lines[row, VARIANCE] * lines[row, SHRINK]
         add(scratch.sums, slot, Evidence(weight * shift, weight * shrink))
+
+
+@kernel
+def difference_of(x: Any, y: Any, c: float, place: float, other_place: float) -> Difference:
+    """The winner's lead, or in a tie the first one's, as teams stand best first and then in the order of the file."""
+    ahead = place <= other_place
+    lead = x.rating - y.rating if ahead else y.rating - x.rating
+    order = 0.0 if place == other_place else 1.0
+    return Difference(x.deviation, y.deviation, lead, c, order, 1.0 if ahead else 0.0)
+
+
+@face_off.register
+def lead_of_winner(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
+    """The pair of the only two teams."""
+    x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
+    c = params.spread * performance_deviation(params, x, y)
+    return difference_of(x, y, c, place, other_place)
+
+
+@judge_result.register
+def judge_only_pair(params: Params, difference: Difference) -> Verdict:
+    """The one v is the negative of the other."""
+    v, w = judge_pair(params, difference.lead / difference.c, difference.c, difference.order)
+    v /= difference.c
+    return Verdict(v, w, -v, w)
+
+
+@update_two.register
+def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
+    """Both shift by variance v / c and shrink by (deviation / c)^3 w: gamma is sigma / c."""
+    ahead = difference.ahead > 0.0
+    cubed = difference.c * difference.c * difference.c
+    v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
+    w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
+    x = State(a.rating, difference.deviation_a, a.events)
+    y = State(b.rating, difference.deviation_b, b.events)
+    variance, other_variance = x.deviation * x.deviation, y.deviation * y.deviation
+    for_x = Evidence(variance * v, x.deviation * variance / cubed * w)
+    for_y = Evidence(other_variance * other_v, y.deviation * other_variance / cubed * other_w)
+    return settle(params, x, for_x, PRESENT), settle(params, y, for_y, PRESENT)
 
 
 @settle.register

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.engine.rules import expect
+from podium.engine.duels.steps import rate_in_steps
+from podium.engine.rules import expect, rate_two
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
 
@@ -40,5 +41,7 @@ def chance(params: Params, a: shared.State, b: shared.State) -> float:
     """The model's own."""
     return shared.logistic_chance(params, a, b)
 
+
+rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillBt

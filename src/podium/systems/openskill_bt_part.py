@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from podium.engine.duels.steps import rate_in_steps
+from podium.engine.rules import rate_two
 from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
 from podium.systems import openskill_bt
@@ -28,5 +30,7 @@ class OpenskillBtPart(shared.WengLin):
 
     neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)
 
+
+rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillBtPart

@@ -4,7 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from podium.engine.rules import expect, kernel
+from podium.engine.duels.steps import face_off, judge_result, rate_in_steps
+from podium.engine.inputs import PRESENT
+from podium.engine.rules import enter, expect, kernel, rate_two
 from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 from podium.systems import _weng_lin as shared
 
@@ -111,10 +113,60 @@ def note_chances(lines: Any, k: int, ties: int, c: float, once: float, squared: 
     lines[k, SHRINK] = variance * math.sqrt(variance) / (c * c * c) * (once - squared)
 
 
+@face_off.register
+def lead_in_field(
+    params: Params, a: shared.State, b: shared.State, place: float, other_place: float
+) -> shared.Difference:
+    """As in every model of the five, but c is the field's."""
+    x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
+    variance = (x.deviation * x.deviation + params.beta_squared) + (y.deviation * y.deviation + params.beta_squared)
+    return shared.difference_of(x, y, math.sqrt(variance), place, other_place)
+
+
+@judge_result.register
+def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verdict:
+    """`whole_ranking` of two: the stronger has the strength 1, and the last of two ranks is certain."""
+    lead, c = difference.lead, difference.c
+    ties = 2.0 - difference.order
+    if abs(lead) > FAR * c:
+        return ranking_of_two_far_apart(min(lead, 0.0) / c, min(-lead, 0.0) / c, ties, c)
+    weaker = math.exp(-abs(lead) / c)
+    e, other_e = (1.0, weaker) if lead >= 0.0 else (weaker, 1.0)
+    share, last_share = 1.0 / (other_e + e), 1.0 / other_e
+    squared = share * share
+    if ties > 1.0:
+        return verdict_of_two(ties, c, e * share, e * e * squared, other_e * share, other_e * other_e * squared)
+    once_twice, squared_twice = share + last_share, squared + last_share * last_share
+    last, last_squared = other_e * once_twice, other_e * other_e * squared_twice
+    return verdict_of_two(ties, c, e * share, e * e * squared, last, last_squared)
+
+
+@kernel
+def ranking_of_two_far_apart(lead: float, other_lead: float, ties: float, c: float) -> shared.Verdict:
+    """`rank_by_logarithms` of two."""
+    last = log_sum(-math.inf, other_lead)
+    left = log_sum(last, lead)
+    once, squared = log_sum(-math.inf, -left), log_sum(-math.inf, -2.0 * left)
+    e, e_squared = math.exp(lead + once), math.exp(2.0 * lead + squared)
+    if ties == 1.0:
+        once, squared = log_sum(once, -last), log_sum(squared, -2.0 * last)
+    other_e, other_squared = math.exp(other_lead + once), math.exp(2.0 * other_lead + squared)
+    return verdict_of_two(ties, c, e, e_squared, other_e, other_squared)
+
+
+@kernel
+def verdict_of_two(ties: float, c: float, once: float, squared: float, other_once: float, other_squared: float) -> Any:
+    """The surprise and the variance of each one's chances."""
+    first = 1.0 / ties
+    return shared.Verdict((first - once) / c, once - squared, (first - other_once) / c, other_once - other_squared)
+
+
 @expect.register
 def chance(params: Params, a: shared.State, b: shared.State) -> float:
     """The model's own, of a field of two."""
     return shared.logistic_chance(params, a, b)
 
+
+rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillPl

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.rules import kernel
+from podium.engine.duels.steps import rate_in_steps
+from podium.engine.rules import kernel, rate_two
 from podium.engine.system import parameter
 from podium.probability.normal import SQRT_2, pdf
 from podium.systems import _weng_lin as shared
@@ -97,5 +98,7 @@ def draw(x: float, t: float) -> tuple[float, float]:
         return v, 1.0
     return v, (near * pdf(near) - far * pdf(far)) / chance + v * v
 
+
+rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillTm

@@ -6,6 +6,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.duels.steps import rate_in_steps
+from podium.engine.rules import rate_two
 from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
 from podium.systems import openskill_tm
@@ -38,5 +40,7 @@ class OpenskillTmPart(shared.WengLin):
         """Which players' results against a newcomer are cut off."""
         return openskill_tm.beyond_cut_off(self, states)
 
+
+rate_two.register(Params, rate_in_steps)
 
 SYSTEM = OpenskillTmPart

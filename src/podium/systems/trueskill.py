@@ -12,12 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.duels.steps import face_off, judge_result, rate_in_steps, update_two
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
-from podium.probability.normal import distribution, draw_shift, draw_shrink, inflated, win_shift, win_shrink
+from podium.probability.normal import distribution, draw_corrections, inflated, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances
 
 # What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
@@ -53,6 +54,31 @@ class Evidence(NamedTuple):
     precision_mean: float
 
 
+class Difference(NamedTuple):
+    """Two players' performances before the result, and their difference, the winner's less the other's."""
+
+    deviation_a: float  # of the skill
+    deviation_b: float
+    mean_a: float  # of the performance
+    mean_b: float
+    variance_a: float
+    variance_b: float
+    lead: float
+    precision: float
+    root: float  # of the precision
+    x: float  # lead and margin in deviations of the difference
+    t: float
+    order: float  # 1 won, 0 drawn
+    ahead: float  # 1 where a won, or stands first in the file and they drew; else -1
+
+
+class Verdict(NamedTuple):
+    """What the result says of the difference."""
+
+    v: float
+    w: float
+
+
 @dataclass(frozen=True, slots=True)
 class TrueSkill(System):
     """TrueSkill over teams, fields and draws."""
@@ -70,6 +96,7 @@ class TrueSkill(System):
     state_type = State
     entering_type = State
     evidence_type = Evidence
+    duel_types = Difference, Verdict
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
         "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
@@ -210,9 +237,9 @@ def apply_result(params: Any, lines: Any, k: int) -> float:
     root = math.sqrt(precision)
     x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
     if lines[k, RANK] == lines[k + 1, RANK]:
-        v, w = draw_shift(x, t), draw_shrink(x, t)
+        v, w = draw_corrections(x, t)
     else:
-        v, w = win_shift(x, t), win_shrink(x, t)
+        v, w = win_corrections(x, t)
     left = max(1.0 - w, 1e-12)
     cut, cut_mean = precision / left, (lead * precision + root * v) / left
     was, was_mean = precision + lines[k, RESULT], lead * precision + lines[k, RESULT_MEAN]
@@ -238,6 +265,65 @@ def pass_left(lines: Any, k: int) -> None:
     cut = lines[k, RESULT]
     lines[k, RIGHT] = cut / (variance * cut + 1.0)
     lines[k, RIGHT_MEAN] = (mean * cut + lines[k, RESULT_MEAN]) / (variance * cut + 1.0)
+
+
+@face_off.register
+def difference_of_performances(params: Params, a: State, b: State, place: float, other_place: float) -> Difference:
+    """The only difference of two teams of one: `apply_result` before any message."""
+    me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
+    own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
+    precision_a, precision_b = 1.0 / own, 1.0 / other
+    mean_a, mean_b = me.rating / own / precision_a, you.rating / other / precision_b
+    variance_a, variance_b = 1.0 / precision_a, 1.0 / precision_b
+    precision = 1.0 / (variance_a + variance_b)
+    root = math.sqrt(precision)
+    ahead = 1.0 if place <= other_place else -1.0
+    lead = ahead * (mean_a - mean_b)
+    x, t = lead * root, params.margin * math.sqrt(2.0) * root
+    order = 0.0 if place == other_place else 1.0
+    return Difference(
+        *(me.deviation, you.deviation, mean_a, mean_b, variance_a, variance_b),
+        *(lead, precision, root, x, t, order, ahead),
+    )
+
+
+@judge_result.register
+def correct_difference(params: Params, difference: Difference) -> Verdict:
+    """What the papers call v and w, of a win or a draw."""
+    if difference.order > 0.0:
+        v, w = win_corrections(difference.x, difference.t)
+    else:
+        v, w = draw_corrections(difference.x, difference.t)
+    return Verdict(v, w)
+
+
+@update_two.register
+def pass_both_messages(
+    params: Params, a: State, b: State, difference: Difference, verdict: Verdict
+) -> tuple[State, State]:
+    """The result goes on to both at once; nothing comes back, so a second sweep would repeat the first."""
+    d = difference
+    left = max(1.0 - verdict.w, 1e-12)
+    cut = d.precision / left - d.precision
+    cut_mean = d.ahead * ((d.lead * d.precision + d.root * verdict.v) / left - d.lead * d.precision)
+    below_a, below_b = d.variance_b * cut + 1.0, d.variance_a * cut + 1.0
+    for_a = message_to_skill(params, d.deviation_a, cut / below_a, (d.mean_b * cut + cut_mean) / below_a)
+    for_b = message_to_skill(params, d.deviation_b, cut / below_b, (d.mean_a * cut - cut_mean) / below_b)
+    me, you = State(a.rating, d.deviation_a, a.events), State(b.rating, d.deviation_b, b.events)
+    return settle(params, me, for_a, PRESENT), settle(params, you, for_b, PRESENT)
+
+
+@kernel
+def message_to_skill(params: Any, deviation: float, precision: float, precision_mean: float) -> Evidence:
+    """What the message to a player's performance says of the skill."""
+    if precision <= 0.0:
+        return Evidence(0.0, 0.0)
+    squared = deviation * deviation
+    message = 1.0 / (1.0 / precision + (squared + params.beta_squared) - squared)
+    return Evidence(message, message * (precision_mean / precision))
+
+
+rate_two.register(Params, rate_in_steps)
 
 
 @settle.register

@@ -1,0 +1,97 @@
+"""Who rates which events: the shapes of `make bench`, and what skillratings reached."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import limits
+import peers
+from events import TENNIS, Fields, duels_with_draws, fields, tennis
+
+import podium
+from podium.engine.encoding import encode
+from podium.engine.replay import newcomers, states_after
+from podium.systems import find
+
+Ready = Callable[[Fields], peers.Timed]
+Contenders = dict[str, tuple[Ready, int]]  # by name: gets ready, and how many events it rates
+
+MILLION = 1_000_000
+
+
+class Shape(NamedTuple):
+    """Events of one shape, and who rates them; the first of them is what the others are a multiple of."""
+
+    events: Callable[[], Fields]
+    contenders: Contenders
+
+
+def podium_kernel(system: str) -> Ready:
+    """The replay of a system alone: table read and encoded before."""
+
+    def ready(races: Fields) -> peers.Timed:
+        instance = find(system)()
+        columns = encode(podium.read_results(races.table()), instance).columns
+        events = races.player.shape[0]
+        return lambda: states_after(instance, columns, 0, events, newcomers(instance, races.players))
+
+    return ready
+
+
+def podium_kernels(events: int, *systems: str) -> Contenders:
+    return {f"Podium {system}": (podium_kernel(system), events) for system in systems}
+
+
+LIMITS: Contenders = {"loop by hand, Elo": (limits.elo, MILLION), "states touched only": (limits.memory_walk, MILLION)}
+DUELS: Contenders = (
+    LIMITS
+    | {
+        "riix Elo": (peers.riix_elo, 200_000),
+        "elote Elo": (peers.elote_elo, 20_000),
+        "glicko2 package": (peers.glicko2_package, 4_000),
+    }
+    | podium_kernels(MILLION, "elo", "stk", "folyami", "glicko", "glicko2")
+    | podium_kernels(MILLION, "openskill-bt", "openskill-pl", "openskill-tm", "trueskill")
+)
+RACES: Contenders = {
+    "openskill Plackett-Luce": (peers.openskill_pl, 4_000),
+    "trueskill": (peers.trueskill, 200),
+    "Elo-MMR-Py mmx-fast": (peers.elo_mmr("mmx-fast"), 4_000),
+    **podium_kernels(200_000, "elo", "stk", "folyami", "glicko2", "openskill-pl", "openskill-bt"),
+    **podium_kernels(50_000, "trueskill", "elo-mmr"),
+}
+LARGE: Contenders = {
+    "openskill Plackett-Luce": (peers.openskill_pl, 1),
+    **podium_kernels(200, "openskill-pl", "openskill-bt-part"),
+    **podium_kernels(20, "openskill-bt", "elo"),
+}
+IN_ORDER = podium_kernels(193_725, "elo", "glicko", "openskill-bt", "openskill-pl", "trueskill")
+
+SHAPES: dict[str, Shape] = {
+    "duels": Shape(lambda: fields(MILLION, 2), DUELS),
+    "duels, a fifth drawn": Shape(
+        lambda: duels_with_draws(MILLION), LIMITS | podium_kernels(MILLION, "elo", "openskill-bt", "trueskill")
+    ),
+    "duels, 1,000,000 players": Shape(
+        lambda: fields(MILLION, 2, MILLION),
+        LIMITS | podium_kernels(MILLION, "elo", "glicko2", "openskill-bt", "trueskill"),
+    ),
+    "races of 8": Shape(lambda: fields(200_000, 8), RACES),
+    "races of 1,000": Shape(lambda: fields(200, 1000), LARGE),
+}
+if TENNIS.exists():
+    SHAPES["duels, men's tennis"] = Shape(tennis, LIMITS | IN_ORDER)
+
+# Events a second of the Rust library skillratings 0.28.2, the best of three builds (plain, for the processor, with
+# optimisation across crates), random pairs of 10,000 players, measured on 21 November 2026 on one core of an EPYC of
+# the fifth generation, on which `limits.elo` reached `LIMIT_THERE`. Cargo's registry is not needed to run this bench.
+SKILLRATINGS = {
+    ("duels", "Podium elo"): 94.7e6,
+    ("duels", "Podium glicko2"): 4.96e6,
+    ("duels", "Podium openskill-bt"): 56.3e6,
+    ("duels", "Podium trueskill"): 8.1e6,
+    ("races of 8", "Podium openskill-bt"): 1.107e6,
+    ("races of 8", "Podium glicko2"): 0.475e6,
+    ("races of 8", "Podium trueskill"): 56.5e3,
+    ("races of 1,000", "Podium openskill-bt"): 66.0,
+}
+LIMIT_THERE = 165e6

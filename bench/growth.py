@@ -1,0 +1,105 @@
+"""How speed and memory grow with players, entrants and events."""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from contenders import LIMITS, Ready, podium_kernel
+from events import fields
+
+import podium
+
+PLAYERS = (100, 1_000, 10_000, 100_000, 1_000_000)
+DUELS = 1_000_000
+ENTRANTS = (2, 4, 8, 16, 32, 100, 316, 1_000, 3_162, 10_000)
+ENTRIES = 20_000  # of the races of one size together, or one race
+EVENTS = (10_000, 100_000, 1_000_000, 10_000_000)
+ROUNDS = 5
+LONGEST_S = 1.0  # of a run: a curve ends where the next size would take longer by far
+
+BY_PLAYERS: dict[str, Ready] = {name: ready for name, (ready, _) in LIMITS.items()} | {
+    system: podium_kernel(system) for system in ("elo", "openskill-bt", "glicko2", "trueskill")
+}
+BY_ENTRANTS = ("elo", "folyami", "glicko2", "openskill-pl", "openskill-bt", "trueskill", "elo-mmr")
+
+
+def seconds_of(run) -> float:
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def growth_by_players() -> list[dict]:
+    """Duels a second by how many players there are; all of one size take turns."""
+    points = []
+    for players in PLAYERS:
+        duels = fields(DUELS, 2, players)
+        runs = {name: ready(duels) for name, ready in BY_PLAYERS.items()}
+        best = dict.fromkeys(runs, float("inf"))
+        for _ in range(ROUNDS):
+            for name, run in runs.items():
+                best[name] = min(best[name], seconds_of(run))
+        points += [{"series": name, "x": players, "y": DUELS / s} for name, s in best.items()]
+    return points
+
+
+def growth_by_entrants() -> list[dict]:
+    """Nanoseconds an entry by how many enter a race."""
+    points, ended = [], set()
+    for entrants in ENTRANTS:
+        races = fields(max(1, ENTRIES // entrants), entrants)
+        runs = {name: podium_kernel(name)(races) for name in BY_ENTRANTS if name not in ended}
+        best = {name: seconds_of(run) for name, run in runs.items()}
+        for _ in range(ROUNDS):
+            for name, run in runs.items():
+                if best[name] < LONGEST_S:
+                    best[name] = min(best[name], seconds_of(run))
+        ended |= {name for name, s in best.items() if s > LONGEST_S}
+        points += [{"series": name, "x": entrants, "y": 1e9 * s / races.player.size} for name, s in best.items()]
+    return points
+
+
+def end_to_end(events: int) -> dict[str, float]:
+    """A Parquet file of so many duels to ratings and history, in a process of its own, warm."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "duels.parquet"
+        table = fields(events, 2).table().drop("time_s")
+        table_mb = table.estimated_size() / 1e6
+        table.write_parquet(path)
+        del table
+        figures = {}
+        for _ in range(2):
+            out = subprocess.run([sys.executable, __file__, str(path)], check=True, capture_output=True)
+            figures = json.loads(out.stdout)
+        return {"table_mb": table_mb} | figures
+
+
+def growth_by_events() -> list[dict]:
+    """Seconds and memory from a file to ratings and history, by how many duels it has."""
+    return [{"events": events} | end_to_end(events) for events in EVENTS]
+
+
+def peak_mb() -> float:
+    """The most memory that this process had; Linux counts in `ru_maxrss` what the process had that began it, too."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+        return float(line.split()[1]) / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def child(path: str) -> None:
+    """Rate one file and tell how long it took, and how much memory."""
+    started = time.perf_counter()
+    rated = podium.rate(path, "elo")
+    height = rated.ratings.height + rated.history.height
+    seconds = time.perf_counter() - started
+    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "rows": height}))
+
+
+if __name__ == "__main__":
+    child(sys.argv[1])

@@ -1,0 +1,155 @@
+"""`docs/performance.md` and its pictures, from what `run.py` measured."""
+
+import platform
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+import altair as alt
+from contenders import LIMIT_THERE, SKILLRATINGS
+
+from podium.reporting.saving import as_svg
+from podium.reporting.style import HEIGHT, PALETTE, WIDTH
+
+LOOP = "loop by hand, Elo"
+CHARTS = "pictures"
+INKS = "<style>svg{color:#1d1b2e}@media(prefers-color-scheme:dark){svg{color:#eceaf4}}</style>"
+
+
+def loop_of(rows, row):
+    """The speed of the loop written by hand in a row's shape; None where it has none."""
+    return next((each.events_per_s for each in rows if (each.shape, each.contender) == (row.shape, LOOP)), None)
+
+
+def of_limit(rows, row) -> str:
+    """The ratio to the loop written by hand, where there is one."""
+    loop = loop_of(rows, row)
+    return "" if loop is None else f"{row.events_per_s / loop:.2f}"
+
+
+def of_skillratings(rows, row) -> str:
+    """The ratio to skillratings' figure, both by the loop's speed on their machine; where there is such a figure."""
+    cited = SKILLRATINGS.get((row.shape, row.contender))
+    loop = loop_of(rows, rows[0]) or LIMIT_THERE
+    return "" if cited is None else f"{row.events_per_s / loop / (cited / LIMIT_THERE):.2f}x"
+
+
+def processor() -> str:
+    """The processor's name as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return (
+        f"{facts.get('model name', platform.machine())} (family {facts.get('cpu family')}, model {facts.get('model')})"
+    )
+
+
+def speed(events_per_s: float) -> str:
+    """Events a second in three digits."""
+    for size, unit in ((1e6, " M"), (1e3, " k")):
+        if events_per_s >= size:
+            return f"{events_per_s / size:.3g}{unit}"
+    return f"{events_per_s:.3g}"
+
+
+def page(figures) -> str:
+    """The page."""
+    rows = figures["rows"]
+    lines = [
+        "# Performance",
+        "",
+        "How many events a second the kernels rate (the table read and encoded before), beside packages for Python, a",
+        "loop written by hand for Elo alone, and a loop that only reads and writes two players' states: the machine's",
+        "limit. Players meet at random; the contenders of a table take turns, and the best of their rounds counts. On",
+        "a busy machine figures drop together, so compare within a table. `make bench` wrote this page on",
+        f"{datetime.now(UTC):%-d %B %Y} on one core of a {processor()}, under a load of {figures['load']:.1f}.",
+        "",
+        "The figures of the Rust library skillratings 0.28.2 are cited: measured on 21 November 2026 on another",
+        f"machine, on which the loop by hand reached {speed(LIMIT_THERE)}. The ratio is that of both speeds, each by",
+        "the loop's on its own machine.",
+    ]
+    for shape, group in groupby(rows, key=lambda row: row.shape):
+        lines += [
+            "",
+            f"## {shape[0].upper()}{shape[1:]}",
+            "",
+            "| | events a second | of the loop by hand | of skillratings |",
+        ]
+        lines += ["|---|---|---|---|"]
+        lines += [
+            f"| {row.contender} | {speed(row.events_per_s)} | {of_limit(rows, row)} | {of_skillratings(rows, row)} |"
+            for row in group
+        ]
+    return "\n".join([*lines, "", *growth_sections(figures), *single_figures(figures)]) + "\n"
+
+
+def growth_sections(figures) -> list[str]:
+    """The curves, and the table of whole runs."""
+    lines = [
+        "## As players grow",
+        "",
+        "A million duels between random players. What stays level is bound by arithmetic, what falls by memory.",
+        "",
+        f"![Duels a second by players]({CHARTS}/duels-by-players.svg)",
+        "",
+        "## As fields grow",
+        "",
+        "Level is linear in the entrants of a race, a slope of one compares every pair.",
+        "",
+        f"![Nanoseconds an entry by entrants of a race]({CHARTS}/time-by-entrants.svg)",
+        "",
+        "## As tables grow",
+        "",
+        "A Parquet file of duels to ratings and history with `elo`: one process, its imports counted.",
+        "",
+        "| duels | seconds | peak memory | the table itself |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {point['events']:,} | {point['seconds']:.2f} | {point['peak_mb']:,.0f} MB | {point['table_mb']:,.0f} MB |"
+        for point in figures["events"]
+    ]
+    return [*lines, "", f"![Seconds by duels]({CHARTS}/seconds-by-duels.svg)", ""]
+
+
+def single_figures(figures) -> list[str]:
+    """What is one number."""
+    together = ", ".join(f"{name} {ratio:.1f}x" for name, ratio in figures["candidates"].items())
+    return [
+        "## Single figures",
+        "",
+        f"- One race of 10,000 entrants with `folyami`, from table to ratings: {figures['huge_race_s']:.2f} s.",
+        f"- One race of 100,000 entrants with `openskill-pl`, the kernel: {1e3 * figures['crowd_s']:.0f} ms.",
+        f"- Sixteen sets of parameters in one pass, against a replay with predictions for each: {together}.",
+    ]
+
+
+def curve(points, x: str, y: str):
+    """A chart of a line a series, both axes logarithmic."""
+    names = list(dict.fromkeys(point["series"] for point in points))
+    shades = alt.Scale(domain=names, range=[PALETTE[k % len(PALETTE)] for k in range(len(names))])
+    return (
+        alt.Chart(alt.Data(values=points), width=WIDTH, height=HEIGHT)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("x:Q", title=x, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            y=alt.Y("y:Q", title=y, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            color=alt.Color("series:N", scale=shades),
+        )
+    )
+
+
+def write_page(folder: Path, figures) -> None:
+    """Write the page and its pictures, which take light or dark from the reader."""
+    seconds = [{"series": "seconds", "x": point["events"], "y": point["seconds"]} for point in figures["events"]]
+    charts = {
+        "duels-by-players": curve(figures["players"], "players", "duels a second"),
+        "time-by-entrants": curve(figures["entrants"], "entrants of a race", "nanoseconds an entry"),
+        "seconds-by-duels": curve(seconds, "duels in the file", "seconds"),
+    }
+    for name, chart in charts.items():
+        start, end, rest = as_svg(chart, inline=True).partition(">")
+        (folder / CHARTS / f"{name}.svg").write_text(start + end + INKS + rest, encoding="utf-8")
+    (folder / "performance.md").write_text(page(figures), encoding="utf-8")

@@ -1,0 +1,138 @@
+"""Runs of duels have a kernel of their own: it gives what the general one gives, to the bit, and stops as it does."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from podium.engine.duels import running as duels
+from podium.engine.encoding import encode
+from podium.engine.replay import newcomers, replay
+from podium.errors import NotFiniteError
+from podium.systems import find, names
+
+HISTORIES = Path(__file__).parents[3] / "shared" / "data"
+PLAYERS = [f"p{number}" for number in range(40)]
+START = datetime(1949, 12, 30, tzinfo=UTC)
+every_system = pytest.mark.parametrize("name", names())
+
+
+def table(matches):
+    """A results table: for each match its players and what decided it, below 0 for the first, 0 for a draw."""
+    rows = []
+    for number, (players, result) in enumerate(matches):
+        for place, player in zip((1 + (result > 0), 1 + (result < 0), 3), players, strict=False):
+            shared = {"event_id": f"e{number}", "started_at": START + timedelta(hours=9 * number), "mode": "duel"}
+            rows.append(shared | {"player": player, "position": place, "time_s": 60.0 + place, "score": 9 - place})
+    return podium.read_results(pl.DataFrame(rows))
+
+
+def random_matches(count, players=PLAYERS, seed=5):
+    rng = np.random.default_rng(seed)
+    return [(rng.choice(players, 2, replace=False).tolist(), int(rng.integers(-1, 2))) for _ in range(count)]
+
+
+def both_ways(system, events):
+    """What the general kernel makes of the events, and what the duels' own makes of them."""
+    with mock.patch.object(duels, "MIN_DUELS", 1 << 60):
+        general = replay(system, events)
+    with mock.patch.object(duels, "MIN_DUELS", 1):
+        return general, replay(system, events)
+
+
+def same_bits(one, other):
+    pairs = ((one.states, other.states), (one.before, other.before), (one.after, other.after))
+    return all(np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in pairs)
+
+
+def in_duels(system, events):
+    """How many settlements the duels' own kernel rates."""
+    with mock.patch.object(duels, "MIN_DUELS", 1):
+        runs = [run for pool in events.pools for run in duels.runs(system, events.columns, pool.first, pool.last)]
+    return sum(run.last - run.first for run in runs if run.duels)
+
+
+@every_system
+@settings(max_examples=20)
+@given(data=st.data())
+def test_duels_are_rated_to_the_bits_of_the_general_way(name, data):
+    pair = st.lists(
+        st.sampled_from(PLAYERS[: data.draw(st.sampled_from([3, 40]))]), min_size=2, max_size=2, unique=True
+    )
+    matches = data.draw(st.lists(st.tuples(pair, st.integers(-1, 1)), min_size=1, max_size=40))
+    system = find(name)()
+    events = encode(table(matches), system)
+    assert same_bits(*both_ways(system, events))
+
+
+@every_system
+def test_many_duels_are_rated_to_the_bits_of_the_general_way(name):
+    system = find(name)()
+    for players in (PLAYERS, PLAYERS[:4]):
+        events = encode(table(random_matches(1_500, players)), system)
+        assert in_duels(system, events) == (1_500 if duels.rates_two(system) else 0)
+        general, by_duels = both_ways(system, events)
+        assert same_bits(general, by_duels)
+
+
+@every_system
+@pytest.mark.skipif(not HISTORIES.is_dir(), reason="needs ../shared/data")
+@pytest.mark.parametrize("file", ["atp", "f1", "zakstunts", "speedway"])
+def test_real_histories_are_rated_to_the_bits_of_the_general_way(name, file):
+    system = find(name)()
+    try:
+        events = encode(podium.read_results(HISTORIES / f"{file}.parquet"), system)
+    except podium.ResultsError:
+        return  # it lacks what the system needs
+    assert same_bits(*both_ways(system, events))
+
+
+def test_only_long_runs_of_duels_go_apart():
+    three = (PLAYERS[:3], -1)
+    matches = [*random_matches(3), three, *random_matches(7), three, three, *random_matches(5), *random_matches(4)]
+    system = find("elo")()
+    events = encode(table([(players, -1) for players, _ in matches]), system)
+    with mock.patch.object(duels, "MIN_DUELS", 5):
+        runs = list(duels.runs(system, events.columns, 0, len(matches)))
+    assert runs == [(0, 4, False), (4, 11, True), (11, 13, False), (13, 22, True)]
+    assert same_bits(*both_ways(system, events))
+
+
+def test_sizes_that_only_average_two_are_no_duels():
+    matches = [*random_matches(5), (PLAYERS[:1], -1), (PLAYERS[:3], -1), *random_matches(5)]
+    system = find("elo")()
+    columns = encode(table([(players, -1) for players, _ in matches if len(players) > 1]), system).columns
+    offsets = np.cumsum([0, *(len(players) for players, _ in matches)])
+    player = np.concatenate([columns.player[:10], [0], columns.player[10:]]).astype(np.int32)
+    place = np.concatenate([columns.place[:10], [1.0], columns.place[10:]])
+    table_of_one = columns._replace(entrants=offsets, player=player, place=place, mode=columns.mode[:0])
+    states = newcomers(system, len(PLAYERS))
+    none = np.empty(0)
+    stopped = duels.replay_duels(system, table_of_one, 0, len(matches), states, none, np.empty((0, 2)))
+    assert stopped == (5, -1)
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+def test_a_state_that_is_not_finite_is_told_as_the_general_way_tells_it(winner):
+    system = find("elo")()
+    events = encode(table([([a, b], -1) for (a, b), _ in random_matches(30)]), system)
+    start = newcomers(system, events.player_names.len())
+    start[events.columns.player[20 + winner], 0] = np.inf
+    found = []
+    for least in (1, 1 << 60):
+        with mock.patch.object(duels, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
+            replay(system, events, start)
+        found.append(str(error.value))
+    assert found[0] == found[1]
+
+
+def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():
+    assert duels.rates_two(find("openskill-bt")())
+    kind = type("Params", (type(find("openskill-bt")().params()),), {})
+    assert not duels.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params())))

@@ -129,7 +129,11 @@ def judge(results: Results, system: System, window: Window, period: str) -> tupl
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
-    selection = HeatSelection(judged_heats(events, window), window.min_events)
+    return judge_heats(events, system, HeatSelection(judged_heats(events, window), window.min_events))
+
+
+def judge_heats(events: Events, system: System, selection: HeatSelection) -> tuple[pl.DataFrame, Predictions]:
+    """Judge the selected heats of events that are encoded; see `judge_events`."""
     predictions = predict(system, events, selection)
     rows = events.results.frame["event_id"][predictions.event_row]
     pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))

@@ -1,0 +1,253 @@
+"""What results say beside their order, tried on a plain form of `podium`'s filter: its parameters are given, and stay.
+
+Times, parts played, and a car that two drivers share. Every trial is judged on the later half of a training part.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.optimize import minimize
+
+import podium
+from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED, held_heats
+from podium.analysis.simulation import simulate
+from podium.analysis.tuning import end_of_training, split_at
+from podium.engine.encoding import Events, encode
+from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
+from podium.systems import find
+
+ORDER, SOFT, FURTHER, PART = range(4)  # what an entry's number does to the evidence of a pair
+VARIANCES = 3.0 / np.pi**2  # of the normal, for those of the logistic
+YEAR, GROWTH_DAYS, DECADE = 365.25, 800.0, 3652.5
+SEARCHED = 150  # parameter sets that a fit may try
+LEAST_GAIN = 0.001  # in log loss, and its interval below nothing: what a trial must bring, settled before the first
+Floats = npt.NDArray[np.float64]
+
+
+class Parameters(NamedTuple):
+    """The filter's parameters, in log-odds, days and years."""
+
+    spread: float
+    event: float
+    day: float
+    noise: float
+    growth: float
+    ageing: float
+    unfinished: float
+    reach: float
+    car: float = 0.0  # variance of a new car, and what a year adds to it; 0: there are none
+
+
+class Trial(NamedTuple):
+    """How the evidence of a pair is read."""
+
+    kind: int = ORDER
+    strength: float = 0.0
+
+
+class Heats(NamedTuple):
+    """What the filter reads beside the columns of events."""
+
+    day: Floats  # (settlements)
+    number: Floats  # (entries) a time over the mean gap of its heat, or a part played; NaN where not known
+    car: npt.NDArray[np.int64]  # (entrants)
+    judged: npt.NDArray[np.bool_]  # (heats)
+
+
+class History(NamedTuple):
+    """Events of a training part, and the parameters of each pool."""
+
+    events: Events
+    heats: Heats
+    parameters: list[Parameters]
+
+
+@numba.njit
+def weigh(trial: Trial, mine: float, theirs: float, result: float) -> tuple[float, float]:
+    """The result and the weight of a pair whose entries have these numbers."""
+    if trial.kind == PART:
+        return result, min(mine, theirs) ** trial.strength
+    if trial.kind == ORDER or np.isnan(mine) or np.isnan(theirs):
+        return result, 1.0
+    if trial.kind == SOFT:
+        return 0.5 + 0.5 * np.tanh(trial.strength * (theirs - mine)), 1.0
+    return result, (1.0 + trial.strength * abs(theirs - mine)) / (1.0 + trial.strength)
+
+
+@numba.njit
+def run_filter(
+    columns: Any, heats: Heats, parameters: Parameters, trial: Trial, first: int, last: int, losses: Any
+) -> None:
+    """Add up the log loss, (heats, 2) with the number of pairs, of settlements `first` to `last`."""
+    p, players, cars = parameters, columns.player.max() + 1, heats.car.max() + 1
+    mean, variance = np.zeros(players), np.full(players, p.spread)
+    car_mean, car_variance, car_day = np.zeros(cars), np.full(cars, p.car), np.full(cars, np.nan)
+    first_day, last_day = np.full(players, np.nan), np.zeros(players)
+    for settlement in range(first, last):
+        start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
+        size, today = stop - start, heats.day[settlement]
+        m, v, surprise, information = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+        for i in range(size):
+            k, car = columns.player[start + i], heats.car[start + i]
+            if np.isnan(first_day[k]):
+                first_day[k] = today
+            else:
+                days, age = today - last_day[k], today - first_day[k]
+                variance[k] += p.event + p.day * days
+                mean[k] += days / YEAR * (p.growth * np.exp(-age / GROWTH_DAYS) - p.ageing * min(age / DECADE, 2.0))
+            last_day[k] = today
+            if p.car > 0.0 and car_day[car] != today:
+                car_variance[car] += 0.0 if np.isnan(car_day[car]) else p.car * (today - car_day[car]) / YEAR
+                car_day[car] = today
+            m[i], v[i] = mean[k] + car_mean[car], variance[k] + car_variance[car]
+        first_heat, after_last = heats_of(columns, settlement)
+        for heat in range(first_heat, after_last):
+            begin, end = entries_of(columns, heat)
+            for i in range(begin, end):
+                for j in range(i + 1, end):
+                    if not comparable(columns, i, j):
+                        continue
+                    a, b = slot_at(columns, i, start), slot_at(columns, j, start)
+                    gap = columns.place[j] - columns.place[i]
+                    result = 1.0 if gap > 0.0 else 0.0 if gap < 0.0 else 0.5
+                    lead = (m[a] - m[b]) / np.sqrt(1.0 + VARIANCES * (v[a] + v[b] + 2.0 * p.noise))
+                    if heats.judged[heat]:
+                        losses[heat, 0] += result * np.log1p(np.exp(-lead)) + (1.0 - result) * np.log1p(np.exp(lead))
+                        losses[heat, 1] += 1.0
+                    seen, weight = weigh(trial, heats.number[i], heats.number[j], result)
+                    weight /= 1.0 + (np.pi * max(abs(gap) - 1.0, 0.0) / (p.reach * (end - begin))) ** 2
+                    if columns.finished.size and not (columns.finished[i] and columns.finished[j]):
+                        weight *= p.unfinished
+                    for me, you, sign, score in ((a, b, 1.0, seen), (b, a, -1.0, 1.0 - seen)):
+                        g = 1.0 / np.sqrt(1.0 + VARIANCES * (v[you] + p.noise))
+                        expected = 1.0 / (1.0 + np.exp(-g * sign * (m[a] - m[b])))
+                        surprise[me] += weight * g * (score - expected)
+                        information[me] += weight * g * g * expected * (1.0 - expected)
+        for i in range(size):
+            k, car = columns.player[start + i], heats.car[start + i]
+            shrink = 1.0 + (v[i] + p.noise) * information[i]
+            mean[k] += variance[k] * surprise[i] / shrink
+            variance[k] -= variance[k] ** 2 * information[i] / shrink
+            car_mean[car] += car_variance[car] * surprise[i] / shrink
+            car_variance[car] -= car_variance[car] ** 2 * information[i] / shrink
+
+
+def losses_of(history: History, trial: Trial) -> Floats:
+    """The log loss and pairs of each judged event, pools apart, (events, 2)."""
+    events, heats = history.events, history.heats
+    losses = np.zeros((heats.judged.size, 2))
+    for pool, parameters in zip(events.pools, history.parameters, strict=True):
+        run_filter(events.columns, heats, parameters, trial, pool.first, pool.last, losses)
+    starts = events.columns.heats if events.columns.heats.size else np.arange(heats.judged.size + 1)
+    by_event = np.add.reduceat(losses, starts[:-1], axis=0)
+    return by_event[by_event[:, 1] > 0.0]
+
+
+def fitted(history: History, names: tuple[str, ...]) -> History:
+    """The history with these parameters, above 0 and alike in all pools, fitted to the judged part."""
+    start = np.log([getattr(history.parameters[0], name) for name in names])
+
+    def with_parameters(logarithms: Floats) -> History:
+        values = dict(zip(names, np.exp(logarithms).tolist(), strict=True))
+        return history._replace(parameters=[each._replace(**values) for each in history.parameters])
+
+    def loss(logarithms: Floats) -> float:
+        return float(losses_of(with_parameters(logarithms), Trial())[:, 0].sum())
+
+    found = minimize(loss, start, method="Nelder-Mead", options={"maxfev": SEARCHED, "initial_simplex": simplex(start)})
+    return with_parameters(found.x)
+
+
+def simplex(start: Floats) -> Floats:
+    """A start and a step along each axis."""
+    return np.vstack([start, start + 0.5 * np.eye(start.size)])
+
+
+def gain(trial: Floats, plain: Floats) -> tuple[float, float, float]:
+    """The log loss less that of the plain filter, with an interval by bootstrap over events."""
+    random = np.random.default_rng(SEED)
+    less, pairs = trial[:, 0] - plain[:, 0], plain[:, 1]
+    rows = random.integers(0, less.size, (RESAMPLES, less.size))
+    low, high = np.quantile(less[rows].sum(axis=1) / pairs[rows].sum(axis=1), INTERVAL)
+    return float(less.sum() / pairs.sum()), float(low), float(high)
+
+
+def times_over_gaps(events: Events) -> Floats:
+    """Each finisher's time over the mean gap between two of its heat; NaN where not known."""
+    columns = events.columns
+    entries = columns.entries if columns.entries.size else columns.entrants
+    times = np.full(int(entries[-1]), np.nan)
+    for begin, end in zip(entries[:-1].tolist(), entries[1:].tolist(), strict=True):
+        known = columns.time_s[begin:end][~np.isnan(columns.time_s[begin:end])]
+        if known.size > 1 and np.ptp(known) > 0.0:
+            gap = np.abs(known[:, None] - known).sum() / (known.size * (known.size - 1))
+            times[begin:end] = columns.time_s[begin:end] / gap
+    return times
+
+
+def training_history(results: podium.Results, train_until: datetime, numbers: str) -> History:
+    """The training part of results, judged on its later half; `numbers` is `times` or `parts`."""
+    split = split_at(results, train_until)
+    events = encode(split.train, find("elo")())
+    columns = events.columns
+    entries = columns.entries if columns.entries.size else columns.entrants
+    starts = split.train.frame["started_at"][events.entry_row[entries[:-1]]]
+    heats_of_settlement = columns.heats[:-1] if columns.heats.size else np.arange(columns.entrants.size - 1)
+    microseconds = starts.cast(pl.Int64).to_numpy()[heats_of_settlement]
+    heats = Heats(
+        day=microseconds / (timedelta(days=1) / timedelta(microseconds=1)),
+        number=times_over_gaps(events) if numbers == "times" else parts_played(events),
+        car=cars(events),
+        judged=held_heats(events) & (starts >= split.fit_since).to_numpy(),
+    )
+    return History(events, heats, learnt_parameters(split.train))
+
+
+def learnt_parameters(results: podium.Results) -> list[Parameters]:
+    """What each pool's parameters are in the end, in the order of the encoded pools."""
+    rated = podium.rate(results, "podium")
+    system = rated.system
+    return [
+        Parameters(*(system.within(numbers).learnt()[name] for name in Parameters._fields[:-1]))
+        for numbers in rated.replayed.pools
+    ]
+
+
+def parts_played(events: Events) -> Floats:
+    """The part of its game that each entry was there for."""
+    return np.array([part_at(events.columns, i) for i in range(events.entry_row.size)])
+
+
+def cars(events: Events) -> npt.NDArray[np.int64]:
+    """A number a team for each entrant of events of one heat; all 0 where nobody has a team."""
+    frame = events.results.frame
+    if "team" not in frame.columns:
+        return np.zeros(events.columns.player.size, np.int64)
+    teams = frame["team"].fill_null("")[events.entry_row]
+    return teams.rank("dense").to_numpy().astype(np.int64) - 1
+
+
+def part_season(seed: int, races: int = 1000, players: int = 200, field: int = 8) -> pl.DataFrame:
+    """A season in which a quarter of the entries leave early, and points come with the time played."""
+    random = np.random.default_rng(seed)
+    skill = random.normal(0.0, 1.0, players)
+    entrants = np.array([random.choice(players, field, replace=False) for _ in range(races)])
+    performance = skill[entrants] + random.normal(0.0, 0.5, (races, field)) + random.gumbel(size=(races, field))
+    early = random.random((races, field)) < 0.25  # noqa: PLR2004  (a quarter)
+    part = np.where(early, random.uniform(0.1, 0.9, (races, field)), 1.0)
+    score = np.exp(0.5 * performance) * part
+    start = datetime(2020, 1, 1)  # noqa: DTZ001  (read as UTC)
+    return pl.DataFrame(
+        {
+            "event_id": [f"game-{k // field}" for k in range(races * field)],
+            "started_at": [start + timedelta(hours=12 * (k // field)) for k in range(races * field)],
+            "player": [f"player {k}" for k in entrants.ravel().tolist()],
+            "score": score.ravel(),
+            "played_s": 600.0 * part.ravel(),
+            "duration_s": 600.0,
+        }
+    )

@@ -12,6 +12,7 @@ import polars as pl
 
 from podium.engine.encoding import Events, encode
 from podium.engine.idle import with_idle_before
+from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed, States, replay
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
@@ -20,12 +21,12 @@ from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import Forecast, expected_score, forecast, nearest_name, strengths
 from podium.ledger.pair_predictions import pair_predictions
-from podium.ledger.pools import existing_pool, only_pool
+from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
-from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
+from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other, with_pool_columns
 from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
@@ -69,7 +70,8 @@ def rate(
     saved = begin(start, chosen, period, checked)
     rows = saved.rows(events)
     events = with_idle_before(events, chosen, period, saved.seen_of(rows))
-    return Rated(chosen, period, events, replay(chosen, events, saved.states_of(chosen, rows), workers=workers), saved)
+    known = saved.states_of(chosen, rows), saved.pools_of(chosen, events)
+    return Rated(chosen, period, events, replay(chosen, events, *known, workers=workers), saved)
 
 
 def predict(
@@ -156,7 +158,9 @@ class Rated:
     @functools.cached_property
     def states(self) -> pl.DataFrame:
         """The ratings with every number of each player's state, to the bit: what `start` takes to go on."""
-        return boards.ratings(self.system, *self._everyone, whole=True)
+        return with_pool_columns(
+            boards.ratings(self.system, *self._everyone, whole=True), self.system, self._pool_states
+        )
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -295,7 +299,7 @@ class Rated:
             ParameterError: there are several pools and none is named.
             UnknownError: no such pool.
         """
-        return expected_score(self.system, *(self._state(normalise(name), pool) for name in (a, b)))
+        return expected_score(self._system_in(pool), *(self._state(normalise(name), pool) for name in (a, b)))
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
@@ -316,7 +320,7 @@ class Rated:
         if pool is not None:
             self.pool(pool)
         names = [admit(name, "entrant") for name in entrants]
-        return forecast(self.system, names, [self._state(name, pool) for name in names], top)
+        return forecast(self._system_in(pool), names, [self._state(name, pool) for name in names], top)
 
     def predictions(self) -> pl.DataFrame:
         """List what was expected of every pair before each event, and what came: for metrics of your own.
@@ -359,6 +363,32 @@ class Rated:
             ParameterError: `top` is below 1.
         """
         return strengths(self.system, self.events, self.replayed, top, probe)
+
+    def pool_state(self, pool: str | None = None) -> Any:
+        """What the system has learnt of a pool, where its pools have a state.
+
+        Args:
+            pool: needed where there are several.
+
+        Returns:
+            The system's own NamedTuple; `()` for systems whose pools have none.
+
+        Raises:
+            ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        return pool_state(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
+
+    @functools.cached_property
+    def _pool_states(self) -> dict[str, PoolNumbers]:
+        """The state of every pool after the last event, by name; of none where pools have no state."""
+        if not self.system.pool_fields:
+            return {}
+        known = {} if self.start is None else dict(self.start.pools)
+        return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
+
+    def _system_in(self, pool: str | None) -> System:
+        return system_in(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
 
     def _state(self, player: str, pool: str | None) -> Any:
         chosen = only_pool([name for name, _ in self._pools()], pool)

@@ -13,7 +13,7 @@ from podium.engine import rules
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger.history import states_brought
+from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated, rate
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
@@ -79,14 +79,16 @@ def with_causes(rated: Rated) -> pl.DataFrame:
 
 def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
     """The points that each entrant's form has above its state: base points, where a system has them."""
-    params, columns = rated.system.params(), rated.events.columns
+    columns = rated.events.columns
     gained = np.zeros(columns.player.size)
     if not rules.overrides(rules.enter, rated.system):
         return gained
     brought, newcomer = states_brought(rated.system, rated.events, rated.replayed), rated.system.newcomer()
-    for entrant in range(columns.player.size):
-        me = read(brought, entrant, newcomer)
-        gained[entrant] = rules.entering_state(params, columns, entrant, me).rating - me.rating
+    for settlement in range(columns.entrants.size - 1):
+        params = system_at(rated.system, rated.events, rated.replayed, settlement).params()
+        for entrant in range(columns.entrants[settlement], columns.entrants[settlement + 1]):
+            me = read(brought, entrant, newcomer)
+            gained[entrant] = rules.entering_state(params, columns, entrant, me).rating - me.rating
     return gained
 
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from podium.engine import rules
 from podium.engine.inputs import PRESENT
+from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, newcomers, replay, scratch_for
 from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.system import System
@@ -154,16 +155,21 @@ def compiled_equals_interpreted(history: History) -> str | None:
 def interpreted(system: System, events: Any) -> Replayed:
     """A replay in plain Python: every event in order, each player's state from before to after."""
     params, prototypes = system.params(), system.prototypes()
-    columns = events.columns
+    columns, pools = events.columns, new_pools(system, len(events.pools))
     states = newcomers(system, events.player_names.len())
     count = int(columns.entrants[-1])
     replayed = Replayed(states, np.empty(count), np.empty((count, states.shape[1])))
     rating = system.column("rating")
     settlements = columns.entrants.size - 1
-    scratch = scratch_for(system, columns, 0, settlements)
-    for settlement in range(settlements):
+    scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
+    for number, settlement in (
+        (k, each) for k, pool in enumerate(events.pools) for each in range(pool.first, pool.last)
+    ):
         first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
-        rules.rate_event(params, prototypes, columns, settlement, states, scratch, replayed.after, first)
+        own = rules.params_in_pool(params, columns, settlement, pools[number])
+        rules.rate_event(
+            own, prototypes, columns, settlement, states, scratch._replace(pool=pools[number]), replayed.after, first
+        )
         replayed.before[first:last] = states[columns.player[first:last], rating]
         states[columns.player[first:last]] = replayed.after[first:last]
     return replayed

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from podium.engine.encoding import Events
 from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
+from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import States, newcomers, scratch_for, with_names
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, expect, rate_event
+from podium.engine.rules import enter, expect, params_in_pool, rate_event
 from podium.engine.system import System
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, kernel
@@ -83,14 +84,22 @@ class Tables(NamedTuple):
 
 
 def _judge(
-    params: Any, prototypes: Any, events: Any, selection: Any, events_field: int, scratch: Any, tables: Any
+    params: Any,
+    prototypes: Any,
+    events: Any,
+    first: int,
+    last: int,
+    selection: Any,
+    events_field: int,
+    scratch: Any,
+    tables: Any,
 ) -> tuple[int, int]:
-    """Judge and rate all; the settlement and entrant whose chance or state is not finite, or how many and -1."""
+    """Judge and rate `first` to `last`; the settlement and entrant without a finite chance or state, or `last`, -1."""
     newcomer, entering, _ = prototypes
-    settlements = events.entrants.size - 1
-    for settlement in range(settlements):
+    for settlement in range(first, last):
         start, stop = events.entrants[settlement], events.entrants[settlement + 1]
-        enter_all(params, newcomer, events, start, stop, tables.states, scratch.entering_states)
+        own = params_in_pool(params, events, settlement, scratch.pool)
+        enter_all(own, newcomer, events, start, stop, tables.states, scratch.entering_states)
         first_heat = events.heats[settlement] if events.heats.size else settlement
         last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
         for heat in range(first_heat, last_heat):
@@ -98,20 +107,20 @@ def _judge(
                 begin = events.entries[heat] if events.entries.size else start
                 end = events.entries[heat + 1] if events.entries.size else stop
                 scores, fault = judge_heat(
-                    params, entering, events, begin, end, start, selection, events_field, scratch, tables
+                    own, entering, events, begin, end, start, selection, events_field, scratch, tables
                 )
                 if fault >= 0:
                     return settlement, fault
                 write(tables.pairs, heat, scores)
                 if scores.pairs > 0.0:
                     write(tables.winners, heat, judge_winner(tables.lean, events, begin, end))
-        rate_event(params, prototypes, events, settlement, tables.states, scratch, tables.after, 0)
+        rate_event(own, prototypes, events, settlement, tables.states, scratch, tables.after, 0)
         for i in range(stop - start):
             state = read(tables.after, i, newcomer)
             if not finite(state):
                 return settlement, start + i
             write(tables.states, events.player[start + i], state)
-    return settlements, -1
+    return last, -1
 
 
 @kernel
@@ -239,11 +248,18 @@ _judge_cached = compile_kernel(_judge)
 _judge_uncached = compile_kernel(_judge, cached=False)
 
 
-def predict(system: System, events: Events, selection: HeatSelection, start: States | None = None) -> Predictions:
+def predict(
+    system: System,
+    events: Events,
+    selection: HeatSelection,
+    start: States | None = None,
+    pool_start: PoolNumbers | None = None,
+) -> Predictions:
     """Predict every selected event from the ratings before it, and learn every event.
 
     Args:
         start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
+        pool_start: states of the pools to go on from, (pools, fields) float64; new ones where None. Not changed.
 
     Raises:
         NotFiniteError: a chance, or a player's new state, is not a finite number.
@@ -251,7 +267,8 @@ def predict(system: System, events: Events, selection: HeatSelection, start: Sta
     columns = events.columns
     entries = columns.entries if columns.entries.size else columns.entrants
     settlements, heats = columns.entrants.size - 1, entries.size - 1
-    scratch = scratch_for(system, columns, 0, settlements)
+    pools = new_pools(system, len(events.pools)) if pool_start is None else pool_start.copy()
+    scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     tables = Tables(
         states=states,
@@ -261,16 +278,20 @@ def predict(system: System, events: Events, selection: HeatSelection, start: Sta
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),
     )
-    stopped, entrant = run_kernel(
-        system,
-        _judge_cached if system.shipped else _judge_uncached,
-        *system.arguments(),
-        columns,
-        HeatSelection(selection.heats, float(selection.min_events), float(selection.settled_events)),
-        system.column("events"),
-        scratch,
-        tables,
-    )
-    if stopped < settlements:
-        raise with_names(NotFiniteError(system.name, stopped, entrant), events)
+    judged = HeatSelection(selection.heats, float(selection.min_events), float(selection.settled_events))
+    for number, pool in enumerate(events.pools):
+        stopped, entrant = run_kernel(
+            system,
+            _judge_cached if system.shipped else _judge_uncached,
+            *system.arguments(),
+            columns,
+            pool.first,
+            pool.last,
+            judged,
+            system.column("events"),
+            scratch._replace(pool=pools[number]),
+            tables,
+        )
+        if stopped < pool.last:
+            raise with_names(NotFiniteError(system.name, stopped, entrant), events)
     return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], states, tables.bins)

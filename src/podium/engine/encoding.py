@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
-from podium.engine.periods import DAY_US, EVENT, check_period, period_numbers
+from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
 from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_column, rated_rows
@@ -89,6 +89,7 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         columns=Columns(
             **entrant_columns(rows, system, entrants, numbers),
             **entry_columns(rows, system, entrants, entries),
+            day=settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
             heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
             entries=frozen(ABSENT if heat is None else entries, np.int64),
         ),
@@ -163,6 +164,14 @@ def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers
     if system.idle_unit == "period":
         return None if numbers is None else numbers * DAY_US
     return rows.started_at
+
+
+def settlement_days(rows: Rows, entrants: Entrants) -> Floats:
+    """The day of each settlement's first row, whole and part, counted from the year 1 so that all are above 0."""
+    if rows.started_at is None:
+        return frozen(np.full(entrants.offsets.size - 1, np.nan))
+    first = offsets(entrants.settlement)[:-1]
+    return frozen(rows.started_at[first] / DAY_US + DAYS_TO_1970)
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:

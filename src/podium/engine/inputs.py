@@ -65,6 +65,7 @@ class Columns(NamedTuple):
     duration_s: Any
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
+    day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
 
 
 # Which of them have a value an entrant, a heat, an entry; the others are offsets into these.
@@ -86,6 +87,26 @@ class Scratch(NamedTuple):
     entering_states: Any  # float64 (entrants, fields of an entering state)
     sums: Any  # float64 (entrants, fields of the evidence)
     lines: Any  # float64 (entries, LINE)
+    room: Any  # float64 (entrants and more, numbers): as wide and as long as the system's `room` says
+    pool: Any  # float64 (fields of the pool's state): as it is now; `rate_event` moves it; no numbers without a state
+
+
+def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: int, pool: Any) -> Scratch:
+    """Room for so many entrants in a settlement and entries in a heat, and the state of the pool itself.
+
+    Args:
+        prototypes: a newcomer, an entering state, and no evidence.
+        room: as `System.room`.
+    """
+    _, entering, zero_evidence = prototypes
+    numbers, beside = room
+    return Scratch(
+        entering_states=np.empty((widest, len(entering))),
+        sums=np.empty((widest, len(zero_evidence))),
+        lines=np.empty((longest, LINE)),
+        room=np.empty((widest + beside, numbers)),
+        pool=pool,
+    )
 
 
 @kernel
@@ -178,6 +199,13 @@ def mode_at(columns: Any, heat: int) -> float:
 def weight_at(columns: Any, heat: int) -> float:
     """How many times each comparison of a heat counts."""
     return columns.weight[heat] if columns.weight.size else 1.0
+
+
+@kernel
+def day_at(columns: Any, settlement: int) -> float:
+    """The day of a settlement; NaN where it is not known."""
+    day: float = columns.day[settlement] if columns.day.size else np.nan
+    return day
 
 
 @kernel

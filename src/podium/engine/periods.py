@@ -10,6 +10,7 @@ from podium.errors import ParameterError
 
 EVENT = "event"
 DAY_US = 86_400_000_000
+DAYS_TO_1970 = 719_163.0  # from the day before the year 1 began
 MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks begin on Mondays
 SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 

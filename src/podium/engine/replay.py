@@ -2,16 +2,17 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.engine.encoding import Events, Pool
-from podium.engine.inputs import LINE, Columns, Scratch
+from podium.engine.inputs import Columns, Scratch, empty_scratch
+from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import rate_event
+from podium.engine.rules import params_in_pool, rate_event
 from podium.engine.system import System
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
@@ -28,6 +29,9 @@ class Replayed:
     before: npt.NDArray[np.float64]  # (entrants): the rating each brought
     after: States  # (entrants, fields): the state each left with
     start: States | None = None  # (players, fields): before the first event; newcomers where None
+    pools: PoolNumbers = field(default_factory=lambda: np.empty((1, 0)))  # (pools, fields): after the last event
+    pool_history: PoolNumbers = field(default_factory=lambda: np.empty((0, 0)))  # (settlements, fields): after each
+    pool_start: PoolNumbers | None = None  # (pools, fields): before the first event; new ones where None
 
 
 def _replay(
@@ -41,6 +45,7 @@ def _replay(
     states: Any,
     before: Any,
     after: Any,
+    pool_history: Any,
 ) -> tuple[int, int]:
     """Rate settlements `first` to `last`; the settlement and entrant with a state not finite, or `last` and -1."""
     newcomer, _, _ = prototypes
@@ -48,7 +53,11 @@ def _replay(
     for settlement in range(first, last):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         at = start if keep else 0
-        rate_event(params, prototypes, columns, settlement, states, scratch, after, at)
+        own = params_in_pool(params, columns, settlement, scratch.pool)
+        rate_event(own, prototypes, columns, settlement, states, scratch, after, at)
+        if pool_history.size:
+            for k in range(scratch.pool.size):
+                pool_history[settlement, k] = scratch.pool[k]
         everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
             player = columns.player[start + i]
@@ -79,15 +88,23 @@ def newcomers(system: System, count: int) -> States:
     return np.tile(newcomer, (count, 1))
 
 
-def replay(system: System, events: Events, start: States | None = None, *, workers: int = 1) -> Replayed:
+def replay(
+    system: System,
+    events: Events,
+    start: States | None = None,
+    pool_start: PoolNumbers | None = None,
+    *,
+    workers: int = 1,
+) -> Replayed:
     """Rate every event in order.
 
     Args:
         start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
+        pool_start: states of the pools to go on from, (pools, fields) float64; new ones where None. Not changed.
         workers: threads that share the pools; any number gives the same bits.
 
     Returns:
-        The states after the last event, and each entrant's rating before and state after.
+        The states after the last event, each entrant's rating before and state after, and each pool's states.
 
     Raises:
         NotFiniteError: an event leaves a player with a number that is not finite.
@@ -96,33 +113,45 @@ def replay(system: System, events: Events, start: States | None = None, *, worke
     """
     states = newcomers(system, events.player_names.len()) if start is None else start.copy()
     entrants = int(events.columns.entrants[-1])
-    replayed = Replayed(states, np.empty(entrants), np.empty((entrants, states.shape[1])), start)
+    pools = new_pools(system, len(events.pools)) if pool_start is None else pool_start.copy()
+    replayed = Replayed(
+        states,
+        np.empty(entrants),
+        np.empty((entrants, states.shape[1])),
+        start,
+        pools,
+        np.empty((events.columns.entrants.size - 1, pools.shape[1])),
+        pool_start,
+    )
+
+    def replay_pool(number: int, pool: Pool) -> None:
+        replay_groups(system, events.columns, pool.first, pool.last, replayed, number)
+
     try:
         if workers <= 1 or len(events.pools) <= 1:
-            for pool in events.pools:
-                replay_groups(system, events.columns, pool.first, pool.last, replayed)
+            for number, pool in enumerate(events.pools):
+                replay_pool(number, pool)
             return replayed
         with ThreadPoolExecutor(workers) as threads:
-            list(threads.map(lambda pool: _replay_pool(system, events, pool, replayed), events.pools))
+            list(threads.map(replay_pool, range(len(events.pools)), events.pools))
     except NotFiniteError as error:
         raise with_names(error, events) from None
     return replayed
 
 
-def _replay_pool(system: System, events: Events, pool: Pool, replayed: Replayed) -> None:
-    replay_groups(system, events.columns, pool.first, pool.last, replayed)
-
-
-def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed) -> None:
+def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
     """Rate settlements `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
+
+    Args:
+        pool: the row of `into.pools` that is their pool's, and moves with them.
 
     Raises:
         NotFiniteError: a new state is not finite; the states up to its settlement have moved.
     """
     rating = system.column("rating")
     kernel = replay_kernel(system)
-    scratch = scratch_for(system, columns, first, last)
-    moved = into.states, into.before, into.after
+    scratch = scratch_for(system, columns, first, last, into.pools[pool])
+    moved = into.states, into.before, into.after, into.pool_history
     arguments = *system.arguments(), columns, first, last, rating, scratch, *moved
     stopped, entrant = run_kernel(system, kernel, *arguments)
     if stopped < last:
@@ -136,21 +165,17 @@ def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
     return NotFiniteError(error.system, error.settlement, error.entrant, event_id, player)
 
 
-def scratch_for(system: System, columns: Columns, first: int, last: int) -> Scratch:
-    """Room for the widest of settlements `first` to `last`."""
-    _, entering, zero_evidence = system.prototypes()
+def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Scratch:
+    """Room for the widest of settlements `first` to `last`, and the state of their pool, which rating them moves."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     longest = widest if columns.entries.size == 0 else int(np.diff(columns.entries).max(initial=0))
-    return Scratch(
-        entering_states=np.empty((widest, len(entering))),
-        sums=np.empty((widest, len(zero_evidence))),
-        lines=np.empty((longest, LINE)),
-    )
+    return empty_scratch(system.prototypes(), system.room, widest, longest, pool)
 
 
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
     """The states, which move, after settlements `first` to `last`, without keeping the changes."""
     sizes = np.diff(columns.entrants[first : last + 1])
     scratch = np.empty((int(sizes.max(initial=0)), states.shape[1]))
-    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch))
+    pools = new_pools(system, 1)
+    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch, pools=pools))
     return states

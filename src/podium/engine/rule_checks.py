@@ -12,7 +12,8 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
-from podium.engine.inputs import ABSENT, LINE, Columns, Entry, Heat, Scratch, comparable, entrant_at, entry_at
+from podium.engine.inputs import ABSENT, Columns, Entry, Heat, comparable, empty_scratch, entrant_at, entry_at
+from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
     RULES,
     compile_sentence,
@@ -76,6 +77,7 @@ def check_declarations(system: System) -> None:
         raise RuleError(f"{whereabouts(cls.entering_type)}: {missing_field(cls.entering_type, 'rating')}")
     check_newcomer(system)
     check_params(system)
+    check_new_pool(system)
     check_registered(system)
 
 
@@ -94,6 +96,23 @@ def check_newcomer(system: System) -> None:
             raise RuleError(
                 f"{whereabouts(cls.newcomer)}: newcomer() gives {field} {value!r}; it must be a float, as 0.0 is"
             )
+
+
+def check_new_pool(system: System) -> None:
+    """Refuse a pool's state that is none of finite floats, or that no rule reads and moves."""
+    cls = type(system)
+    if cls.pool_state_type is None:
+        return
+    with translate_errors(system, cls.new_pool):
+        pool = system.new_pool()
+    if type(pool) is not cls.pool_state_type or not np.isfinite(np.array(pool, np.float64)).all():
+        raise RuleError(
+            f"{whereabouts(cls.new_pool)}: new_pool() returns {description(pool)}; it must return "
+            f"{cls.pool_state_type.__name__} with finite floats"
+        )
+    for name in ("in_pool", "rate_event"):
+        if not overrides(getattr(rules, name), system):
+            raise RuleError(f"{whereabouts(cls)}: {cls.name} has a pool_state_type and no rule {name}")
 
 
 def check_params(system: System) -> None:
@@ -158,6 +177,7 @@ def probe_events() -> Iterator[Columns]:
         score=np.array([20.0, 10.0, 5.0]),
         played_s=np.full(PROBE_ENTRANTS, 600.0),
         duration_s=np.full(PROBE_ENTRANTS, 600.0),
+        day=np.array([739_000.0]),
     )
     yield plain
     yield plain._replace(place=np.array([1.5, 1.5, 3.0]), rank=np.array([1.0, 1.0, 3.0]))
@@ -194,7 +214,7 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
                 more = run(rules.evidence, params, comparison, returns=system.evidence_type)
                 sums[me] = system.evidence_type(*(a + b for a, b in zip(sums[me], more, strict=True)))
                 seen[me].append(comparison)
-    run_expect(system, entering_states)
+    run_expect(system, params, entering_states)
     after = []
     for me, entering, totals, fact, comparisons in zip(states, entering_states, sums, facts, seen, strict=True):
         state = run(rules.settle, params, entering, totals, fact, returns=system.state_type)
@@ -207,26 +227,25 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
 
 def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     """The states after an event of a system with a `rate_event` of its own."""
-    params, run = system.params(), Runner(system)
-    prototypes = newcomer, entering, evidence = system.prototypes()
+    run = Runner(system)
+    pool = new_pools(system, 1)[0]
+    base = system.params()
+    params = run(rules.in_pool, base, pool, np.nan, returns=type(base))
+    prototypes = newcomer, _, _ = system.prototypes()
     entering_states = [
         run(rules.enter, params, me, entrant_at(columns, i), returns=system.entering_type)
         for i, me in enumerate(states)
     ]
-    scratch = Scratch(
-        entering_states=np.zeros((PROBE_ENTRANTS, len(entering))),
-        sums=np.zeros((PROBE_ENTRANTS, len(evidence))),
-        lines=np.zeros((PROBE_ENTRANTS, LINE)),
-    )
+    scratch = empty_scratch(prototypes, system.room, PROBE_ENTRANTS, PROBE_ENTRANTS, pool)
     after = np.zeros((PROBE_ENTRANTS, len(newcomer)))
     run(rules.rate_event, params, prototypes, columns, 0, np.array(states, np.float64), scratch, after, 0)
-    run_expect(system, entering_states)
+    run_expect(system, params, entering_states)
     return [read(after, i, newcomer) for i in range(PROBE_ENTRANTS)]
 
 
-def run_expect(system: System, entering_states: list[Any]) -> None:
+def run_expect(system: System, params: Any, entering_states: list[Any]) -> None:
     """The expected score of the first against the second."""
-    expected = Runner(system)(rules.expect, system.params(), entering_states[0], entering_states[1])
+    expected = Runner(system)(rules.expect, params, entering_states[0], entering_states[1])
     if not isinstance(expected, int | float):
         rule = rules.expect if overrides(rules.expect, system) else rules.compare
         raise RuleError(

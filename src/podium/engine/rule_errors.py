@@ -15,7 +15,7 @@ from podium.errors import RuleError
 from podium.kernels.compiled import HOME
 
 RULES: tuple[Any, ...] = (
-    *(rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
+    *(rules.in_pool, rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
     *(rules.credit, rules.causes, rules.rate_event, rules.judge_heat),
 )
 # Where numba says it was, and lines of its messages that frame a cause.

@@ -14,6 +14,9 @@ A pairwise system is four of them, each with a default but `compare`:
 `State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
 rest (`credit`, `causes`, `expect`) only explains and predicts.
+
+A system whose pools have a state has two things more: `in_pool` puts the pool's numbers into the parameters before
+each event enters, and its own `rate_event` moves `Scratch.pool` once the event has settled.
 """
 
 from collections.abc import Callable
@@ -32,6 +35,7 @@ from podium.engine.inputs import (
     Heat,
     Scratch,
     comparable,
+    day_at,
     entrant_at,
     entry_at,
     finisher,
@@ -42,7 +46,7 @@ from podium.engine.inputs import (
 )
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
-from podium.kernels.records import add, plus, read, times, write
+from podium.kernels.records import add, alike, plus, read, times, write
 
 
 class Comparison(NamedTuple):
@@ -68,6 +72,12 @@ class Credit(NamedTuple):
 
 class NoCauses(NamedTuple):
     """Nothing but comparisons moved the rating."""
+
+
+@singledispatch
+def in_pool(params: Any, pool: Any, day: float) -> Any:
+    """What the rules read in a pool in this state (float64 array) on this day; the parameters alone by default."""
+    return params
 
 
 @singledispatch
@@ -124,6 +134,12 @@ def expect(params: Any, a: Any, b: Any) -> float:
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
     """Whether an entry counts at all; one that does not is left out of its event."""
     return True
+
+
+@kernel
+def params_in_pool(params: Any, columns: Columns, settlement: int, pool: Any) -> Any:
+    """What the rules read at a settlement of a pool in this state (float64 array)."""
+    return alike(in_pool(params, pool, day_at(columns, settlement)), params)
 
 
 NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, played to its end
@@ -199,7 +215,7 @@ def judge_heat(
     By default the evidence of every pair.
     """
     _, entering, zero_evidence = prototypes
-    entering_states, sums, lines = scratch
+    entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
     size = float(stop - start)
     course = Heat(size, mode_at(columns, heat))
     blank = entry_at(columns, start, size)
@@ -242,7 +258,17 @@ def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, state
     write(after, at + 1, settle(params, b, evidence(params, for_b), one))
 
 
-COMPILED = (enter, compare, evidence, settle, expect, counts, rate_event, judge_heat)  # the rules that kernels call
+COMPILED = (
+    in_pool,
+    enter,
+    compare,
+    evidence,
+    settle,
+    expect,
+    counts,
+    rate_event,
+    judge_heat,
+)  # the rules that kernels call
 _versions: dict[type[Any], tuple[tuple[Any, ...], type[Any]]] = {}
 
 
@@ -290,6 +316,11 @@ def overrides(rule: Any, system: Any) -> bool:
     return own
 
 
+def is_by_pairs(system: Any) -> bool:
+    """Whether a change is a sum over pairs, each with its credit: also of a system that rates events in its own way."""
+    return overrides(credit, system) or not overrides(rate_event, system)
+
+
 def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
     """What numba asks of a rule: the function registered for the type of `params`."""
 
@@ -301,6 +332,11 @@ def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
         return FunctionType(chosen.__code__, chosen.__globals__, chosen.__name__, None, chosen.__closure__)
 
     return chosen_for
+
+
+@overload(in_pool, jit_options=IN_KERNELS)
+def _(params, pool, day):  # type: ignore[no-untyped-def]
+    return compiled_as(in_pool)(params)
 
 
 @overload(enter, jit_options=IN_KERNELS)

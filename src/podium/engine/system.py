@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import PRESENT
+from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 from podium.errors import ParameterError
 from podium.probability.ranks import GumbelPerformances, Performances
@@ -45,7 +46,7 @@ def parameter(
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class System(PoolReader):
     """A rating system: parameters, checked once when it is created, and facts about its rules.
 
     A subclass names its `state_type`, `entering_type` and `evidence_type` (NamedTuples of floats), gives a newcomer's
@@ -89,6 +90,7 @@ class System:
     instead: ClassVar[str] = ""  # what suits results that drive players to a limit: "rate ... with ..."
     with_level: ClassVar[tuple[str, ...]] = ("rating",)  # the fields that move by as many points
     together: ClassVar[tuple[str, ...]] = ()  # fields of which one says nothing without the others
+    signed: ClassVar[tuple[str, ...]] = ()  # fields that may be negative, beside those of `with_level`
     most: ClassVar[Mapping[str, float]] = MappingProxyType({})  # what fields of a state may be at most
 
     @property

@@ -34,6 +34,11 @@ def add(table: Any, row: int, values: Any) -> None:
         table[row, k] += value
 
 
+def alike(values: Any, prototype: Any) -> Any:
+    """The numbers as a NamedTuple of the prototype's type."""
+    return type(prototype)(*values)
+
+
 def plus(totals: Any, values: Any) -> Any:
     """The sum of two NamedTuples of one type."""
     return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
@@ -114,6 +119,20 @@ def _read(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
         return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
 
     return prototype(table, types.intp, prototype), generate
+
+
+@intrinsic
+def _alike(typing: Any, values: Any, prototype: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = [
+            context.cast(builder, number, kind, wanted)
+            for number, kind, wanted in zip(
+                cgutils.unpack_tuple(builder, args[0], len(values)), values, prototype, strict=True
+            )
+        ]
+        return context.make_tuple(builder, prototype, numbers)
+
+    return prototype(values, prototype), generate
 
 
 @intrinsic
@@ -212,6 +231,11 @@ def _(table, row, values):  # type: ignore[no-untyped-def]
 @overload(add, jit_options=IN_KERNELS)
 def _(table, row, values):  # type: ignore[no-untyped-def]
     return lambda table, row, values: _add(table, row, values)
+
+
+@overload(alike, jit_options=IN_KERNELS)
+def _(values, prototype):  # type: ignore[no-untyped-def]
+    return lambda values, prototype: _alike(values, prototype)
 
 
 @overload(plus, jit_options=IN_KERNELS)

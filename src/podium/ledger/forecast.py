@@ -15,7 +15,7 @@ from podium.engine.rules import enter, entering_state, expect
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger.history import started_at, states_brought
+from podium.ledger.history import started_at, states_brought, system_at
 from podium.notebook import counted, table_html
 from podium.probability.ranks import field_strength, rank_distribution
 
@@ -120,14 +120,17 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
-    params, newcomer = system.params(), system.newcomer()
+    newcomer = system.newcomer()
+    probed = newcomer if probe is None else newcomer._replace(rating=probe)
     brought, columns = states_brought(system, events, replayed), events.columns
-    stranger = enter(params, newcomer if probe is None else newcomer._replace(rating=probe), PRESENT)
     rows = []
     for settlement in range(columns.entrants.size - 1):
         first, last = int(columns.entrants[settlement]), int(columns.entrants[settlement + 1])
+        standing = system_at(system, events, replayed, settlement)
+        params = standing.params()
+        stranger = enter(params, probed, PRESENT)
         entering_states = [entering_state(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
-        strength = field_strength(system.performances([*entering_states, stranger]), top)
+        strength = field_strength(standing.performances([*entering_states, stranger]), top)
         rows.append((settlement, last - first, float(replayed.before[first:last].mean()), strength))
     fields = pl.DataFrame(rows, schema=["settlement", "entrants", "mean_rating", "strength"], orient="row")
     return events_of_settlements(events).join(fields, on="settlement", maintain_order="left").drop("settlement")

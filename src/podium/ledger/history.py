@@ -5,6 +5,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.encoding import Events
+from podium.engine.inputs import day_at
+from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.ledger.saved import Start
@@ -70,6 +72,27 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
     waiting = ~rows.settles
     after[waiting] = states_brought(system, events, replayed)[rows.entrant[waiting]]
     return before, after
+
+
+def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNumbers:
+    """The state of the pool before each settlement, (settlements, fields)."""
+    start = new_pools(system, len(events.pools)) if replayed.pool_start is None else replayed.pool_start
+    brought = np.roll(replayed.pool_history, 1, axis=0)
+    if brought.size:
+        brought[[pool.first for pool in events.pools]] = start
+    return brought
+
+
+def system_at(system: System, events: Events, replayed: Replayed, settlement: int) -> System:
+    """The system bound to the state of the pool before a settlement, on its day; itself where pools have none."""
+    if system.pool_state_type is None:
+        return system
+    number = next(k for k, pool in enumerate(events.pools) if pool.first <= settlement < pool.last)
+    if settlement > events.pools[number].first:
+        state = replayed.pool_history[settlement - 1]
+    else:
+        state = new_pools(system, 1)[0] if replayed.pool_start is None else replayed.pool_start[number]
+    return system.within(state, float(day_at(events.columns, settlement)))
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:

@@ -10,12 +10,12 @@ from podium.engine.encoding import Events
 from podium.engine.inputs import comparable, entrant_at, entries_of, heats_of, slot_at
 from podium.engine.replay import Replayed
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, expect
+from podium.engine.rules import enter, expect, params_in_pool
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel
 from podium.kernels.records import read, write
-from podium.ledger.history import started_at, states_brought
+from podium.ledger.history import pools_brought, started_at, states_brought
 from podium.results.derived_heats import OVERALL
 
 MAX_PAIRS = 200_000_000  # rows of some 50 bytes: more is no table for one machine
@@ -57,11 +57,12 @@ def pair_predictions(
     columns = events.columns
     kernel = _fill_cached if system.shipped else _fill_uncached
     brought = states_brought(system, events, replayed)
+    pools = pools_brought(system, events, replayed)
     known = brought[:, system.column("events")] >= min_events
     params, prototypes = system.arguments()
     entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
     selected = held_heats(events) if heats is None else heats
-    arguments = params, prototypes, columns, selected, known, brought, entering_states
+    arguments = params, prototypes, columns, selected, known, brought, pools, entering_states
     pairs = run_kernel(system, kernel, *arguments, *tables_of(0))
     if pairs > MAX_PAIRS:
         raise ParameterError(
@@ -99,6 +100,7 @@ def _fill(
     selected: Any,
     known: Any,
     brought: Any,
+    pools: Any,
     entering_states: Any,
     first: Any,
     second: Any,
@@ -110,9 +112,10 @@ def _fill(
     row, has_room = 0, first.size > 0
     for settlement in range(columns.entrants.size - 1):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
+        own = params_in_pool(params, columns, settlement, pools[settlement])
         if has_room:
             for i in range(start, stop):
-                write(entering_states, i - start, enter(params, read(brought, i, newcomer), entrant_at(columns, i)))
+                write(entering_states, i - start, enter(own, read(brought, i, newcomer), entrant_at(columns, i)))
         first_heat, last_heat = heats_of(columns, settlement)
         for heat in range(first_heat, last_heat):
             if not selected[heat]:
@@ -127,7 +130,7 @@ def _fill(
                         mine, yours = read(entering_states, me, entering), read(entering_states, you, entering)
                         place, theirs = columns.place[i], columns.place[j]
                         first[row], second[row] = i, j
-                        expected[row] = expect(params, mine, yours)
+                        expected[row] = expect(own, mine, yours)
                         result[row] = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
                     row += 1
     return row

@@ -18,6 +18,7 @@ from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel
 from podium.kernels.records import read
+from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import settlement_number, states_before
 
 Bound = Literal["at least", "at most"]
@@ -119,7 +120,7 @@ def performances(system: System, events: Events, replayed: Replayed, entrant: in
     first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
     players = events.columns.player[first:last]
     stood = states_before(system, events, settlement, replayed)[players]
-    duels = Duels(system, events, settlement, stood)
+    duels = Duels(system_at(system, events, replayed, settlement), events, settlement, stood)
     shift, bounds = duels.shifts()
     ratings = (stood[:, system.column("rating")] + shift).tolist()
     compared = duels.totals(np.zeros(last - first))[:, DUELS] > 0.0

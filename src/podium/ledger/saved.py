@@ -1,8 +1,8 @@
 """Saved ratings: every player's whole state, written with what it was rated by, and read again to go on from."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.idle import NEVER
 from podium.engine.periods import EVENT, numbers_at
+from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import States, newcomers
 from podium.engine.system import System, as_setting
 from podium.errors import Fault, ParameterError, ResultsError
@@ -27,6 +28,7 @@ LAST_EVENT = ("last_event_id", "last_played_at")
 DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
 MAX_WHOLE = 2.0**53  # up to which a float counts by ones
 PARQUET = b"PAR1"
+OF_POOL = "pool_"  # before the fields of the state of a row's pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Start:
 
     players: pl.DataFrame  # pool, player, last_event_id, last_played_at
     states: States  # (players, fields)
+    pools: Mapping[str, PoolNumbers] = field(default_factory=dict)  # by name, the states of pools that have one
+
+    def pools_of(self, system: System, events: Events) -> PoolNumbers:
+        """The states of the pools of the events, new ones where none is known: (pools, fields)."""
+        return pool_table(system, [pool.name for pool in events.pools], self.pools)
 
     @property
     def seen(self) -> Integers:
@@ -60,6 +67,15 @@ class Start:
         seen = np.full(rows.size, NEVER)
         seen[rows >= 0] = self.seen[rows[rows >= 0]]
         return seen
+
+
+def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNumbers]) -> PoolNumbers:
+    """The states of pools by name, new ones where none is known: (pools, fields)."""
+    table = new_pools(system, len(names))
+    for row, name in enumerate(names):
+        if name in known:
+            table[row] = known[name]
+    return table
 
 
 def metadata(system: System, period: str) -> dict[str, str]:
@@ -100,10 +116,11 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
         faults = [*duplicate_players(players), *out_of_range(columns, system), *incomplete_fields(columns, system)]
     if not faults:
         states = system.filled_states(columns)
-        faults = list(peaks_below_rating(states, system))
+        pool_states, wrong = read_pools(frame, players, system)
+        faults = [*peaks_below_rating(states, system), *wrong]
     if faults:
         raise ResultsError(name, sorted(faults, key=lambda fault: fault.row or 0))
-    return Start(players, states)
+    return Start(players, states, pool_states)
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
@@ -157,6 +174,7 @@ def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
         ResultsError: they are named.
     """
     known = [*PLAYER_KEYS, *system.state_type._fields, *packed_columns(system), *LAST_EVENT, *DERIVED]
+    known += pool_columns(system)
     faults = [
         Fault(None, column, None, f"is not a column of {system.name}'s ratings ({', '.join(known[:12])})")
         for column in frame.columns
@@ -250,7 +268,7 @@ def duplicate_players(players: pl.DataFrame) -> Iterator[Fault]:
 def out_of_range(columns: dict[str, npt.NDArray[np.float64]], system: System) -> Iterator[Fault]:
     """Only what moves with the rating may be negative, and counts are whole; none is beyond what the rules can take."""
     for name, values in columns.items():
-        if name in (*system.with_level, "rating", "peak"):
+        if name in (*system.with_level, *system.signed, "rating", "peak"):
             continue
         whole = name in system.whole_numbers
         most = system.most.get(name, MAX_WHOLE if whole else np.inf)
@@ -284,6 +302,44 @@ def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
     peak, rating = states[:, names.index("peak")], states[:, names.index("rating")]
     for row in np.flatnonzero(peak < rating).tolist():
         yield Fault(row + 1, "peak", float(peak[row]), f"is below the rating, {rating[row]:g}")
+
+
+def pool_columns(system: System) -> list[str]:
+    """The columns of a ratings table that hold the state of the row's pool."""
+    return [] if system.pool_state_type is None else [f"{OF_POOL}{name}" for name in system.pool_state_type._fields]
+
+
+def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str, PoolNumbers]) -> pl.DataFrame:
+    """The ratings table with the state of each row's pool, where pools have one."""
+    columns = pool_columns(system)
+    table = pool_table(system, ratings["pool"].to_list(), pools)
+    return ratings.with_columns(**{name: pl.Series(table[:, k]) for k, name in enumerate(columns)})
+
+
+def read_pools(
+    frame: pl.DataFrame, players: pl.DataFrame, system: System
+) -> tuple[dict[str, PoolNumbers], list[Fault]]:
+    """The state of each pool in a ratings table, of none where it has no such columns, and what is wrong with them."""
+    columns = [name for name in pool_columns(system) if name in frame.columns]
+    if not columns:
+        return {}, []
+    faults = [
+        Fault(1, name, None, "is missing beside " + columns[0]) for name in pool_columns(system) if name not in columns
+    ]
+    cells = [number(blank_as_null(frame[name])) for name in columns]
+    faults += [fault for _, wrong in cells for fault in wrong]
+    if faults:
+        return {}, faults
+    table = np.stack([column.to_numpy().astype(np.float64) for column, _ in cells], axis=1)
+    states: dict[str, PoolNumbers] = {}
+    for row, pool in enumerate(players["pool"].to_list()):
+        known = states.setdefault(pool, table[row])
+        wrong_cells = np.flatnonzero(~(np.isfinite(table[row]) & (table[row] == known)))
+        if wrong_cells.size:
+            where = int(wrong_cells[0])
+            remedy = "must be a number, one and the same on every row of the pool"
+            faults.append(Fault(row + 1, columns[where], float(table[row, where]), remedy))
+    return states, faults
 
 
 def refuse_earlier(start: Start, results: Results, period: str) -> None:

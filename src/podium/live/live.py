@@ -1,13 +1,13 @@
 """Live rating: one event at a time, to the same bits as a replay of them all."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
-import numpy as np
 import polars as pl
 
 from podium.engine.encoding import Events, encode
@@ -19,7 +19,7 @@ from podium.errors import NotFiniteError, ParameterError, ResultsError
 from podium.ledger.forecast import Forecast, expected_score, forecast
 from podium.ledger.history import history
 from podium.ledger.leaderboard import eligibility, listed
-from podium.ledger.pools import existing_pool, only_pool
+from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
@@ -27,7 +27,7 @@ from podium.ledger.saved import read_start
 from podium.live import saving
 from podium.live.one_event import RatedEvent, player_change, rows_of_teams
 from podium.live.order import FIRST, Moment, note_newest, untimely
-from podium.live.roster import PlayerKey, Roster, RowNumbers, roster_from
+from podium.live.roster import PlayerKey, Roster, RowNumbers, refuse_share, roster_from, roster_of
 from podium.notebook import counted, table_html
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
@@ -36,16 +36,6 @@ from podium.results.reading import Results, read_results
 from podium.systems import make_system
 
 SHOWN_PLAYERS = 10  # in a notebook
-
-
-def refuse_share(keep: float) -> None:
-    """Refuse what a season cannot keep of a lead.
-
-    Raises:
-        ParameterError: it is not from 0 to 1.
-    """
-    if not 0.0 <= keep <= 1.0:
-        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
 
 
 class Live:
@@ -124,22 +114,19 @@ class Live:
         live._roster, live._events, live._newest = saved
         return live
 
-    def resume(self, known: dict[PlayerKey, tuple[bytes, int]]) -> None:
+    def resume(
+        self, known: dict[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
         """Go on from states that were saved.
 
         Args:
             known: by (pool, player), the state as little-endian doubles, and the newest event in microseconds
                 since 1970.
+            pools: by name, the state of a pool as little-endian doubles, of systems whose pools have one; a new pool's
+                where there is none.
         """
-        rows = {key: row for row, key in enumerate(known)}
-        packed = b"".join(state for state, _ in known.values())
-        states = (
-            np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(known), len(self.system.state_type._fields))
-        )
-        seen = np.array([seen for _, seen in known.values()], np.int64)
-        peaks = states[:, self.system.column("rating")].copy()
         with self._lock:
-            self._roster = Roster(self.system, rows, states, seen, peaks, np.full(len(known), None))
+            self._roster = roster_of(self.system, known, pools)
 
     def rate(self, rows: Any) -> pl.DataFrame:
         """Rate one event (or several, in order) and return its rows of the history.
@@ -221,7 +208,8 @@ class Live:
             known = len(self._roster.rows)
             events, numbers = self._encode(results)
             try:
-                replayed = replay(self.system, events, self._roster.states[numbers])
+                start = self._roster.states[numbers]
+                replayed = replay(self.system, events, start, pool_start=self._roster.pools_of(events))
             except NotFiniteError:
                 self._roster.truncate(known)
                 raise
@@ -243,7 +231,8 @@ class Live:
             keep: from 0 (all start level) to 1 (nothing changes).
 
         Returns:
-            Who has a rating, as (pool, player), and the states before and after, (players, fields) float64.
+            Who has a rating, as (pool, player), and the states before and after, (players, fields) float64. The states
+            of pools stay.
 
         Raises:
             ParameterError: the share is not from 0 to 1.
@@ -306,7 +295,8 @@ class Live:
             ParameterError: there are several pools and none is named.
             UnknownError: no such pool.
         """
-        return expected_score(self.system, *self._states_of([normalise(a), normalise(b)], pool))
+        system, states = self._standing_of([normalise(a), normalise(b)], pool)
+        return expected_score(system, *states)
 
     def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
@@ -325,13 +315,15 @@ class Live:
             UnknownError: no such pool.
         """
         names = [admit(name, "entrant") for name in entrants]
-        return forecast(self.system, names, self._states_of(names, pool), top)
+        system, states = self._standing_of(names, pool)
+        return forecast(system, names, states, top)
 
-    def _states_of(self, names: Sequence[str], pool: str | None) -> list[Any]:
-        """The states of players in the pool of that name, or in the only one there is."""
+    def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
+        """The system in the pool of that name, or in the only one there is, and the states of players there."""
         with self._lock:
             chosen = only_pool(self._roster.pools(), pool)
-            return [self._roster.state(chosen, name) for name in names]
+            system = system_in(self.system, self._roster.pool_states, chosen)
+            return system, [self._roster.state(chosen, name) for name in names]
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
         """Why an event would move a player's rating from where it stands; nothing is rated.
@@ -373,15 +365,31 @@ class Live:
         with self._lock:
             known = len(self._roster.rows)
             events, numbers = self._encode(results)
-            start = self._roster.states[numbers]
+            start, pools = self._roster.states[numbers], self._roster.pools_of(events)
             self._roster.truncate(known)
-        return events, replay(self.system, events, start)
+        return events, replay(self.system, events, start, pool_start=pools)
 
     @property
     def ratings(self) -> dict[PlayerKey, Any]:
         """The state of every player, by (pool, player)."""
         with self._lock:
             return {key: self._roster.state(*key) for key in self._roster.rows}
+
+    def pool_state(self, pool: str | None = None) -> Any:
+        """What the system has learnt of a pool, where its pools have a state.
+
+        Args:
+            pool: needed where there are several.
+
+        Returns:
+            The system's own NamedTuple; `()` for systems whose pools have none.
+
+        Raises:
+            ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        with self._lock:
+            return pool_state(self.system, self._roster.pool_states, only_pool(self._roster.pools(), pool))
 
     def _refuse_untimely(self, results: Results) -> None:
         faults = list(untimely(results.frame, self._events, self._newest))

@@ -1,5 +1,6 @@
 """Where every player stands in live rating: a row each, with the state and the last event."""
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -10,10 +11,12 @@ import polars as pl
 
 from podium.engine.encoding import Events
 from podium.engine.idle import NEVER
+from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
+from podium.errors import ParameterError
 from podium.ledger.leaderboard import as_board
-from podium.ledger.saved import Start
+from podium.ledger.saved import Start, pool_table
 from podium.results.columns import UTC
 
 PlayerKey = tuple[str, str]  # pool and player
@@ -31,6 +34,7 @@ class Roster:
     seen: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # microseconds; or NEVER
     peaks: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of the rating, or UNRATED
     last_events: npt.NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))  # ids, or None
+    pool_states: dict[str, PoolNumbers] = field(default_factory=dict)  # by name, of pools that have one
 
     def __post_init__(self) -> None:
         if not self.states.size:
@@ -65,6 +69,8 @@ class Roster:
     def take(self, events: Events, replayed: Replayed, numbers: RowNumbers) -> None:
         """Take over what a replay of the events gave their players, whose rows are `numbers`."""
         self.states[numbers] = replayed.states
+        if self.system.pool_fields:
+            self.pool_states.update({pool.name: replayed.pools[k] for k, pool in enumerate(events.pools)})
         rated, frame = events.ledger, events.results.frame
         rows = numbers[events.columns.player[rated.entrant]]
         best = np.maximum(replayed.before, replayed.after[:, self.system.column("rating")])[rated.entrant]
@@ -72,6 +78,10 @@ class Roster:
         self.last_events[rows] = frame["event_id"].gather(rated.row).to_numpy()
         if "started_at" in frame.columns:
             self.seen[rows] = frame["started_at"].to_physical().to_numpy()[rated.row]
+
+    def pools_of(self, events: Events) -> PoolNumbers:
+        """The state of each pool of the events, (pools, fields)."""
+        return pool_table(self.system, [pool.name for pool in events.pools], self.pool_states)
 
     def state(self, pool: str | None, player: str) -> Any:
         """A player's state; a newcomer's where nobody of that name was rated."""
@@ -97,6 +107,27 @@ class Roster:
         return as_board(self.system, players, peak | shown, states)
 
 
+def roster_of(system: System, known: Mapping[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes]) -> Roster:
+    """The roster of states as `Live.resume` takes them."""
+    packed = b"".join(state for state, _ in known.values())
+    states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(known), len(system.state_type._fields))
+    seen = np.array([seen for _, seen in known.values()], np.int64)
+    peaks = states[:, system.column("rating")].copy()
+    pool_states = {name: np.frombuffer(state, "<f8").astype(np.float64) for name, state in pools.items()}
+    rows = {key: row for row, key in enumerate(known)}
+    return Roster(system, rows, states, seen, peaks, np.full(len(known), None), pool_states)
+
+
+def refuse_share(keep: float) -> None:
+    """Refuse what a season cannot keep of a lead.
+
+    Raises:
+        ParameterError: it is not from 0 to 1.
+    """
+    if not 0.0 <= keep <= 1.0:
+        raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
+
+
 def roster_from(system: System, start: Start) -> Roster:
     """The roster of saved ratings."""
     players = start.players
@@ -104,4 +135,4 @@ def roster_from(system: System, start: Start) -> Roster:
     ratings = start.states[:, system.column("rating")].copy()
     last_events = np.full(players.height, None)
     last_events[:] = players["last_event_id"].to_list()
-    return Roster(system, rows, start.states.copy(), start.seen.copy(), ratings, last_events)
+    return Roster(system, rows, start.states.copy(), start.seen.copy(), ratings, last_events, dict(start.pools))

@@ -5,7 +5,7 @@
 | `live.json` | the format's number, versions of Podium and its arithmetic, system, parameters, fields of the state |
 | `players.parquet` | a row each: pool, player, newest event, peak, then every field of the state as `state.…` |
 | `events.parquet` | the ids of the events that were rated |
-| `pools.parquet` | the newest event of each pool: microseconds since 1970, and the sequence |
+| `pools.parquet` | the newest event of each pool: microseconds since 1970, and the sequence; in format 2 its state |
 """
 
 import io
@@ -22,14 +22,14 @@ from podium.arithmetic import ARITHMETIC
 from podium.engine.periods import EVENT
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
-from podium.ledger.saved import parameters, refuse_other
+from podium.ledger.saved import parameters, pool_columns, refuse_other, with_pool_columns
 from podium.live.order import Moment
 from podium.live.roster import Roster
 from podium.part_files import part_file
 from podium.systems import find
 from podium.version import __version__
 
-FORMAT = 1
+FORMAT, FORMAT_OF_POOLS = 1, 2  # the second where pools have a state: a reader of the first would leave it out
 HEADER, PLAYERS, EVENTS, POOLS = "live.json", "players.parquet", "events.parquet", "pools.parquet"
 FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the date of every member, so that equal ratings are equal files
 STATE = "state."
@@ -52,7 +52,7 @@ def write(path: Path, roster: Roster, events: Iterable[str], newest: dict[str, M
     """
     system = roster.system
     header = {
-        "format": FORMAT,
+        "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
         "podium": __version__,
         "arithmetic": ARITHMETIC,
         "system": system.name,
@@ -64,6 +64,7 @@ def write(path: Path, roster: Roster, events: Iterable[str], newest: dict[str, M
         {"pool": pl.String, "started_at": pl.Int64, "sequence": pl.Float64},
         orient="row",
     )
+    pools = with_pool_columns(pools, system, roster.pool_states)
     with part_file(path, OutputError) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(HEADER, FIRST_YEAR), json.dumps(header, indent=2))
         event_ids = pl.DataFrame({"event_id": pl.Series(sorted(events), dtype=pl.String)})
@@ -117,7 +118,7 @@ def refuse_revision(path: Path, header: dict[str, Any]) -> None:
     Raises:
         ParameterError: it is such a file.
     """
-    if header["format"] > FORMAT:
+    if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, in a later format than this version, {__version__}, "
             "reads: upgrade Podium"
@@ -154,8 +155,9 @@ def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools:
         states[:, k] = players[f"{STATE}{name}"].to_numpy()
     last_events = np.full(players.height, None)
     last_events[:] = players["last_event_id"].to_list()
-    roster = Roster(
-        system, rows, states, players["seen"].to_numpy().copy(), players["peak"].to_numpy().copy(), last_events
-    )
-    newest = {pool: (started, sequence) for pool, started, sequence in pools.iter_rows()}
+    kept = pools.select(pool_columns(system)).to_numpy().astype(np.float64)
+    pool_states = {name: kept[k] for k, name in enumerate(pools["pool"])} if system.pool_fields else {}
+    seen, peaks = players["seen"].to_numpy().copy(), players["peak"].to_numpy().copy()
+    roster = Roster(system, rows, states, seen, peaks, last_events, pool_states)
+    newest = {pool: (started, sequence) for pool, started, sequence in pools[:, :3].iter_rows()}
     return Saved(roster, set(events["event_id"].to_list()), newest)

@@ -39,7 +39,7 @@ class Account:
         self.params = system.params()
         self.states, self.columns = states, events.columns
         self.me = self.entering(entrant)
-        self.by_pairs = not rules.overrides(rules.rate_event, system)
+        self.by_pairs = rules.is_by_pairs(system)
         self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
 
     def state(self, entrant: int) -> Any:

@@ -14,6 +14,7 @@ from podium.engine.selection import UNFINISHED_STATUS
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.forecast import suggestion
+from podium.ledger.history import system_at
 from podium.ledger.reasons import wording
 from podium.ledger.reasons.duels import Account, Duel
 from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation
@@ -48,7 +49,8 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
         empty = pl.DataFrame(schema=SCHEMA)
         return Explanation(event_id, player, before, 0.0, empty, "", text, before, system.digits, text)
     settlement = settlement_number(events, entrant)
-    account = Account(system, events, settlement, entrant, states_before(system, events, settlement, replayed))
+    standing = system_at(system, events, replayed, settlement)
+    account = Account(standing, events, settlement, entrant, states_before(system, events, settlement, replayed))
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.settlement, events.results.frame[rows], rows)
     return Breakdown(account, table, event_id, player, after).explanation()

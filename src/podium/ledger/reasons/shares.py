@@ -171,9 +171,13 @@ def changes_among(
     entrants = first + np.nonzero(entering)[1]
     table = table_of_sets(settlement, present, entrants, at[of_set, slot[entry]], offsets)
     moved = Replayed(
-        states[columns.player[entrants]], np.empty(entrants.size), np.empty((entrants.size, states.shape[1]))
+        states[columns.player[entrants]],
+        np.empty(entrants.size),
+        np.empty((entrants.size, states.shape[1])),
+        pools=np.tile(system.standing[0], (sets, 1)),
     )
-    replay_groups(system, table, 0, sets, moved)
+    for first_set, last_set in [(k, k + 1) for k in range(sets)] if system.pool_fields else [(0, sets)]:
+        replay_groups(system, table, first_set, last_set, moved, first_set)
     mine = offsets[:-1] + at[:, entrant - first]
     changes: npt.NDArray[np.float64] = moved.after[mine, system.column("rating")] - moved.before[mine]
     return changes
@@ -210,8 +214,10 @@ def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: A
         "rank": rank,
         "place": place,
     }
+    day = inputs.day_at(columns, settlement.number)
     return columns._replace(
         opponents=frozen(inputs.ABSENT),
+        day=frozen(np.full(len(present), day) if columns.day.size else inputs.ABSENT),
         **{name: frozen(values, getattr(columns, name).dtype.type) for name, values in taken.items()},
     )
 

@@ -16,6 +16,7 @@ from podium.engine.inputs import Columns
 from podium.engine.replay import Replayed, replay
 from podium.engine.selection import UNFINISHED_STATUS
 from podium.engine.system import System
+from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import find_entrant, settlement_number, states_before
 from podium.ledger.reasons.shares import MAX_WORK
@@ -121,7 +122,7 @@ def what_if(
     _, player, entrant, _ = find_entrant(events, event_id, player)
     settlement = settlement_number(events, entrant)
     states = states_before(system, events, settlement, replayed)
-    account = Account(system, events, settlement, entrant, states)
+    account = Account(system_at(system, events, replayed, settlement), events, settlement, entrant, states)
     field = int((account.settlement.stop - account.settlement.start).max())
     most = max(1, min(MOST_ALTERNATIVES, int(4.0 * MAX_WORK / field**2)))
     altered = alterations(own_heats(account, event_id), most)
@@ -239,7 +240,8 @@ def changes_with(account: Account, altered: Sequence[Altered], period: str) -> l
         idle = frozen(events.columns.idle[first:stop][entrants])
         imagined = replace(imagined, columns=imagined.columns._replace(idle=idle))
     start = account.states[events.columns.player[first:stop]][seats]
-    moved = replay(system, imagined, start)
+    pools = np.tile(system.standing[0], (len(imagined.pools), 1))
+    moved = replay(system, imagined, start, pool_start=pools)
     mine = np.flatnonzero(entrants == account.entrant - first)
     changes: list[float] = (moved.after[mine, system.column("rating")] - moved.before[mine]).tolist()
     return changes

@@ -1,0 +1,63 @@
+"""Pools with a state: numbers that belong to a pool rather than to a player, read and moved by its every event."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+PoolNumbers = npt.NDArray[np.float64]
+DAY = "day"  # the field of a pool's state, where it has one, that holds the day of its newest event
+
+
+class PoolReader:
+    """What a system has to do with the states of pools; by default its pools have none.
+
+    A system may be bound to the state of a pool, and then expects, forecasts and explains as in that pool. It is the
+    same system all the same: binding shows in no parameter, text, digest or comparison.
+    """
+
+    __slots__ = ("_standing",)
+
+    pool_state_type: ClassVar[type[Any] | None] = None  # a NamedTuple of floats
+    reads_days: ClassVar[bool] = False  # whether its events have the column `day`
+    room: ClassVar[tuple[int, int]] = (0, 0)  # scratch of its own: numbers a row, rows beside those of the entrants
+
+    def new_pool(self) -> Any:
+        """The state of a pool in which nothing has been rated."""
+        return ()
+
+    @property
+    def pool_fields(self) -> int:
+        """How many numbers the state of a pool has; 0 where it has none."""
+        return 0 if self.pool_state_type is None else len(self.pool_state_type._fields)
+
+    def within(self, pool_state: Sequence[float] | PoolNumbers, day: float | None = None) -> Self:
+        """The system bound to a pool in this state.
+
+        Args:
+            pool_state: (fields) float64, or the NamedTuple.
+            day: of the event that is looked at, as the column `day` has it, NaN without a date; None is the day of the
+                pool's newest event.
+        """
+        if self.pool_state_type is None:
+            return self
+        numbers = np.array(pool_state, np.float64)
+        if day is None:
+            names = self.pool_state_type._fields
+            day = float(numbers[names.index(DAY)]) if DAY in names else np.nan
+        bound: Any = replace(self)  # type: ignore[type-var]
+        object.__setattr__(bound, "_standing", (numbers, day))
+        return bound  # type: ignore[no-any-return]
+
+    @property
+    def standing(self) -> tuple[PoolNumbers, float]:
+        """The state of the pool that the system is bound to, a new pool's where it is not, and the day of the event."""
+        bound: tuple[PoolNumbers, float] | None = getattr(self, "_standing", None)
+        return (np.array(self.new_pool(), np.float64), np.nan) if bound is None else bound
+
+
+def new_pools(system: PoolReader, count: int) -> PoolNumbers:
+    """The states of so many pools in which nothing has been rated, (pools, fields)."""
+    return np.tile(np.array(system.new_pool(), np.float64), (count, 1))

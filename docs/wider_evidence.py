@@ -3,7 +3,9 @@
 Times, parts played, and a car that two drivers share. Every trial is judged on the later half of a training part.
 """
 
+import math
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -13,6 +15,7 @@ import polars as pl
 from scipy.optimize import minimize
 
 import podium
+from histories import HISTORIES
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED, held_heats
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import end_of_training, split_at
@@ -24,7 +27,8 @@ ORDER, SOFT, FURTHER, PART = range(4)  # what an entry's number does to the evid
 VARIANCES = 3.0 / np.pi**2  # of the normal, for those of the logistic
 YEAR, GROWTH_DAYS, DECADE = 365.25, 800.0, 3652.5
 SEARCHED = 150  # parameter sets that a fit may try
-LEAST_GAIN = 0.001  # in log loss, and its interval below nothing: what a trial must bring, settled before the first
+FIRST_CAR = 0.1  # where the search for the variance of cars begins
+SEASONS = range(1, 11)  # seeds of simulated seasons
 Floats = npt.NDArray[np.float64]
 
 
@@ -251,3 +255,56 @@ def part_season(seed: int, races: int = 1000, players: int = 200, field: int = 8
             "duration_s": 600.0,
         }
     )
+
+
+def wider_evidence(folder: Path) -> list[str]:
+    """The lines of the trials."""
+    formula_1 = HISTORIES["f1"]
+    results = podium.read_results(folder / formula_1.file)
+    races = podium.read_results(results.frame.filter(pl.col("pool") == "f1-race"))
+    until = end_of_training(results, formula_1.train_until)
+    driven = training_history(races, until, "times")
+    timed = [season_history(simulate(seed=seed).results, "times") for seed in SEASONS]
+    parted = [season_history(part_season(seed), "parts") for seed in SEASONS]
+    rows = []
+    for title, kind, strengths in (
+        ("a narrow win is part of a draw", SOFT, (1.0, 2.0, 4.0, 8.0)),
+        ("a clear win counts more", FURTHER, (0.3, 1.0, 3.0)),
+    ):
+        for strength in strengths:
+            trial = Trial(kind, strength)
+            cells = [interval(gain(losses_of(driven, trial), losses_of(driven, Trial()))), over_seasons(timed, trial)]
+            rows.append([f"{title}, {strength:g}", *cells, ""])
+    rows += [[f"min(part)^{strength:g}", "", "", over_seasons(parted, Trial(PART, strength))] for strength in (0.5, 1.0, 2.0)]
+    rows.append(["a car that team mates share, all fitted", interval(car_gain(results, until)), "", ""])
+    head = ["evidence", "Formula 1, training part", "8 with times, simulated", "8, a quarter leave early, simulated"]
+    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def season_history(rows: pl.DataFrame, numbers: str) -> History:
+    """A simulated season's first three fifths."""
+    results = podium.read_results(rows)
+    return training_history(results, end_of_training(results, "60%"), numbers)
+
+
+def over_seasons(histories: list[History], trial: Trial) -> str:
+    """The mean gain over seasons, with twice its standard error on either side."""
+    gains = np.array([gain(losses_of(each, trial), losses_of(each, Trial()))[0] for each in histories])
+    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / len(histories) ** 0.5
+    return interval((mean, mean - 2.0 * error, mean + 2.0 * error))
+
+
+def car_gain(results: podium.Results, until: datetime) -> tuple[float, float, float]:
+    """What a car brings in races and qualifying, all parameters fitted with it and without."""
+    plain = training_history(results, until, "times")
+    names = ("spread", "event", "day", "noise", "unfinished", "reach")
+    without = fitted(plain, names)
+    start = [each._replace(car=FIRST_CAR) for each in plain.parameters]
+    shared = fitted(plain._replace(parameters=start), (*names, "car"))
+    return gain(losses_of(shared, Trial()), losses_of(without, Trial()))
+
+
+def interval(figures: tuple[float, float, float]) -> str:
+    """A gain as the tables show it."""
+    mean, low, high = figures
+    return f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"

@@ -12,6 +12,7 @@ import polars as pl
 from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
+from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.errors import ParameterError
@@ -132,9 +133,11 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
     return judge_heats(events, system, HeatSelection(judged_heats(events, window), window.min_events))
 
 
-def judge_heats(events: Events, system: System, selection: HeatSelection) -> tuple[pl.DataFrame, Predictions]:
-    """Judge the selected heats of events that are encoded; see `judge_events`."""
-    predictions = predict(system, events, selection)
+def judge_heats(
+    events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
+) -> tuple[pl.DataFrame, Predictions]:
+    """Judge the selected heats of events that are encoded; see `judge_events`, and `predict` for `pool_start`."""
+    predictions = predict(system, events, selection, pool_start=pool_start)
     rows = events.results.frame["event_id"][predictions.event_row]
     pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))
     winners = pl.DataFrame(predictions.winners, schema=list(WinnerScores._fields))

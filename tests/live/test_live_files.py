@@ -70,7 +70,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
     ("changes", "message"),
     [
         ({"arithmetic": ARITHMETIC - 1}, f"was rated by revision {ARITHMETIC - 1} of the arithmetic"),
-        ({"format": 2, "podium": "9.9"}, "was written by Podium 9.9, in a later format"),
+        ({"format": 3, "podium": "9.9"}, "was written by Podium 9.9, in a later format"),
         ({"system": "stakes"}, "'stakes' is not a system.*give Live.load the system itself"),
         ({"system": "elo", "parameters": {"k": -1}}, "k is -1"),
         ({"format": "new"}, "is damaged, or no file that Live.save wrote"),

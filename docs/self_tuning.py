@@ -204,7 +204,10 @@ def constant_guest() -> list[str]:
     season = young_season(1, YoungPool(field=8))
     visited = podium.rate(with_constant_guest(season), "podium")
     others = [podium.rate(season, "podium").predictions(), visited.predictions()]
-    losses = [pair_loss(each.filter((pl.col("player") != "the guest") & (pl.col("opponent") != "the guest"))) for each in others]
+    losses = [
+        pair_loss(each.filter((pl.col("player") != "the guest") & (pl.col("opponent") != "the guest")))
+        for each in others
+    ]
     islands = audit(visited).isolated_groups.height
     return [
         "one player in half of all races, at random places",
@@ -237,7 +240,9 @@ def small_cases() -> list[list[str]]:
 
 def mirror_gap(season: pl.DataFrame) -> float:
     """How far ratings of the reversed races are from the mirror image of the ratings, in points."""
-    forth, back = (podium.rate(each, "podium").ratings.sort("player")["rating"] for each in (season, reversed_places(season)))
+    forth, back = (
+        podium.rate(each, "podium").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
+    )
     return float((forth + back - 3000.0).abs().max())  # type: ignore[arg-type]
 
 

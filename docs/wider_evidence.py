@@ -23,7 +23,7 @@ from podium.engine.encoding import Events, encode
 from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.systems import find
 
-ORDER, SOFT, FURTHER, PART = range(4)  # what an entry's number does to the evidence of a pair
+ORDER, SOFT, FURTHER, PART, SIDES = range(5)  # what an entry's number does to the evidence of a pair
 VARIANCES = 3.0 / np.pi**2  # of the normal, for those of the logistic
 YEAR, GROWTH_DAYS, DECADE = 365.25, 800.0, 3652.5
 SEARCHED = 150  # parameter sets that a fit may try
@@ -83,6 +83,31 @@ def weigh(trial: Trial, mine: float, theirs: float, result: float) -> tuple[floa
 
 
 @numba.njit
+def count_mates(columns: Any, begin: int, end: int, sides: bool) -> Floats:  # noqa: FBT001  (positional for numba)
+    """How many stand with each entry of a heat, itself among them; 1 where sides do not count."""
+    mates = np.ones(end - begin)
+    if sides and columns.side.size:
+        for i in range(begin, end):
+            mates[i - begin] = (columns.side[begin:end] == columns.side[i]).sum()
+    return mates
+
+
+@numba.njit
+def side_means(
+    columns: Any, begin: int, end: int, start: int, m: Floats, v: Floats, mates: Floats
+) -> tuple[Floats, Floats]:
+    """The mean skill of each entry's side, and the variance of that mean."""
+    mean, variance = np.zeros(end - begin), np.zeros(end - begin)
+    for i in range(begin, end):
+        for j in range(begin, end):
+            if i == j or (mates[i - begin] > 1.0 and columns.side[i] == columns.side[j]):
+                k = slot_at(columns, j, start)
+                mean[i - begin] += m[k] / mates[i - begin]
+                variance[i - begin] += v[k] / mates[i - begin] ** 2
+    return mean, variance
+
+
+@numba.njit
 def run_filter(
     columns: Any, heats: Heats, parameters: Parameters, trial: Trial, first: int, last: int, losses: Any
 ) -> None:
@@ -111,6 +136,8 @@ def run_filter(
         first_heat, after_last = heats_of(columns, settlement)
         for heat in range(first_heat, after_last):
             begin, end = entries_of(columns, heat)
+            mates = count_mates(columns, begin, end, trial.kind == SIDES)
+            side_m, side_v = side_means(columns, begin, end, start, m, v, mates)
             for i in range(begin, end):
                 for j in range(i + 1, end):
                     if not comparable(columns, i, j):
@@ -118,7 +145,10 @@ def run_filter(
                     a, b = slot_at(columns, i, start), slot_at(columns, j, start)
                     gap = columns.place[j] - columns.place[i]
                     result = 1.0 if gap > 0.0 else 0.0 if gap < 0.0 else 0.5
-                    lead = (m[a] - m[b]) / np.sqrt(1.0 + VARIANCES * (v[a] + v[b] + 2.0 * p.noise))
+                    i_mates, j_mates = mates[i - begin], mates[j - begin]
+                    i_noise, j_noise = p.noise / i_mates, p.noise / j_mates
+                    gap_m, i_v, j_v = side_m[i - begin] - side_m[j - begin], side_v[i - begin], side_v[j - begin]
+                    lead = gap_m / np.sqrt(1.0 + VARIANCES * (i_v + j_v + i_noise + j_noise))
                     if heats.judged[heat]:
                         losses[heat, 0] += result * np.log1p(np.exp(-lead)) + (1.0 - result) * np.log1p(np.exp(lead))
                         losses[heat, 1] += 1.0
@@ -126,11 +156,14 @@ def run_filter(
                     weight /= 1.0 + (np.pi * max(abs(gap) - 1.0, 0.0) / (p.reach * (end - begin))) ** 2
                     if columns.finished.size and not (columns.finished[i] and columns.finished[j]):
                         weight *= p.unfinished
-                    for me, you, sign, score in ((a, b, 1.0, seen), (b, a, -1.0, 1.0 - seen)):
-                        g = 1.0 / np.sqrt(1.0 + VARIANCES * (v[you] + p.noise))
-                        expected = 1.0 / (1.0 + np.exp(-g * sign * (m[a] - m[b])))
-                        surprise[me] += weight * g * (score - expected)
-                        information[me] += weight * g * g * expected * (1.0 - expected)
+                    for me, sign, score, doubt, own, other in (
+                        (a, 1.0, seen, j_v + j_noise, i_mates, j_mates),
+                        (b, -1.0, 1.0 - seen, i_v + i_noise, j_mates, i_mates),
+                    ):
+                        g = 1.0 / np.sqrt(1.0 + VARIANCES * doubt)
+                        expected = 1.0 / (1.0 + np.exp(-g * sign * gap_m))
+                        surprise[me] += weight / (own * other) * g * (score - expected)
+                        information[me] += weight / (own * own * other) * g * g * expected * (1.0 - expected)
         for i in range(size):
             k, car = columns.player[start + i], heats.car[start + i]
             shrink = 1.0 + (v[i] + p.noise) * information[i]
@@ -151,7 +184,7 @@ def losses_of(history: History, trial: Trial) -> Floats:
     return by_event[by_event[:, 1] > 0.0]
 
 
-def fitted(history: History, names: tuple[str, ...]) -> History:
+def fitted(history: History, names: tuple[str, ...], trial: Trial = Trial()) -> History:  # noqa: B008  (immutable)
     """The history with these parameters, above 0 and alike in all pools, fitted to the judged part."""
     start = np.log([getattr(history.parameters[0], name) for name in names])
 
@@ -160,7 +193,7 @@ def fitted(history: History, names: tuple[str, ...]) -> History:
         return history._replace(parameters=[each._replace(**values) for each in history.parameters])
 
     def loss(logarithms: Floats) -> float:
-        return float(losses_of(with_parameters(logarithms), Trial())[:, 0].sum())
+        return float(losses_of(with_parameters(logarithms), trial)[:, 0].sum())
 
     found = minimize(loss, start, method="Nelder-Mead", options={"maxfev": SEARCHED, "initial_simplex": simplex(start)})
     return with_parameters(found.x)
@@ -212,12 +245,17 @@ def training_history(results: podium.Results, train_until: datetime, numbers: st
 
 
 def learnt_parameters(results: podium.Results) -> list[Parameters]:
-    """What each pool's parameters are in the end, in the order of the encoded pools."""
+    """What `podium` has made of each pool's parameters in the end, in the order of the encoded pools."""
     rated = podium.rate(results, "podium")
-    system = rated.system
+    learnt = [rated.system.pool_state_type(*numbers) for numbers in rated.replayed.pools.tolist()]  # type: ignore[misc]
     return [
-        Parameters(*(system.within(numbers).learnt()[name] for name in Parameters._fields[:-1]))
-        for numbers in rated.replayed.pools
+        Parameters(
+            *(math.exp(each) for each in (pool.spread, pool.event, pool.idle_day, pool.noise)),
+            pool.growth,
+            pool.ageing,
+            *(math.exp(each) for each in (pool.unfinished, pool.reach)),
+        )
+        for pool in learnt
     ]
 
 
@@ -275,7 +313,9 @@ def wider_evidence(folder: Path) -> list[str]:
             trial = Trial(kind, strength)
             cells = [interval(gain(losses_of(driven, trial), losses_of(driven, Trial()))), over_seasons(timed, trial)]
             rows.append([f"{title}, {strength:g}", *cells, ""])
-    rows += [[f"min(part)^{strength:g}", "", "", over_seasons(parted, Trial(PART, strength))] for strength in (0.5, 1.0, 2.0)]
+    rows += [
+        [f"min(part)^{strength:g}", "", "", over_seasons(parted, Trial(PART, strength))] for strength in (0.5, 1.0, 2.0)
+    ]
     rows.append(["a car that team mates share, all fitted", interval(car_gain(results, until)), "", ""])
     head = ["evidence", "Formula 1, training part", "8 with times, simulated", "8, a quarter leave early, simulated"]
     return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]

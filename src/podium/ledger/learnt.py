@@ -22,7 +22,9 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
         ParameterError: the system learns none.
     """
     if not system.learnt_parameters or system.pool_state_type is None:
-        raise ParameterError(f"{system.name} learns no parameters from results; take a system that does, such as podium")
+        raise ParameterError(
+            f"{system.name} learns no parameters from results; take a system that does, such as podium"
+        )
     span = next(each for each in events.pools if each.name == pool)
     last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
     rows = events.results.frame[entrant_rows(events)[last_entrants]]

@@ -27,7 +27,7 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
-    return alt.concat(*panels, columns=2, title=title, spacing=24)
+    return alt.concat(*panels, columns=2, title=alt.TitleParams(title, offset=12), spacing=24)
 
 
 def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> Any:
@@ -46,7 +46,7 @@ def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> An
         x = alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
     y = alt.Y("value:Q", title=parameter.unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
     sentence = textwrap.wrap(parameter.describe(float(values[-1])), CHARACTERS) if values.size else []
-    heading = alt.TitleParams(parameter.title, subtitle=sentence, anchor="start")
+    heading = alt.TitleParams(parameter.title, subtitle=sentence, anchor="start", frame="group")
     curve = canvas(points, "").mark_line(color=MAIN, interpolate="step-after").encode(x=x, y=y)
     began = canvas(pl.DataFrame({"value": [start]}), "").mark_rule(strokeDash=[4, 4], color=QUIET).encode(y=y)
     return (began + curve).properties(title=heading, width=NARROW_WIDTH, height=PANEL_HEIGHT)

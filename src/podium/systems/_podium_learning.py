@@ -16,6 +16,8 @@ from podium.kernels.exponential import exp
 SCALE = 173.7178  # points for odds of e to 1
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) is about the mean of sigma over a normal variable of variance v
 SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH = range(8)
+YEAR = 365.25
+GROWTH_DAYS = 800.0  # of newcomers: growth is e times slower after so long
 PARAMETERS = 8
 READING = PARAMETERS  # the column after the derivatives
 COLUMNS = PARAMETERS + 1

@@ -71,8 +71,8 @@ LEARNT = (
     LearntParameter(
         "reach",
         "Reach",
-        "fields",
-        lambda logarithm: math.exp(logarithm) / math.pi,
-        lambda fields: f"Two say half as much of each other when {fields:.2f} of the field lies between them.",
+        "%",
+        lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
+        lambda percent: f"First and last of a field say {percent:.0f} % as much of each other as neighbours.",
     ),
 )

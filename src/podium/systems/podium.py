@@ -33,6 +33,7 @@ from podium.engine.inputs import (
     slot_at,
     weight_at,
 )
+from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import (
     Credit,
     causes,
@@ -54,6 +55,7 @@ from podium.probability.uncertain import uncertain_performances
 from podium.systems import _podium_learning as learning
 from podium.systems._podium_learning import (
     DAY,
+    GROWTH_DAYS,
     MEANS,
     PARAMETERS,
     ROOM,
@@ -61,6 +63,7 @@ from podium.systems._podium_learning import (
     START,
     THETA,
     VARIANCES,
+    YEAR,
     C,
     Pair,
     Passed,
@@ -72,9 +75,8 @@ from podium.systems._podium_learning import (
     settle_row,
     take_step,
 )
+from podium.systems._podium_words import LEARNT
 
-YEAR = 365.25
-GROWTH_DAYS = 800.0  # of newcomers: growth is e times slower after so long
 DECADE, MOST_DECADES = 3652.5, 2.0  # ageing grows with the time in the pool, up to twenty years
 UNDATED_DAYS = 30.4  # between two events of a pool where the results have no dates
 RATING, DEVIATION, EVENTS, FIRST, LAST = range(5)  # columns of a state
@@ -192,6 +194,7 @@ class Podium(System):
     entering_type = Entering
     evidence_type = Evidence
     pool_state_type = PoolState
+    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = LEARNT
     reads_days: ClassVar[bool] = True
     room: ClassVar[tuple[int, int]] = ROOM
     takes_periods: ClassVar[bool] = False

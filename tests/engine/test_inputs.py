@@ -7,6 +7,7 @@ from podium.engine.inputs import (
     ENTRANT_COLUMNS,
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
+    SETTLEMENT_COLUMNS,
     Columns,
     Entry,
     entries_of,
@@ -20,7 +21,7 @@ THREE_EVENTS = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(entran
 
 
 def test_every_column_has_one_level():
-    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS)
+    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS, *SETTLEMENT_COLUMNS)
     assert sorted(levels) == sorted(Columns._fields)
 
 

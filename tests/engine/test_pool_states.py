@@ -56,7 +56,7 @@ class Tempo(System):
 
 
 @in_pool.register
-def stake_in_pool(params: Params, pool, day):
+def stake_in_pool(params: Params, pool, occasion):
     return Params(params.stake * (1.0 + pool[2]))
 
 

@@ -257,7 +257,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
             values[setting.name] = trial.suggest_categorical(setting.name, list(setting.metadata["choices"]))
         elif search is not None:
             values[setting.name] = trial.suggest_float(setting.name, *search)
-        elif value:
+        elif value and str not in may_be:
             low = max(setting.metadata["low"], value / SEARCH_FACTOR)
             high = min(setting.metadata["high"], value * SEARCH_FACTOR)
             if int in may_be:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
+from podium.engine.inputs import ABSENT, Columns
 from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
@@ -219,7 +219,7 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "entrant": frozen(slot, np.int32),
         "finished": frozen(reported.finished),
         **place_columns(places, reported),
-        "mode": mode_numbers(frame, entries),
+        "mode": mode_numbers(frame, entries, system),
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
@@ -249,14 +249,14 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
-def mode_numbers(frame: pl.DataFrame, entries: Integers) -> Floats:
+def mode_numbers(frame: pl.DataFrame, entries: Integers, system: System) -> Floats:
     """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
     first = pl.Series(entries[:-1])
     mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
-    if mode.n_unique() == 1 and not MODES.get(mode[0], OTHER_MODE):
+    known = {name: system.mode_number(name) for name in mode.unique().to_list()}
+    if not any(known.values()):
         return frozen(ABSENT)
-    numbers = mode[first].replace_strict(MODES, default=OTHER_MODE, return_dtype=pl.Float64).to_numpy()
-    return frozen(numbers if numbers.any() else ABSENT)
+    return frozen(mode[first].replace_strict(known, return_dtype=pl.Float64).to_numpy())
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:

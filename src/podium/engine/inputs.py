@@ -42,6 +42,13 @@ class Heat(NamedTuple):
     mode: float  # TIME_TRIAL, DUEL or OTHER_MODE
 
 
+class Occasion(NamedTuple):
+    """When and in what mode an event is held, for systems whose pools have a state."""
+
+    day: float  # whole and part, since the year 1 began; NaN without a date
+    mode: float  # of its first heat, as the system numbers modes; below 0 for no mode in particular
+
+
 class Columns(NamedTuple):
     """The columns of `Events` that the compiled loop reads. A column of no entries is at its default."""
 
@@ -68,9 +75,10 @@ class Columns(NamedTuple):
     day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
 
 
-# Which of them have a value an entrant, a heat, an entry; the others are offsets into these.
+# Which of them have a value an entrant, a heat, an entry, a settlement; the others are offsets into these.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle")
 HEAT_COLUMNS = ("mode", "weight")
+SETTLEMENT_COLUMNS = ("day",)
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
     "opponents",
@@ -202,10 +210,10 @@ def weight_at(columns: Any, heat: int) -> float:
 
 
 @kernel
-def day_at(columns: Any, settlement: int) -> float:
-    """The day of a settlement; NaN where it is not known."""
-    day: float = columns.day[settlement] if columns.day.size else np.nan
-    return day
+def occasion_at(columns: Any, settlement: int) -> Occasion:
+    """When and in what mode a settlement's event is held."""
+    first = columns.heats[settlement] if columns.heats.size else settlement
+    return Occasion(columns.day[settlement] if columns.day.size else np.nan, mode_at(columns, first))
 
 
 @kernel

@@ -7,7 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import MODES, OTHER_MODE, Occasion
+
 PoolNumbers = npt.NDArray[np.float64]
+NO_OCCASION = Occasion(np.nan, -1.0)
 DAY = "day"  # the field of a pool's state, where it has one, that holds the day of its newest event
 
 
@@ -35,6 +38,10 @@ class PoolReader:
     reads_days: ClassVar[bool] = False  # whether its events have the column `day`
     room: ClassVar[tuple[int, int]] = (0, 0)  # scratch of its own: numbers a row, rows beside those of the entrants
 
+    def mode_number(self, mode: str) -> float:
+        """The number by which the rules know a mode."""
+        return MODES.get(mode, OTHER_MODE)
+
     def new_pool(self) -> Any:
         """The state of a pool in which nothing has been rated."""
         return ()
@@ -44,29 +51,28 @@ class PoolReader:
         """How many numbers the state of a pool has; 0 where it has none."""
         return 0 if self.pool_state_type is None else len(self.pool_state_type._fields)
 
-    def within(self, pool_state: Sequence[float] | PoolNumbers, day: float | None = None) -> Self:
+    def within(self, pool_state: Sequence[float] | PoolNumbers, occasion: Occasion | None = None) -> Self:
         """The system bound to a pool in this state.
 
         Args:
             pool_state: (fields) float64, or the NamedTuple.
-            day: of the event that is looked at, as the column `day` has it, NaN without a date; None is the day of the
-                pool's newest event.
+            occasion: of the event that is looked at; None is the day of the pool's newest event, and no mode.
         """
         if self.pool_state_type is None:
             return self
         numbers = np.array(pool_state, np.float64)
-        if day is None:
+        if occasion is None:
             names = self.pool_state_type._fields
-            day = float(numbers[names.index(DAY)]) if DAY in names else np.nan
+            occasion = NO_OCCASION._replace(day=float(numbers[names.index(DAY)]) if DAY in names else np.nan)
         bound: Any = replace(self)  # type: ignore[type-var]
-        object.__setattr__(bound, "_standing", (numbers, day))
+        object.__setattr__(bound, "_standing", (numbers, occasion))
         return bound  # type: ignore[no-any-return]
 
     @property
-    def standing(self) -> tuple[PoolNumbers, float]:
-        """The state of the pool that the system is bound to, a new pool's where it is not, and the day of the event."""
-        bound: tuple[PoolNumbers, float] | None = getattr(self, "_standing", None)
-        return (np.array(self.new_pool(), np.float64), np.nan) if bound is None else bound
+    def standing(self) -> tuple[PoolNumbers, Occasion]:
+        """The state of the pool that the system is bound to, a new pool's where it is not, and the occasion."""
+        bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
+        return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 
 
 def new_pools(system: PoolReader, count: int) -> PoolNumbers:

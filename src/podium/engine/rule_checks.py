@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
-from podium.engine.inputs import ABSENT, Columns, Entry, Heat, comparable, empty_scratch, entrant_at, entry_at
+from podium.engine.inputs import ABSENT, Columns, Entry, Heat, Occasion, comparable, empty_scratch, entrant_at, entry_at
 from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
     RULES,
@@ -230,7 +230,7 @@ def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     run = Runner(system)
     pool = new_pools(system, 1)[0]
     base = system.params()
-    params = run(rules.in_pool, base, pool, np.nan, returns=type(base))
+    params = run(rules.in_pool, base, pool, Occasion(float(columns.day[0]), 0.0), returns=type(base))
     prototypes = newcomer, _, _ = system.prototypes()
     entering_states = [
         run(rules.enter, params, me, entrant_at(columns, i), returns=system.entering_type)

@@ -33,13 +33,14 @@ from podium.engine.inputs import (
     Entrant,
     Entry,
     Heat,
+    Occasion,
     Scratch,
     comparable,
-    day_at,
     entrant_at,
     entry_at,
     finisher,
     mode_at,
+    occasion_at,
     plain,
     plain_entry,
     slot_at,
@@ -75,8 +76,8 @@ class NoCauses(NamedTuple):
 
 
 @singledispatch
-def in_pool(params: Any, pool: Any, day: float) -> Any:
-    """What the rules read in a pool in this state (float64 array) on this day; the parameters alone by default."""
+def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
+    """What the rules read in a pool in this state (float64 array); the parameters alone by default."""
     return params
 
 
@@ -139,7 +140,7 @@ def counts(params: Any, entry: Entry, heat: Heat) -> bool:
 @kernel
 def params_in_pool(params: Any, columns: Columns, settlement: int, pool: Any) -> Any:
     """What the rules read at a settlement of a pool in this state (float64 array)."""
-    return alike(in_pool(params, pool, day_at(columns, settlement)), params)
+    return alike(in_pool(params, pool, occasion_at(columns, settlement)), params)
 
 
 NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, played to its end
@@ -335,7 +336,7 @@ def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
 
 
 @overload(in_pool, jit_options=IN_KERNELS)
-def _(params, pool, day):  # type: ignore[no-untyped-def]
+def _(params, pool, occasion):  # type: ignore[no-untyped-def]
     return compiled_as(in_pool)(params)
 
 

@@ -307,7 +307,7 @@ def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
         return None
     if bool in may_be and isinstance(value, bool | np.bool_):
         return bool(value)
-    if str in may_be and isinstance(value, str) and value in setting.metadata["choices"]:
+    if str in may_be and isinstance(value, str) and value in (setting.metadata["choices"] or (value,)):
         return value
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         low, high = setting.metadata["low"], setting.metadata["high"]
@@ -346,7 +346,7 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
         parts.append(f"{kind}{span}{unit}")
     if bool in may_be:
         parts.append("true or false")
-    parts.extend(facts["choices"])
+    parts.extend(facts["choices"] or (("a text",) if str in may_be else ()))
     if type(None) in may_be:
         parts.append("none")
     return (

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.encoding import Events
-from podium.engine.inputs import day_at
+from podium.engine.inputs import Occasion, occasion_at
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
@@ -84,7 +84,7 @@ def pools_brought(system: System, events: Events, replayed: Replayed) -> PoolNum
 
 
 def system_at(system: System, events: Events, replayed: Replayed, settlement: int) -> System:
-    """The system bound to the state of the pool before a settlement, on its day; itself where pools have none."""
+    """The system bound to the state of the pool before a settlement, on its occasion; itself where pools have none."""
     if system.pool_state_type is None:
         return system
     number = next(k for k, pool in enumerate(events.pools) if pool.first <= settlement < pool.last)
@@ -92,7 +92,7 @@ def system_at(system: System, events: Events, replayed: Replayed, settlement: in
         state = replayed.pool_history[settlement - 1]
     else:
         state = new_pools(system, 1)[0] if replayed.pool_start is None else replayed.pool_start[number]
-    return system.within(state, float(day_at(events.columns, settlement)))
+    return system.within(state, Occasion(*map(float, occasion_at(events.columns, settlement))))
 
 
 def states_brought(system: System, events: Events, replayed: Replayed) -> States:

@@ -3,7 +3,8 @@
 import math
 
 from podium.engine.pool_state import LearntParameter
-from podium.systems._podium_learning import GROWTH_DAYS, SCALE, YEAR
+from podium.systems._podium_rules import GROWTH_DAYS, YEAR
+from podium.systems._podium_state import SCALE
 
 FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # years of growth that the first one holds
 
@@ -75,4 +76,12 @@ LEARNT = (
         lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
         lambda percent: f"First and last of a field say {percent:.0f} % as much of each other as neighbours.",
     ),
+)
+
+LEARNT_OF_MODES = LearntParameter(
+    "mode",
+    "Modes",
+    "points",
+    deviation,
+    lambda points: f"In one mode a player is some {points:.0f} points better or worse than over all.",
 )

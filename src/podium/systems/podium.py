@@ -10,18 +10,17 @@ Sources: M. E. Glickman, "Parameter estimation in large dynamic paired compariso
 the update; A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day; the learning is Podium's.
 """
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import (
     Columns,
-    Entrant,
-    Entry,
     Heat,
     Scratch,
     comparable,
@@ -34,143 +33,57 @@ from podium.engine.inputs import (
     weight_at,
 )
 from podium.engine.pool_state import LearntParameter
-from podium.engine.rules import (
-    Credit,
-    causes,
-    compare,
-    credit,
-    enter,
-    evidence,
-    expect,
-    in_pool,
-    kernel,
-    rate_event,
-)
+from podium.engine.rules import compare, enter, evidence, expect, kernel, rate_event
 from podium.engine.system import System, parameter
-from podium.kernels.exponential import exp
 from podium.kernels.records import add, read, times, write
-from podium.probability.logistic import logistic, score
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.systems import _podium_learning as learning
-from podium.systems._podium_learning import (
+from podium.systems._podium_pool import (
+    BESIDE,
     DAY,
-    GROWTH_DAYS,
-    MEANS,
     PARAMETERS,
-    ROOM,
-    SCALE,
-    START,
-    THETA,
-    VARIANCES,
-    YEAR,
-    C,
     Pair,
-    Passed,
-    PoolState,
     begin_event,
-    carry_pair,
-    enter_row,
     learn_pair,
-    settle_row,
+    new_pool,
+    pool_states_with,
     take_step,
 )
-from podium.systems._podium_words import LEARNT
+from podium.systems._podium_rules import (
+    NEWCOMER_DEVIATION,
+    Entering,
+    Evidence,
+    Params,
+    ageing_of,
+    expected_log_odds,
+    gain,
+    growth_of,
+    idle_days,
+    is_new,
+    offset_in,
+    read_pool,
+    steepness,
+)
+from podium.systems._podium_state import (
+    DEVIATION,
+    EVENTS,
+    FIRST,
+    LAST,
+    MEANS,
+    RATING,
+    SCALE,
+    Passed,
+    carry_pair,
+    count_of,
+    enter_row,
+    offset_at,
+    room_for,
+    settle_row,
+    states_with,
+)
+from podium.systems._podium_words import LEARNT, LEARNT_OF_MODES
 
-DECADE, MOST_DECADES = 3652.5, 2.0  # ageing grows with the time in the pool, up to twenty years
-UNDATED_DAYS = 30.4  # between two events of a pool where the results have no dates
-RATING, DEVIATION, EVENTS, FIRST, LAST = range(5)  # columns of a state
 LEAST_VARIANCE = 1e-6  # of a skill as it is read, in forecasts
-
-
-class Params(NamedTuple):
-    """What the rules read: the pool's theta, the exponentials of its logarithms, and the day of the event."""
-
-    initial: float
-    timely: float  # 1 where skills grow and decline with time, else 0
-    today: float
-    ln_spread: float
-    ln_event: float
-    ln_day: float
-    ln_noise: float
-    growth: float
-    ageing: float
-    ln_unfinished: float
-    ln_reach: float
-    spread: float
-    event: float
-    day: float
-    noise: float
-    unfinished: float
-    reach: float
-
-
-class State(NamedTuple):
-    """What is known of a player; all but rating and deviation in log-odds. Derivatives are by theta, in its order."""
-
-    rating: float  # initial + SCALE m
-    deviation: float  # SCALE sqrt(V)
-    events: float
-    first: float  # day of the first event, 0 before
-    last: float
-    mean_by_spread: float
-    mean_by_event: float
-    mean_by_day: float
-    mean_by_noise: float
-    mean_by_growth: float
-    mean_by_ageing: float
-    mean_by_unfinished: float
-    mean_by_reach: float
-    mean_rest: float  # y: the reading of the mean is y + its derivatives times theta
-    variance_by_spread: float
-    variance_by_event: float
-    variance_by_day: float
-    variance_by_noise: float
-    variance_by_growth: float
-    variance_by_ageing: float
-    variance_by_unfinished: float
-    variance_by_reach: float
-    variance_rest: float  # y of the variance
-
-
-OF_MEAN = State._fields[MEANS : MEANS + PARAMETERS + 1]
-OF_VARIANCE = State._fields[VARIANCES : VARIANCES + PARAMETERS + 1]
-NEWCOMER_DEVIATION = SCALE * math.exp(0.5 * START[0])
-
-
-class Entering(NamedTuple):
-    """A player at the start of an event, after the time since the last."""
-
-    rating: float
-    mean: float
-    variance: float
-    mean_reading: float
-    variance_reading: float
-    g: float  # how little a comparison with an uncertain opponent says
-
-
-class Comparison(NamedTuple):
-    """What one opponent says about a player."""
-
-    result: float
-    expected: float
-    weight: float  # w g
-    g: float
-    count: float  # w
-    near: float  # w without what an unfinished race leaves of it
-
-
-class Evidence(NamedTuple):
-    """The two sums over opponents."""
-
-    surprise: float  # of w g (s - e)
-    information: float  # of w g^2 e (1 - e)
-
-
-class Causes(NamedTuple):
-    """What moved the rating beside the opponents."""
-
-    time: float  # growth and ageing since the last event
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,38 +96,61 @@ class Podium(System):
     formulas: ClassVar[tuple[str, ...]] = (
         "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V); a newcomer has m = 0, V = spread",
         "time: V += event + day days, m += years idle (growth e^(-days since first / 800) - ageing min(decades, 2))",
-        "p(i beats j) = sigma((m_i - m_j) / sqrt(1 + C (V_i + V_j + 2 noise))), with m and V as today's theta reads them",
+        "p(i beats j) = sigma((m_i - m_j) / sqrt(1 + C (V_i + V_j + 2 noise))), as today's theta reads m and V",
         "g = 1 / sqrt(1 + C (V_j + noise)), e = sigma(g (m_i - m_j))",
         "w = unfinished^[one did not finish] / (1 + (pi (places apart - 1) / (reach n))^2)",
         "S = sum of w g (s - e), J = sum of w g^2 e (1 - e), D = 1 + (V + noise) J; m += V S / D, V -= V^2 J / D",
         "theta += clip(M^-1 (sum of c (s - p) u + pull to the start), 0.2), u = d logit p / d theta, c = sqrt(2 / n)",
         "M = memory M + (1 - memory) M_0 + sum of c p (1 - p) u u', memory = e^(-sum of c / 20000)",
     )
-    state_type = State
+    state_type = states_with(0)
     entering_type = Entering
     evidence_type = Evidence
-    pool_state_type = PoolState
+    pool_state_type = pool_states_with(PARAMETERS)
     learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = LEARNT
     reads_days: ClassVar[bool] = True
-    room: ClassVar[tuple[int, int]] = ROOM
+    room: ClassVar[tuple[int, int]] = room_for(0)
     takes_periods: ClassVar[bool] = False
-    signed: ClassVar[tuple[str, ...]] = (*OF_MEAN, *OF_VARIANCE)
+    signed: ClassVar[tuple[str, ...]] = states_with(0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     growth: bool = parameter(True, "newcomers improve and veterans decline with time, as much as the pool has shown")
+    modes: str | None = parameter(
+        None, "modes in which a player has an offset, as clay/grass/hard; the rest is one more"
+    )
+
+    def __new__(cls, *_: Any, modes: Any = None, **__: Any) -> Self:
+        """Of the class for so many modes, whose states have room for an offset in each and in all others."""
+        kind = with_modes(len(names_of(modes)) + 1) if isinstance(modes, str) and names_of(modes) else Podium
+        return object.__new__(kind)  # type: ignore[return-value]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.modes, str):
+            object.__setattr__(self, "modes", "/".join(names_of(self.modes)) or None)
+        System.__post_init__(self)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are made anew, of the class that the modes ask for."""
+        return functools.partial(Podium, **{setting.name: getattr(self, setting.name) for setting in fields(self)}), ()
+
+    def mode_number(self, mode: str) -> float:
+        """The mode's place among those that are named, from 1; 0 for any other."""
+        names = names_of(self.modes or "")
+        return names.index(mode.casefold()) + 1.0 if mode.casefold() in names else 0.0
 
     def params(self) -> Params:
         """The numbers that the rules read, in the pool that the system is bound to."""
-        alone = Params(self.initial, float(self.growth), *(0.0,) * (len(Params._fields) - 2))
-        return read_pool(alone, *self.standing)
+        names = names_of(self.modes or "")
+        own = self.initial, float(self.growth), len(names) + 1.0 if names else 0.0
+        return read_pool(Params(*(0.0,) * (len(Params._fields) - len(own)), *own), *self.standing)
 
-    def newcomer(self) -> State:
+    def newcomer(self) -> Any:
         """A player who has not played."""
-        return State(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(State._fields) - 2))
+        return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
 
-    def new_pool(self) -> PoolState:
-        """The start, which is the same everywhere."""
-        return learning.new_pool()
+    def new_pool(self) -> Any:
+        """The start, the same everywhere."""
+        return new_pool(PARAMETERS + (self.modes is not None))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Logistic performances around uncertain skills, as today's theta reads them; a duel's odds are `expect`'s."""
@@ -229,7 +165,13 @@ class Podium(System):
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
         """The states after a soft reset: means shrink, and with them all that is known of how theta moves them."""
         moved = System.season_begins(self, states, keep)
-        moved[:, MEANS : MEANS + PARAMETERS + 1] *= keep
+        count = PARAMETERS + (self.modes is not None)
+        blocks = [slice(MEANS, MEANS + count + 1)]
+        for mode in range(len(names_of(self.modes or "")) + 1 if self.modes else 0):
+            start = offset_at(count, float(mode))
+            blocks += [slice(start, start + 1), slice(start + 2, start + 3 + count)]
+        for block in blocks:
+            moved[:, block] *= keep
         return moved
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
@@ -238,159 +180,26 @@ class Podium(System):
         return {name: columns[name] for name in ("rating", "deviation", "events")}
 
 
-@in_pool.register
-def read_pool(params: Params, pool: Any, day: float) -> Params:
-    """The pool's theta; an event without a date is a month after the last."""
-    today = pool[DAY] + UNDATED_DAYS if math.isnan(day) else day
-    spread, event, idle_day, noise = pool[THETA], pool[THETA + 1], pool[THETA + 2], pool[THETA + 3]
-    growth, ageing, unfinished, reach = pool[THETA + 4], pool[THETA + 5], pool[THETA + 6], pool[THETA + 7]
-    return Params(
-        params.initial,
-        params.timely,
-        today,
-        spread,
-        event,
-        idle_day,
-        noise,
-        growth,
-        ageing,
-        unfinished,
-        reach,
-        exp(spread),
-        exp(event),
-        exp(idle_day),
-        exp(noise),
-        exp(unfinished),
-        exp(reach),
-    )
+def names_of(modes: str) -> tuple[str, ...]:
+    """The modes that a text names, apart by commas or slashes."""
+    return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
 
 
-@kernel
-def is_new(me: State) -> bool:
-    """Whether nothing is known of a player, not even a deviation to start from."""
-    return me.last == 0.0 and me.events == 0.0 and me.deviation == NEWCOMER_DEVIATION
-
-
-@kernel
-def idle_days(params: Params, me: State) -> float:
-    """Days since the player's last event; 0 for one who has none."""
-    return max(params.today - me.last, 0.0) if me.last > 0.0 else 0.0
-
-
-@kernel
-def grown(params: Params, me: State) -> float:
-    """By how much a growth of 1 a year has moved the mean since the last event."""
-    return params.timely * idle_days(params, me) / YEAR * exp((me.first - params.today) / GROWTH_DAYS)
-
-
-@kernel
-def aged(params: Params, me: State) -> float:
-    """By how much an ageing of 1 a year has moved the mean since the last event."""
-    decades = min((params.today - me.first) / DECADE, MOST_DECADES)
-    return params.timely * idle_days(params, me) / YEAR * decades
-
-
-@enter.register
-def let_time_pass(params: Params, me: State, entrant: Entrant) -> Entering:
-    """The variance grows, newcomers grow, veterans age, and the reading is that of today's theta: x = y + D theta."""
-    if is_new(me):
-        mean, variance, mean_reading, variance_reading = 0.0, params.spread, 0.0, 0.0
-        return Entering(me.rating, mean, variance, 0.0, 0.0, attenuation(params, variance))
-    moved = params.growth * grown(params, me) - params.ageing * aged(params, me)
-    variance = (me.deviation / SCALE) * (me.deviation / SCALE) + params.event + params.day * idle_days(params, me)
-    mean_reading = (
-        me.mean_rest
-        + me.mean_by_spread * params.ln_spread
-        + me.mean_by_event * params.ln_event
-        + me.mean_by_day * params.ln_day
-        + me.mean_by_noise * params.ln_noise
-        + me.mean_by_growth * params.growth
-        + me.mean_by_ageing * params.ageing
-        + me.mean_by_unfinished * params.ln_unfinished
-        + me.mean_by_reach * params.ln_reach
-    )
-    variance_reading = (
-        me.variance_rest
-        + me.variance_by_spread * params.ln_spread
-        + me.variance_by_event * params.ln_event
-        + me.variance_by_day * params.ln_day
-        + me.variance_by_noise * params.ln_noise
-        + me.variance_by_growth * params.growth
-        + me.variance_by_ageing * params.ageing
-        + me.variance_by_unfinished * params.ln_unfinished
-        + me.variance_by_reach * params.ln_reach
-    )
-    rating = me.rating + SCALE * moved
-    mean = (rating - params.initial) / SCALE
-    return Entering(rating, mean, variance, mean_reading, variance_reading, attenuation(params, variance))
-
-
-@kernel
-def attenuation(params: Params, variance: float) -> float:
-    """g: how little a comparison with an uncertain opponent says."""
-    return 1.0 / math.sqrt(1.0 + C * (variance + params.noise))
-
-
-@compare.register
-def by_order(
-    params: Params, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
-) -> tuple[Comparison, Comparison]:
-    """Each side's expected score is attenuated by the other's variance; places far apart say less."""
-    gap, result = a.mean - b.mean, score(mine.place, theirs.place)
-    apart = max(abs(mine.place - theirs.place) - 1.0, 0.0) / (params.reach * heat.entries)
-    near = 1.0 / (1.0 + math.pi * math.pi * apart * apart)
-    count = near if mine.finished and theirs.finished else near * params.unfinished
-    return (
-        Comparison(result, logistic(b.g * gap), count * b.g, b.g, count, near),
-        Comparison(1.0 - result, logistic(-a.g * gap), count * a.g, a.g, count, near),
-    )
-
-
-@evidence.register
-def surprise_and_information(params: Params, comparison: Comparison) -> Evidence:
-    """What is summed over opponents."""
-    information = comparison.weight * comparison.g * comparison.expected * (1.0 - comparison.expected)
-    return Evidence(comparison.weight * (comparison.result - comparison.expected), information)
-
-
-@kernel
-def gain(params: Params, me: Entering, totals: Evidence) -> float:
-    """V / D: by how much a surprise of 1 moves the mean."""
-    return me.variance / (1.0 + (me.variance + params.noise) * totals.information)
-
-
-@credit.register
-def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
-    """An opponent moves the mean by V w g (s - e) / D."""
-    weight = SCALE * gain(params, me, totals) * comparison.weight
-    return Credit(weight, weight * (comparison.result - comparison.expected))
-
-
-@causes.register
-def points_of_time(params: Params, before: State, me: Entering, totals: Evidence, after: State) -> Causes:
-    """Growth and ageing."""
-    return Causes(me.rating - before.rating)
-
-
-@kernel
-def steepness(params: Params, a: Entering, b: Entering) -> float:
-    """k: what the uncertainty of both, and the noise of both days, leave of a lead."""
-    return 1.0 / math.sqrt(1.0 + C * (a.variance + b.variance + 2.0 * params.noise))
-
-
-@kernel
-def expected_log_odds(params: Params, a: Entering, b: Entering) -> float:
-    """The log-odds of `a` against `b` as today's theta reads both, to first order."""
-    k, gap = steepness(params, a, b), a.mean - b.mean
-    by_variance = -0.5 * C * k * k * k
-    shift = k * (a.mean_reading - b.mean_reading) + gap * by_variance * (a.variance_reading + b.variance_reading)
-    return k * gap + shift
-
-
-@expect.register
-def chance(params: Params, a: Entering, b: Entering) -> float:
-    """The chance that `a` is ahead of `b`."""
-    return logistic(expected_log_odds(params, a, b))
+@functools.cache
+def with_modes(count: int) -> type[Podium]:
+    """The class for so many modes."""
+    facts = {
+        "__slots__": (),
+        "__module__": __name__,
+        "__qualname__": Podium.__qualname__,
+        "__doc__": Podium.__doc__,
+        "state_type": states_with(count),
+        "signed": states_with(count)._fields[MEANS:],
+        "pool_state_type": pool_states_with(PARAMETERS + 1),
+        "learnt_parameters": (*LEARNT, LEARNT_OF_MODES),
+        "room": room_for(count),
+    }
+    return type(Podium.__name__, (Podium,), facts)
 
 
 @rate_event.register
@@ -406,7 +215,7 @@ def rate_and_learn(
 ) -> None:
     """Everyone enters, every pair is predicted and compared, everyone settles; then the pool learns."""
     newcomer, entering, zero_evidence = prototypes
-    room, pool = scratch.room, scratch.pool
+    room, pool, count = scratch.room, scratch.pool, count_of(newcomer)
     first = columns.entrants[settlement]
     size = columns.entrants[settlement + 1] - first
     for i in range(size):
@@ -415,27 +224,32 @@ def rate_and_learn(
         brought = enter(params, me, entrant_at(columns, first + i))
         write(scratch.entering_states, i, brought)
         write(scratch.sums, i, zero_evidence)
-        passed = Passed(1.0 if is_new(me) else 0.0, idle_days(params, me), grown(params, me), aged(params, me))
-        enter_row(params, me, brought, passed, states, player, room, i)
-    learner = room.shape[0] - ROOM[1]  # the row of the room where theta's gradient is summed
+        passed = Passed(is_new(me), idle_days(params, me), growth_of(params, me), ageing_of(params, me))
+        enter_row(params, me, brought, passed, offset_in(params, me), states, player, room, i, count)
+    learner = room.shape[0] - BESIDE
     first_heat, after_last = heats_of(columns, settlement)
-    begin_event(pool, room, learner, pairs_counted(columns, first_heat, after_last))
+    begin_event(pool, room, learner, count, pairs_counted(columns, first_heat, after_last))
     for heat in range(first_heat, after_last):
         start, stop = entries_of(columns, heat)
-        judge_pairs(params, entering, columns, heat, start, stop, first, scratch, learner)
+        judge_pairs(params, entering, columns, heat, start, stop, first, scratch, learner, count)
     for i in range(size):
-        brought = read(scratch.entering_states, i, entering)
-        totals = read(scratch.sums, i, zero_evidence)
-        settle_row(params, brought, totals, pool, room, i, after, at + i)
-        moved = gain(params, brought, totals)
-        left = brought.variance - brought.variance * moved * totals.information
         player = columns.player[first + i]
+        brought, totals = read(scratch.entering_states, i, entering), read(scratch.sums, i, zero_evidence)
+        me = read(states, player, newcomer)
+        offset, moved = offset_in(params, me), gain(params, brought, totals)
+        write(after, at + i, me)
+        settle_row(brought, totals, params.noise, pool, room, i, after, at + i, offset, count)
         after[at + i, RATING] = brought.rating + SCALE * moved * totals.surprise
-        after[at + i, DEVIATION] = SCALE * math.sqrt(left)
-        after[at + i, EVENTS] = states[player, EVENTS] + entrant_at(columns, first + i).events
-        after[at + i, FIRST] = states[player, FIRST] if states[player, LAST] > 0.0 else params.today
+        after[at + i, DEVIATION] = SCALE * math.sqrt(brought.skill - brought.skill * moved * totals.information)
+        after[at + i, EVENTS] += entrant_at(columns, first + i).events
+        after[at + i, FIRST] = me.first if me.last > 0.0 else params.today
         after[at + i, LAST] = params.today
-    take_step(pool, room, learner)
+        if offset:
+            free = brought.variance - brought.skill
+            share = moved / brought.skill * free
+            after[at + i, offset] += share * totals.surprise
+            after[at + i, offset + 1] = free - free * share * totals.information
+    take_step(pool, room, learner, count)
     pool[DAY] = params.today
 
 
@@ -467,6 +281,7 @@ def judge_pairs(
     first: int,
     scratch: Scratch,
     learner: int,
+    count: int,
 ) -> None:
     """Predict and compare every pair of a heat: entries `start` to `stop`, entrants from `first`."""
     entries, weight = float(stop - start), weight_at(columns, heat)
@@ -485,10 +300,11 @@ def judge_pairs(
             add(scratch.sums, me, times(evidence(params, for_a), weight))
             add(scratch.sums, you, times(evidence(params, for_b), weight))
             unfinished = 0.0 if mine.finished and theirs.finished else 1.0
-            pair = Pair(a.mean - b.mean, steepness(params, a, b), unfinished)
+            pair = Pair(a.mean - b.mean, steepness(params, a, b), unfinished, params.noise)
+            carry_pair(pair, for_a, for_b, weight, scratch.room, me, you, count)
             p = expect(params, a, b)
-            carry_pair(params, pair, for_a, for_b, weight, scratch.room, me, you)
-            learn_pair(params, pair, p, for_a.result, each, scratch.pool, scratch.room, me, you, learner)
+            off, spread = (for_a.result - p) * each, p * (1.0 - p) * each
+            learn_pair(pair, off, spread, scratch.pool, scratch.room, me, you, learner, count)
 
 
 SYSTEM = Podium

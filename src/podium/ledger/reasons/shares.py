@@ -214,10 +214,11 @@ def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: A
         "rank": rank,
         "place": place,
     }
-    day = inputs.day_at(columns, settlement.number)
+    for name in inputs.SETTLEMENT_COLUMNS:
+        if getattr(columns, name).size:
+            taken[name] = np.full(len(present), getattr(columns, name)[settlement.number])
     return columns._replace(
         opponents=frozen(inputs.ABSENT),
-        day=frozen(np.full(len(present), day) if columns.day.size else inputs.ABSENT),
         **{name: frozen(values, getattr(columns, name).dtype.type) for name, values in taken.items()},
     )
 

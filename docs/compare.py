@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import podium
 from histories import HISTORIES
+from tuned import against_tuned
+
+import podium
 from podium.analysis.evaluation import Window, evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.systems import find, names
-from tuned import against_tuned
 
 HEATS_AS_EVENTS = ("speedway",)  # meetings of many heats
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy")

@@ -27,7 +27,7 @@ class YoungPool(NamedTuple):
 
 
 def young_season(seed: int, pool: YoungPool) -> pl.DataFrame:
-    """A season drawn from the system's own model: normal skills that drift, normal days, and Gumbel luck in each race."""
+    """A season drawn from the system's own model: skills that drift, normal days, and Gumbel luck in each race."""
     random = np.random.default_rng(seed)
     skill = random.normal(0.0, np.sqrt(pool.spread), pool.players)
     there_at_first = random.random(pool.players) < 0.5  # noqa: PLR2004  (half)

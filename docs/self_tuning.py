@@ -1,17 +1,16 @@
-"""Write docs/self-tuning.md: what `podium` owes to each of its parts, and what upsets it: `make self-tuning DATA=folder`."""
+"""Write docs/self-tuning.md, what `podium` owes to its parts and what upsets it: `make self-tuning DATA=folder`."""
 
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-
-import podium
 from hard_cases import (
+    START,
     YoungPool,
     all_tied,
     crowd,
@@ -22,6 +21,10 @@ from hard_cases import (
     young_season,
 )
 from histories import HISTORIES
+from tuned import later_events, later_heats, log_loss
+from wider_evidence import wider_evidence
+
+import podium
 from podium.analysis.audit import audit
 from podium.analysis.evaluation import judge_heats
 from podium.analysis.predictions import HeatSelection
@@ -29,8 +32,6 @@ from podium.engine.encoding import Events, encode
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.system import System
 from podium.systems import find
-from tuned import later_events, later_heats, log_loss
-from wider_evidence import wider_evidence
 
 LEARNT = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinished", "reach")
 HELD = 1e12  # a precision that no result moves
@@ -173,11 +174,12 @@ def young_gap(seed: int, pool: YoungPool) -> float:
 
 def upsets(folder: Path) -> list[str]:
     """What each hard case does to others, and to the ratings."""
-    rows = [rigged(folder), constant_guest(), *small_cases()]
+    young = [rigged_season(300, "midway"), rigged_season(0, "from its first day on")]
+    rows = [rigged_tennis(folder), *young, constant_guest(), *small_cases()]
     return table(["case", "ratings", "others' log loss", "what `audit` says"], rows)
 
 
-def rigged(folder: Path) -> list[str]:
+def rigged_tennis(folder: Path) -> list[str]:
     """Ten accounts that meet only each other, in the midst of tennis."""
     history = HISTORIES["atp"]
     results = podium.read_results(folder / history.file)
@@ -187,40 +189,47 @@ def rigged(folder: Path) -> list[str]:
     for each in (results, ring):
         events = encode(each, find("podium")())
         losses.append(loss_of(events, HeatSelection(later_heats(events, later)), WHOLE))
-    rated = podium.rate(ring, "podium")
-    islands = audit(rated).isolated_groups
-    found = islands.filter(pl.col("players").list.contains("account 0"))
+    return ring_row("within tennis", podium.rate(ring, "podium"), losses[1] - losses[0])
+
+
+def rigged_season(day: int, when: str) -> list[str]:
+    """The same ten in a young season."""
+    season = podium.read_results(young_season(3, YoungPool(field=8, races=1000)))
+    duels = ring_of_accounts(season.frame["pool"][0], START + timedelta(days=day))
+    rated = podium.rate(with_rows(season, duels), "podium")
+    strangers = duels["player"].unique().to_list()
+    change = others_loss(rated, strangers) - others_loss(podium.rate(season, "podium"), strangers)
+    return ring_row(f"within a young season of 1,000 races, {when}", rated, change)
+
+
+def ring_row(where: str, rated: podium.Rated, change: float) -> list[str]:
+    """What becomes of a ring of ten accounts, and of others' log loss."""
+    found = audit(rated).isolated_groups.filter(pl.col("players").list.contains("account 0"))
     best = rated.ratings.filter(pl.col("player").str.starts_with("account "))["rating"].max()
     return [
-        "ten accounts, 2,000 duels among themselves, within tennis",
+        f"ten accounts, 2,000 duels among themselves, {where}",
         f"{verdict(rated)}; the best account at {best:.0f}",
-        f"{losses[1] - losses[0]:+.5f}",
+        f"{change:+.5f}",
         f"names the island of {found['size'][0]}" if found.height else "finds nothing",
     ]
+
+
+def others_loss(rated: podium.Rated, strangers: list[str]) -> float:
+    """The log loss of pairs in which these players are not."""
+    pairs = rated.predictions()
+    pairs = pairs.filter(~pl.col("player").is_in(strangers) & ~pl.col("opponent").is_in(strangers))
+    result, chance = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
+    return float(-(result * np.log(chance) + (1.0 - result) * np.log(1.0 - chance)).mean())
 
 
 def constant_guest() -> list[str]:
     """One player of no skill in half of all races."""
     season = young_season(1, YoungPool(field=8))
     visited = podium.rate(with_constant_guest(season), "podium")
-    others = [podium.rate(season, "podium").predictions(), visited.predictions()]
-    losses = [
-        pair_loss(each.filter((pl.col("player") != "the guest") & (pl.col("opponent") != "the guest")))
-        for each in others
-    ]
+    change = others_loss(visited, ["the guest"]) - others_loss(podium.rate(season, "podium"), ["the guest"])
     islands = audit(visited).isolated_groups.height
-    return [
-        "one player in half of all races, at random places",
-        verdict(visited),
-        f"{losses[1] - losses[0]:+.5f}",
-        "finds nothing" if not islands else f"names {islands} islands",
-    ]
-
-
-def pair_loss(pairs: pl.DataFrame) -> float:
-    """The log loss of predicted pairs."""
-    result, chance = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
-    return float(-(result * np.log(chance) + (1.0 - result) * np.log(1.0 - chance)).mean())
+    found = f"names {islands} islands" if islands else "finds nothing"
+    return ["one player in half of all races, at random places", verdict(visited), f"{change:+.5f}", found]
 
 
 def small_cases() -> list[list[str]]:

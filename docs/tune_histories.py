@@ -1,4 +1,4 @@
-"""Write docs/tuned.toml: every system's parameters tuned on the training part of each history: `make tuned DATA=folder`.
+"""Write docs/tuned.toml: every system's parameters tuned on a history's training part: `make tuned DATA=folder`.
 
 Searches take an hour, so their outcome is stored and `make comparison` only judges it. A system that is there already
 is not searched again; delete its part to have it searched.
@@ -9,12 +9,13 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import podium
 from histories import HISTORIES
+from tuned import FILE, Settings, stored, tunable
+
+import podium
 from podium.analysis.tuning import tune
 from podium.engine.system import System
 from podium.systems import find
-from tuned import FILE, Settings, stored, tunable
 
 HEADER = "# Parameters with the least log loss on the training part of each history: written by tune_histories.py.\n"
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from histories import HISTORIES
 
 import podium
-from histories import HISTORIES
 from podium.analysis.evaluation import difference, held_heats, judge_heats
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.tuning import end_of_training, with_dates
@@ -73,8 +73,9 @@ def against_tuned(results: podium.Results, key: str) -> list[str]:
     lines = [
         "### Beside the tuned",
         "",
-        f"Every other system's parameters are searched on {history.past} ({history.trials} trials); all are judged on the later",
-        f"ones. There `{SELF_TUNING}`, for which nothing is searched, has a log loss of {log_loss(own):.4f}.",
+        f"Every other system's parameters are searched on {history.past} ({history.trials} trials); all are judged",
+        f"on the later ones. There `{SELF_TUNING}`, for which nothing is searched, has a log loss of",
+        f"{log_loss(own):.4f}.",
     ]
     if key in WITH_MODES:
         modes = judge_later(results, find(SELF_TUNING)(**WITH_MODES[key]), later)

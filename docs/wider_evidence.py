@@ -1,6 +1,7 @@
 """What results say beside their order, tried on a plain form of `podium`'s filter: its parameters are given, and stay.
 
-Times, parts played, and a car that two drivers share. Every trial is judged on the later half of a training part.
+Times, parts played, a car that two drivers share, and sides that play as one. Every trial is judged on the later half
+of a training part.
 """
 
 import math
@@ -12,10 +13,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from histories import HISTORIES
 from scipy.optimize import minimize
 
 import podium
-from histories import HISTORIES
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED, held_heats
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import end_of_training, split_at
@@ -29,6 +30,7 @@ YEAR, GROWTH_DAYS, DECADE = 365.25, 800.0, 3652.5
 SEARCHED = 150  # parameter sets that a fit may try
 FIRST_CAR = 0.1  # where the search for the variance of cars begins
 SEASONS = range(1, 11)  # seeds of simulated seasons
+TWO_SIDES = {"teams": 2, "entrants": 6}
 Floats = npt.NDArray[np.float64]
 
 
@@ -108,7 +110,7 @@ def side_means(
 
 
 @numba.njit
-def run_filter(
+def run_filter(  # noqa: C901, PLR0912  (the loop over a history, in the order of its steps)
     columns: Any, heats: Heats, parameters: Parameters, trial: Trial, first: int, last: int, losses: Any
 ) -> None:
     """Add up the log loss, (heats, 2) with the number of pairs, of settlements `first` to `last`."""
@@ -299,11 +301,12 @@ def wider_evidence(folder: Path) -> list[str]:
     """The lines of the trials."""
     formula_1 = HISTORIES["f1"]
     results = podium.read_results(folder / formula_1.file)
-    races = podium.read_results(results.frame.filter(pl.col("pool") == "f1-race"))
     until = end_of_training(results, formula_1.train_until)
+    races = podium.read_results(results.frame.filter(pl.col("pool") == "f1-race"))
     driven = training_history(races, until, "times")
     timed = [season_history(simulate(seed=seed).results, "times") for seed in SEASONS]
     parted = [season_history(part_season(seed), "parts") for seed in SEASONS]
+    sided = [season_history(simulate(seed=seed, **TWO_SIDES).results, "times") for seed in SEASONS]
     rows = []
     for title, kind, strengths in (
         ("a narrow win is part of a draw", SOFT, (1.0, 2.0, 4.0, 8.0)),
@@ -311,14 +314,27 @@ def wider_evidence(folder: Path) -> list[str]:
     ):
         for strength in strengths:
             trial = Trial(kind, strength)
-            cells = [interval(gain(losses_of(driven, trial), losses_of(driven, Trial()))), over_seasons(timed, trial)]
-            rows.append([f"{title}, {strength:g}", *cells, ""])
-    rows += [
-        [f"min(part)^{strength:g}", "", "", over_seasons(parted, Trial(PART, strength))] for strength in (0.5, 1.0, 2.0)
-    ]
-    rows.append(["a car that team mates share, all fitted", interval(car_gain(results, until)), "", ""])
-    head = ["evidence", "Formula 1, training part", "8 with times, simulated", "8, a quarter leave early, simulated"]
+            real = interval(gain(losses_of(driven, trial), losses_of(driven, Trial())))
+            rows += [(f"{title}, {strength:g}", "Formula 1, races", real)]
+            rows += [(f"{title}, {strength:g}", "seasons of eight", over_seasons(timed, trial))]
+    for strength in (0.5, 1.0, 2.0):
+        played = over_seasons(parted, Trial(PART, strength))
+        rows.append(
+            (f"smaller part played, to the power {strength:g}", "seasons of eight, a quarter leave early", played)
+        )
+    rows.append(("cars, fitted", "Formula 1, races and qualifying", interval(car_gain(results, until))))
+    rows.append(("sides, fitted", "seasons of three against three", side_gain(sided)))
+    head = ["evidence", "tried on", "changes the log loss by"]
     return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def side_gain(histories: list[History]) -> str:
+    """What sides bring over seasons, the parameters fitted with them and without."""
+    names, sides = ("spread", "event", "day", "noise"), Trial(SIDES)
+    pairs = [
+        (losses_of(fitted(each, names, sides), sides), losses_of(fitted(each, names), Trial())) for each in histories
+    ]
+    return mean_interval(np.array([gain(*each)[0] for each in pairs]))
 
 
 def season_history(rows: pl.DataFrame, numbers: str) -> History:
@@ -328,9 +344,13 @@ def season_history(rows: pl.DataFrame, numbers: str) -> History:
 
 
 def over_seasons(histories: list[History], trial: Trial) -> str:
-    """The mean gain over seasons, with twice its standard error on either side."""
-    gains = np.array([gain(losses_of(each, trial), losses_of(each, Trial()))[0] for each in histories])
-    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / len(histories) ** 0.5
+    """The mean gain over seasons."""
+    return mean_interval(np.array([gain(losses_of(each, trial), losses_of(each, Trial()))[0] for each in histories]))
+
+
+def mean_interval(gains: Floats) -> str:
+    """The mean of gains, with twice its standard error on either side."""
+    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / gains.size**0.5
     return interval((mean, mean - 2.0 * error, mean + 2.0 * error))
 
 

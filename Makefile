@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 READY := $(VENV)/.ready
 
-.PHONY: install demo test soak check docs site screenshots comparison experiments fix lock bench clean
+.PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning experiments fix lock bench clean
 
 install: $(READY)
 
@@ -67,6 +67,14 @@ screenshots: $(READY)
 # DATA is a folder with the histories that docs/comparison.md names.
 comparison: $(READY)
 	$(BIN)/python docs/compare.py $(DATA)
+
+# Searches the parameters that `make comparison` sets beside podium's, where docs/tuned.toml has none: an hour.
+tuned: $(READY)
+	$(BIN)/python docs/tune_histories.py $(DATA)
+
+# What podium owes to its parts, and what upsets it.
+self-tuning: $(READY)
+	$(BIN)/python docs/self_tuning.py $(DATA)
 
 experiments: $(READY)
 	$(BIN)/python docs/experiments.py

@@ -222,7 +222,8 @@ def choice_page() -> str:
 
 def best_row(history: str) -> str:
     """A history's row: its title, the best system, and its log loss and Elo's. The best stands first."""
-    losses = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", history, re.MULTILINE))
+    defaults = history.split("\n### ", maxsplit=1)[0]
+    losses = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", defaults, re.MULTILINE))
     best = next(iter(losses))
     return f"| {history.splitlines()[0]} | [`{best}`](systems/{best}.md) | {losses[best]} | {losses['elo']} |"
 

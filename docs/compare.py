@@ -9,20 +9,15 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from histories import HISTORIES
+from tuned import against_tuned
+
 import podium
 from podium.analysis.evaluation import Window, evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
-from podium.analysis.tuning import tune
 from podium.systems import find, names
 
-DATA = {
-    "atp": ("Men's tennis singles 1968-2024, judged from 1991 on", "atp.parquet", "1991-01-01", "2010-12-31"),
-    "f1": ("Formula 1, races and qualifying, the whole history", "f1.parquet", None, "2000-12-31"),
-    "zakstunts": ("ZakStunts, 293 races of Stunts", "zakstunts.parquet", None, "60%"),
-    "speedway": ("Speedway Grand Prix, 5,454 heats of four", "speedway.parquet", None, "2010-12-31"),
-}
 HEATS_AS_EVENTS = ("speedway",)  # meetings of many heats
-TUNED, TRIALS = ("elo", "folyami", "xonstat"), 160
 SCORES = ("log_loss", "brier", "accuracy", "calibration_error", "kendall_tau", "winner_accuracy")
 MILDER = 1e-6  # another clip, to show what the log loss owes to the choice
 MANY_CLIPPED = 0.01  # of the predictions: from here on a sentence says what they do
@@ -52,13 +47,15 @@ def comparison(folder: Path) -> str:
         "without this clip it would cost infinitely much. `clipped` is the share of predictions beyond it. Where it is",
         "not small, the log loss is a matter of the clip as much as of the system: look at the other scores instead.",
     ]
-    for key, (title, file, since, until) in DATA.items():
-        results = podium.read_results(folder / file)
-        rows, left_out = judge_systems(results, since)
-        lines += ["", f"## {title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows), *tuned(results, until)]
+    for key, history in HISTORIES.items():
+        results = podium.read_results(folder / history.file)
+        rows, left_out = judge_systems(results, history.since)
+        lines += ["", f"## {history.title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows)]
         lines += ["", f"These results have not what {', '.join(left_out)} need: times or scores of every entry."]
+        lines += ["", *against_tuned(results, key)]
         if key in HEATS_AS_EVENTS:
-            lines += ["", f"## {title}, each heat an event of its own", "", *heats_apart(results, since, rows)]
+            apart = heats_apart(results, history.since, rows)
+            lines += ["", f"## {history.title}, each heat an event of its own", "", *apart]
     return "\n".join(lines) + "\n"
 
 
@@ -136,20 +133,6 @@ def heats_apart(results: podium.Results, since: str | None, together: list[Row])
         "",
         *clip_effects(rows),
     ]
-
-
-def tuned(results: podium.Results, until: str) -> list[str]:
-    """What tuning brings on the part that no search saw."""
-    sentences = []
-    past = f"the first {until} of the events" if until.endswith("%") else f"the events until {until}"
-    for name in TUNED:
-        tuning = tune(results, find(name)(), until, trials=TRIALS)
-        gap = tuning.test.differences.row(0, named=True)
-        sentences.append(
-            f"Tuning {name} on {past} ({TRIALS} trials) changes its log loss on the later ones by "
-            f"{gap['log_loss']:+.4f} ({gap['low']:+.4f} to {gap['high']:+.4f})."
-        )
-    return sentences
 
 
 def verdict(rows: list[Row]) -> list[str]:

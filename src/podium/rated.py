@@ -20,6 +20,7 @@ from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import Forecast, expected_score, forecast, nearest_name, strengths
+from podium.ledger.learnt import learnt_history
 from podium.ledger.pair_predictions import pair_predictions
 from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.readiness import why_nothing_counts
@@ -389,6 +390,21 @@ class Rated:
 
     def _system_in(self, pool: str | None) -> System:
         return system_in(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
+
+    def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
+        """The parameters that a pool has learnt after each event, for systems that learn them.
+
+        Args:
+            pool: the one with most events where None.
+
+        Returns:
+            `event_id, started_at`, then a column a parameter in its own unit, an event (or rating period) a row.
+
+        Raises:
+            ParameterError: the system learns none.
+            UnknownError: no such pool.
+        """
+        return learnt_history(self.system, self.events, self.replayed, self.pool(pool))
 
     def _state(self, player: str, pool: str | None) -> Any:
         chosen = only_pool([name for name, _ in self._pools()], pool)

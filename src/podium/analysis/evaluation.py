@@ -12,6 +12,7 @@ import polars as pl
 from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
+from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.errors import ParameterError
@@ -129,8 +130,14 @@ def judge(results: Results, system: System, window: Window, period: str) -> tupl
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
-    selection = HeatSelection(judged_heats(events, window), window.min_events)
-    predictions = predict(system, events, selection)
+    return judge_heats(events, system, HeatSelection(judged_heats(events, window), window.min_events))
+
+
+def judge_heats(
+    events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
+) -> tuple[pl.DataFrame, Predictions]:
+    """Judge the selected heats of events that are encoded; see `judge_events`, and `predict` for `pool_start`."""
+    predictions = predict(system, events, selection, pool_start=pool_start)
     rows = events.results.frame["event_id"][predictions.event_row]
     pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))
     winners = pl.DataFrame(predictions.winners, schema=list(WinnerScores._fields))

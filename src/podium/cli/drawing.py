@@ -15,7 +15,7 @@ from podium.cli.terminal.settings import find_settings, from_settings
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, needs_extra
 
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
 
 Pool = Annotated[

@@ -1,8 +1,8 @@
 """Pools with a state: numbers that belong to a pool rather than to a player, read and moved by its every event."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,16 @@ from podium.engine.inputs import MODES, OTHER_MODE, Occasion
 PoolNumbers = npt.NDArray[np.float64]
 NO_OCCASION = Occasion(np.nan, -1.0)
 DAY = "day"  # the field of a pool's state, where it has one, that holds the day of its newest event
+
+
+class LearntParameter(NamedTuple):
+    """A number of a pool's state that says something of its sport."""
+
+    name: str  # the field
+    title: str
+    unit: str
+    convert: Callable[[float], float]  # the field's number into the unit
+    describe: Callable[[float], str]  # what so many of the unit say, in a sentence
 
 
 class PoolReader:
@@ -24,6 +34,7 @@ class PoolReader:
     __slots__ = ("_standing",)
 
     pool_state_type: ClassVar[type[Any] | None] = None  # a NamedTuple of floats
+    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = ()  # of that state, for people
     reads_days: ClassVar[bool] = False  # whether its events have the column `day`
     room: ClassVar[tuple[int, int]] = (0, 0)  # scratch of its own: numbers a row, rows beside those of the entrants
 

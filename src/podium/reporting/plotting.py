@@ -15,12 +15,13 @@ from podium.rated import Rated, rate
 from podium.reporting import charts
 from podium.reporting.curves import CURVES
 from podium.reporting.histories import rating_histories
+from podium.reporting.learnt import learnt_curves
 from podium.reporting.saving import check_path, save
 from podium.results.columns import DEFAULTS
 from podium.systems import make_system
 
 SHOWN_PLAYERS = 8
-FROM_RESULTS = ("histories", "distribution", "calibration", "circulation")
+FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
 
 
 def plot(
@@ -36,11 +37,11 @@ def plot(
     """Draw a chart.
 
     Args:
-        kind: `histories`, `distribution`, `calibration` or `circulation` of results; or a curve of a published
-            system, which needs none.
+        kind: `histories`, `distribution`, `calibration`, `circulation` or `parameters` (as a system has learnt them)
+            of results; or a curve of a published system, which needs none.
         results: as `podium.rate` gives it, or anything that it takes.
         system: what rates results that are not rated yet, elo where None; or whose curve is drawn.
-        pool: what histories and the distribution are of; the pool with most events where None.
+        pool: what histories, the distribution and parameters are of; the pool with most events where None.
         players: whose histories are drawn; the leaders' where None.
         period: when ratings settle.
         out: a file to write the chart to: .svg, .png or .html.
@@ -82,6 +83,8 @@ def draw(
         return charts.circulation(audit(rated).months, rated.system.title)
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
+    if kind == "parameters":
+        return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":
         return charts.distribution(rated.ratings.filter(pl.col("pool") == shown), title)
     history = rated.history.filter(pl.col("pool") == shown)

@@ -64,6 +64,8 @@ def narrow_plots(part: Any) -> None:
     if isinstance(part, dict):
         if part.get("width") == WIDTH:
             part["width"] = NARROW_WIDTH
+        if "columns" in part:  # of panels side by side
+            part["columns"] = 1
         for name, each in part.items():
             if name not in ("data", "datasets"):
                 narrow_plots(each)

@@ -64,7 +64,7 @@ def configuration(*, inline: bool) -> dict[str, Any]:
         "background": None if inline else "white",
         "font": "system-ui, Segoe UI, Roboto, sans-serif",
         "view": {"stroke": None},
-        "title": {"color": ink, "anchor": "start", "fontSize": 14},
+        "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "fontSize": 14, "subtitleFontSize": 12},
         "text": {"color": ink},
         "axis": {
             "labelColor": ink,

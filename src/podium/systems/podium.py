@@ -32,6 +32,7 @@ from podium.engine.inputs import (
     slot_at,
     weight_at,
 )
+from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import compare, enter, evidence, expect, kernel, rate_event
 from podium.engine.system import System, parameter
 from podium.kernels.records import add, read, times, write
@@ -80,6 +81,7 @@ from podium.systems._podium_state import (
     settle_row,
     states_with,
 )
+from podium.systems._podium_words import LEARNT, LEARNT_OF_MODES
 
 LEAST_VARIANCE = 1e-6  # of a skill as it is read, in forecasts
 
@@ -105,6 +107,7 @@ class Podium(System):
     entering_type = Entering
     evidence_type = Evidence
     pool_state_type = pool_states_with(PARAMETERS)
+    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = LEARNT
     reads_days: ClassVar[bool] = True
     room: ClassVar[tuple[int, int]] = room_for(0)
     takes_periods: ClassVar[bool] = False
@@ -193,6 +196,7 @@ def with_modes(count: int) -> type[Podium]:
         "state_type": states_with(count),
         "signed": states_with(count)._fields[MEANS:],
         "pool_state_type": pool_states_with(PARAMETERS + 1),
+        "learnt_parameters": (*LEARNT, LEARNT_OF_MODES),
         "room": room_for(count),
     }
     return type(Podium.__name__, (Podium,), facts)

@@ -1,0 +1,281 @@
+"""Write docs/self-tuning.md, what `podium` owes to its parts and what upsets it: `make self-tuning DATA=folder`."""
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from hard_cases import (
+    START,
+    YoungPool,
+    all_tied,
+    crowd,
+    reversed_places,
+    ring_of_accounts,
+    with_constant_guest,
+    with_rows,
+    young_season,
+)
+from histories import HISTORIES
+from tuned import later_events, later_heats, log_loss
+from wider_evidence import wider_evidence
+
+import podium
+from podium.analysis.audit import audit
+from podium.analysis.evaluation import judge_heats
+from podium.analysis.predictions import HeatSelection
+from podium.engine.encoding import Events, encode
+from podium.engine.pool_state import PoolNumbers, new_pools
+from podium.engine.system import System
+from podium.systems import find
+
+LEARNT = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinished", "reach")
+HELD = 1e12  # a precision that no result moves
+SEEDS = range(100, 120)
+RING_BEGINS = datetime(2011, 1, 10, tzinfo=UTC)  # a week after the part that is judged
+
+
+class Variant(NamedTuple):
+    """Another beginning of a pool: values of some parameters, and which of them no result moves."""
+
+    title: str
+    values: Mapping[str, float] = {}
+    held: tuple[str, ...] = ()
+
+
+def without(title: str, name: str, value: float) -> Variant:
+    """The system without a part: its parameter stays where it does nothing."""
+    return Variant(title, {name: value}, (name,))
+
+
+WHOLE = Variant("nothing")
+PARTS = (
+    Variant("all learning: every parameter stays at its start", {}, LEARNT),
+    without("`day`: what days change", "idle_day", -14.0),
+    without("`event`: what events change", "event", -11.0),
+    without("`noise`: a day's form", "noise", -6.0),
+    without("`growth` of newcomers", "growth", 0.0),
+    without("`ageing` of veterans", "ageing", 0.0),
+    without("`unfinished`: a breakdown counts as a defeat", "unfinished", 0.0),
+    without("`reach`: all places count alike", "reach", 3.0),
+)
+
+
+def elsewhere(title: str, factor: float, *names: str) -> Variant:
+    """A start of some parameters so many times as large."""
+    start = find("podium")().new_pool()
+    return Variant(title, {name: getattr(start, name) + math.log(factor) for name in names})
+
+
+def starts() -> tuple[Variant, ...]:
+    """Other starts."""
+    return (
+        elsewhere("spread / 7", 1 / 7, "spread"),
+        elsewhere("spread x 7", 7, "spread"),
+        elsewhere("drift / 7", 1 / 7, "event", "idle_day"),
+        elsewhere("drift x 7", 7, "event", "idle_day"),
+        elsewhere("noise / 5", 1 / 5, "noise"),
+        elsewhere("noise x 5", 5, "noise"),
+    )
+
+
+def pools_of(system: System, events: Events, variant: Variant) -> PoolNumbers:
+    """The pools' states at such a beginning, (pools, fields)."""
+    pools = new_pools(system, len(events.pools))
+    fields = list(system.pool_state_type._fields)  # type: ignore[union-attr]
+    for name, value in variant.values.items():
+        pools[:, fields.index(name)] = value
+    for name in variant.held:
+        k = LEARNT.index(name) + 1
+        pools[:, fields.index(f"m_{k}_{k}")] = HELD
+    return pools
+
+
+def loss_of(events: Events, selection: HeatSelection, variant: Variant) -> float:
+    """The log loss of the selected heats at such a beginning."""
+    system = find("podium")()
+    return log_loss(judge_heats(events, system, selection, pools_of(system, events, variant))[0])
+
+
+class Judged(NamedTuple):
+    """A history, and its part that is judged."""
+
+    title: str
+    events: Events
+    selection: HeatSelection
+
+
+def load(folder: Path) -> list[Judged]:
+    """The histories, judged after their training parts."""
+    judged = []
+    for history in HISTORIES.values():
+        results = podium.read_results(folder / history.file)
+        events = encode(results, find("podium")())
+        later = later_events(results, history.train_until)
+        judged.append(Judged(history.title.split(",")[0], events, HeatSelection(later_heats(events, later))))
+    return judged
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """A table in Markdown."""
+    words = list(head)
+    return [f"| {' | '.join(words)} |", "|---" * len(words) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def parts(histories: list[Judged]) -> list[str]:
+    """What each part is worth: the log loss without it, less the whole's."""
+    whole = [loss_of(each.events, each.selection, WHOLE) for each in histories]
+    rows = [["nothing", *(f"{loss:.4f}" for loss in whole)]]
+    rows += [[each.title, *changes(histories, whole, each)] for each in PARTS]
+    return table(["left out", *(each.title for each in histories)], rows)
+
+
+def changes(histories: list[Judged], whole: list[float], variant: Variant) -> list[str]:
+    """By how much a beginning changes the log loss of each history."""
+    pairs = zip(histories, whole, strict=True)
+    return [f"{loss_of(each.events, each.selection, variant) - loss:+.4f}" for each, loss in pairs]
+
+
+def other_starts(histories: list[Judged]) -> list[str]:
+    """What other starts change."""
+    whole = [loss_of(each.events, each.selection, WHOLE) for each in histories]
+    rows = [[each.title, *changes(histories, whole, each)] for each in starts()]
+    return table(["start", *(each.title for each in histories)], rows)
+
+
+def young_pools() -> list[str]:
+    """Pools in which all are new at once: the log loss less that of the parameters that drew them."""
+    cases = {
+        "fields of 4": YoungPool(field=4),
+        "fields of 12": YoungPool(),
+        "3,000 duels": YoungPool(field=2, races=3000, races_a_day=40),
+        "drift five times as fast": YoungPool(drift=1e-3),
+    }
+    rows = []
+    for title, pool in cases.items():
+        less = np.array([young_gap(seed, pool) for seed in SEEDS])
+        rows.append([title, f"{less.mean():+.4f}", f"{less.max():+.4f}"])
+    return table([f"{len(SEEDS)} seasons", "mean", "worst"], rows)
+
+
+def young_gap(seed: int, pool: YoungPool) -> float:
+    """The log loss on a season's last two fifths, less that with the true parameters, which no result moves."""
+    events = encode(podium.read_results(young_season(seed, pool)), find("podium")())
+    count = events.columns.entrants.size - 1
+    selection = HeatSelection(np.arange(count) >= 0.6 * count)
+    true = {"spread": math.log(pool.spread), "noise": math.log(pool.noise), "idle_day": math.log(pool.drift)}
+    truth = Variant("true", true | {"event": -11.0}, LEARNT)
+    return loss_of(events, selection, WHOLE) - loss_of(events, selection, truth)
+
+
+def upsets(folder: Path) -> list[str]:
+    """What each hard case does to others, and to the ratings."""
+    young = [rigged_season(300, "midway"), rigged_season(0, "from its first day on")]
+    rows = [rigged_tennis(folder), *young, constant_guest(), *small_cases()]
+    return table(["case", "ratings", "others' log loss", "what `audit` says"], rows)
+
+
+def rigged_tennis(folder: Path) -> list[str]:
+    """Ten accounts that meet only each other, in the midst of tennis."""
+    history = HISTORIES["atp"]
+    results = podium.read_results(folder / history.file)
+    ring = podium.read_results(with_rows(results, ring_of_accounts("atp", RING_BEGINS)))
+    later = later_events(results, history.train_until)
+    losses = []
+    for each in (results, ring):
+        events = encode(each, find("podium")())
+        losses.append(loss_of(events, HeatSelection(later_heats(events, later)), WHOLE))
+    return ring_row("within tennis", podium.rate(ring, "podium"), losses[1] - losses[0])
+
+
+def rigged_season(day: int, when: str) -> list[str]:
+    """The same ten in a young season."""
+    season = podium.read_results(young_season(3, YoungPool(field=8, races=1000)))
+    duels = ring_of_accounts(season.frame["pool"][0], START + timedelta(days=day))
+    rated = podium.rate(with_rows(season, duels), "podium")
+    strangers = duels["player"].unique().to_list()
+    change = others_loss(rated, strangers) - others_loss(podium.rate(season, "podium"), strangers)
+    return ring_row(f"within a young season of 1,000 races, {when}", rated, change)
+
+
+def ring_row(where: str, rated: podium.Rated, change: float) -> list[str]:
+    """What becomes of a ring of ten accounts, and of others' log loss."""
+    found = audit(rated).isolated_groups.filter(pl.col("players").list.contains("account 0"))
+    best = rated.ratings.filter(pl.col("player").str.starts_with("account "))["rating"].max()
+    return [
+        f"ten accounts, 2,000 duels among themselves, {where}",
+        f"{verdict(rated)}; the best account at {best:.0f}",
+        f"{change:+.5f}",
+        f"names the island of {found['size'][0]}" if found.height else "finds nothing",
+    ]
+
+
+def others_loss(rated: podium.Rated, strangers: list[str]) -> float:
+    """The log loss of pairs in which these players are not."""
+    pairs = rated.predictions()
+    pairs = pairs.filter(~pl.col("player").is_in(strangers) & ~pl.col("opponent").is_in(strangers))
+    result, chance = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
+    return float(-(result * np.log(chance) + (1.0 - result) * np.log(1.0 - chance)).mean())
+
+
+def constant_guest() -> list[str]:
+    """One player of no skill in half of all races."""
+    season = young_season(1, YoungPool(field=8))
+    visited = podium.rate(with_constant_guest(season), "podium")
+    change = others_loss(visited, ["the guest"]) - others_loss(podium.rate(season, "podium"), ["the guest"])
+    islands = audit(visited).isolated_groups.height
+    found = f"names {islands} islands" if islands else "finds nothing"
+    return ["one player in half of all races, at random places", verdict(visited), f"{change:+.5f}", found]
+
+
+def small_cases() -> list[list[str]]:
+    """Cases without others."""
+    season = young_season(2, YoungPool(field=8, races=600))
+    mirrored = mirror_gap(season)
+    tied = podium.rate(all_tied(season), "podium")
+    widest = np.abs(tied.ratings["rating"].to_numpy() - 1500.0).max()
+    cases = {
+        "three newcomers, one race": (podium.rate(season.head(3), "podium"), ""),
+        "10,000 entrants, twice": (podium.rate(crowd(10_000, 2), "podium"), ""),
+        "all ties": (tied, f"; within {widest:.1g} of where all begin"),
+        "every race in reverse": (podium.rate(reversed_places(season), "podium"), f"; mirrored within {mirrored:.1g}"),
+    }
+    return [[title, verdict(rated) + more, "", ""] for title, (rated, more) in cases.items()]
+
+
+def mirror_gap(season: pl.DataFrame) -> float:
+    """How far ratings of the reversed races are from the mirror image of the ratings, in points."""
+    forth, back = (
+        podium.rate(each, "podium").ratings.sort("player")["rating"] for each in (season, reversed_places(season))
+    )
+    return float((forth + back - 3000.0).abs().max())  # type: ignore[arg-type]
+
+
+def verdict(rated: podium.Rated) -> str:
+    """Whether all ratings are numbers, and which."""
+    ratings = rated.ratings["rating"]
+    return f"{ratings.min():.0f} to {ratings.max():.0f}" if ratings.is_finite().all() else "not finite"
+
+
+def page(folder: Path) -> str:
+    """The page."""
+    histories = load(folder)
+    text = Path(__file__).with_name("self-tuning.md.in").read_text(encoding="utf-8")
+    facts = {
+        "parts": parts(histories),
+        "starts": other_starts(histories),
+        "young": young_pools(),
+        "upsets": upsets(folder),
+        "wider": wider_evidence(folder),
+    }
+    for name, lines in facts.items():
+        text = text.replace(f"{{{{ {name} }}}}", "\n".join(lines))
+    return text
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("self-tuning.md").write_text(page(Path(sys.argv[1])), encoding="utf-8")

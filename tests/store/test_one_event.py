@@ -20,7 +20,7 @@ from podium.store.rows.standings import Standing
 from podium.systems import find
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)
-SYSTEMS = {"elo": {}, "stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}, "podium": {}}
+SYSTEMS: dict[str, dict] = {"elo": {}, "stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}, "podium": {}}
 NUMBERS = {name: k for k, name in enumerate("abcdefgh", start=1)}
 
 
@@ -109,8 +109,12 @@ def test_a_race_is_rated_from_its_rows():
         {"event_id": "e", "started_at": START, "player": name, "position": place} for place, name in enumerate("abc", 1)
     ]
     pool = pool_of("elo")
-    outcome = rate_one(pool, only_event(chosen_of(rows, {})), {}, None)
+    one = only_event(chosen_of(rows, {}))
+    assert one is not None
+    outcome = rate_one(pool, one, {}, None)
+    assert outcome is not None
     assert outcome.ledger.player.tolist() == [1, 2, 3]
     for more in ({"heat": "1"}, {"team": "red"}, {"ranked": False}):
         one = only_event(chosen_of([row | more for row in rows], {}))
+        assert one is not None
         assert rate_one(pool, one, {}, None) is None

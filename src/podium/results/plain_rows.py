@@ -159,8 +159,9 @@ def microseconds(value: Any) -> int:
         require(value.tzinfo is UTC)
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value) if type(value) is str else None
-    require(parts)
-    day, minute, second, fraction, zone = parts.groups("")  # type: ignore[union-attr]  (required)
+    if parts is None:
+        raise NotPlainError
+    day, minute, second, fraction, zone = parts.groups("")
     offset = "+00:00" if zone in ("", "Z", "z", "UTC") else zone
     clock = f"{minute or '00:00'}{second or ':00'}.{(fraction[1:] + '000000')[:6]}"
     try:

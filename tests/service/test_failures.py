@@ -42,15 +42,15 @@ def impatient(tmp_path, monkeypatch):
 
 def poison(monkeypatch, event_id, error):
     """Let the event fail wherever its content is looked at."""
-    contents_of = submission.contents_of
+    read_contents = submission.read_contents
 
-    def failing(results):
-        contents = contents_of(results)
+    def failing(*sent):
+        contents = read_contents(*sent)
         if event_id in contents:
             raise error
         return contents
 
-    monkeypatch.setattr(submission, "contents_of", failing)
+    monkeypatch.setattr(submission, "read_contents", failing)
 
 
 def assert_passing(answer):

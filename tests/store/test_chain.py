@@ -14,7 +14,7 @@ import podium
 from podium.store import Store
 from podium.store.log import chain_check
 from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
-from podium.store.log.content import contents_in
+from podium.store.log.content import column_lists, contents_in
 from podium.store.log.pools import get_pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import log, pools, reason
@@ -259,7 +259,7 @@ def test_a_pseudonym_blanks_the_reasons_that_have_a_name_in_them(filled):
 
 def test_a_guessed_name_proves_nothing_without_the_secret(filled):
     filled.submit("other", rows(1, ["ana", "ben"]))
-    (content,) = contents_in(filled.results("other").frame.drop("pool")).values()
+    (content,) = contents_in(column_lists(filled.results("other").frame.drop("pool"))).values()
     with filled.engine.connect() as connection:
         stored = connection.execute(sa.select(log.c.kind, log.c.digest, log.c.pool_id)).all()
         secret = get_pool(connection, "other").secret

@@ -52,7 +52,7 @@ def live_states(events):
     live, found = podium.Live(SYSTEM), []
     for each in events:
         live.rate(each)
-        found.append(bytes(memoryview(live._roster.pool_states["default"].astype("<f8"))))
+        found.append(live._roster.pool_states["default"].astype("<f8").tobytes())
     return found
 
 

@@ -87,7 +87,7 @@ class WriteRoutes:
 
         Returns:
             A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
-            warnings, head`.
+            warnings, head, notice`.
 
         Raises:
             ClientError: 409 where an event is known with other content, 422 where one does not fit.

@@ -63,10 +63,8 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
             known = events.get(row.subject)
             seq, is_voided = (row.seq, False) if known is None else (known.seq, known.is_voided)
-            shown = (first.get(name) for name in FOR_PAGES)
-            events[row.subject] = SentEvent(
-                seq, row.seq, started_at, row.match_id, row.present, *shown, is_voided=is_voided
-            )
+            title, url = (first.get(name) for name in FOR_PAGES)
+            events[row.subject] = SentEvent(seq, row.seq, started_at, row.match_id, row.present, title, url, is_voided)
         elif row.kind in (VOID, RESTORE):
             events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
         elif row.kind == REGISTER:

@@ -11,8 +11,16 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import NotFiniteError
-from podium.store.derive.proposal import Proposal
-from podium.store.derive.rating import UNRATEABLE, events_from, rate_segments, resume_live, statuses_of
+from podium.store.derive.one_event import only_event, rate_one
+from podium.store.derive.proposal import RATED, Proposal
+from podium.store.derive.rating import (
+    UNRATEABLE,
+    choose_events,
+    rate_segments,
+    resume_live,
+    segments_of,
+    statuses_of,
+)
 from podium.store.log.pools import FOREVER, OrderKey, Pool
 from podium.store.rows.ledger import Integers, Ledger, LedgerKey, Mask, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, stored_pool_states
@@ -83,9 +91,11 @@ class Plan:
             LongWorkError: there are so many, and `refuse_more` is set.
         """
         first = self.next
-        segments, end = events_from(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        chosen = choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        end, one = chosen.end, only_event(chosen)
+        segments = segments_of(chosen) if one is None else []
         old = stored_ledger(connection, self.pool, first, end)
-        players = set(old.player.tolist())
+        players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
             players.update(map(int, segment.table["player"].unique().to_list()))
         if any(segment.reset for segment in segments):
@@ -98,14 +108,19 @@ class Plan:
             old_pools = stored_pool_states(connection, self.pool, first, end)
             if first == self.start:
                 self.pool_state = self.meet_pool(connection)
-        outcome = rate_segments(self.pool, resume_live(self.pool, begun, self.pool_state), segments)
+        outcome = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
+        statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in chosen.events]
+        if outcome is None:
+            segments = segments or segments_of(chosen)
+            outcome = rate_segments(self.pool, resume_live(self.pool, begun, self.pool_state), segments)
+            statuses = list(statuses_of(self.pool, segments, outcome))
         new = outcome.ledger
         if outcome.pools:
             self.pool_state = PoolState(*next(reversed(outcome.pools.items())))
         apply_ledger(self.standings, new)
         self.next = end
         counterparts = new.counterparts(old)
-        marked = {row.event_id for segment in segments for row in segment.events if row.reason in UNRATEABLE}
+        marked = {row.event_id for row in chosen.events if row.reason in UNRATEABLE}
         return Stretch(
             first,
             old,
@@ -114,7 +129,7 @@ class Plan:
             is_other(new, old, counterparts),
             old_pools,
             outcome.pools,
-            list(statuses_of(self.pool, segments, outcome)),
+            statuses,
             tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
             {
                 OrderKey(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])

@@ -71,6 +71,15 @@ class Reset(NamedTuple):
     keep: float  # the share
 
 
+class Chosen(NamedTuple):
+    """Events that are to be rated, and what else it takes to rate them."""
+
+    events: Sequence[Any]  # rows, with their bodies
+    resets: Sequence[Reset]
+    merged: Mapping[int, int]  # the account that each merged one plays on as
+    end: OrderKey  # that follows them
+
+
 @dataclass(frozen=True, slots=True)
 class SeasonSegment:
     """Events between two resets, and the reset at their end, if there is one."""
@@ -82,6 +91,14 @@ class SeasonSegment:
 
 
 def events_from(
+    connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT
+) -> tuple[list[SeasonSegment], OrderKey]:
+    """The events from a key on that count, so many at most, with their rows; and the key that follows them."""
+    chosen = choose_events(connection, pool, first, limit)
+    return segments_of(chosen), chosen.end
+
+
+def choose_events(
     connection: sa.Connection,
     pool: Pool,
     first: OrderKey,
@@ -89,8 +106,8 @@ def events_from(
     proposal: Proposal | None = None,
     *,
     refuse_more: bool = False,
-) -> tuple[list[SeasonSegment], OrderKey]:
-    """The events from a key on that count, in the order of rating, with their rows; and the key that follows them.
+) -> Chosen:
+    """The events from a key on that count, in the order of rating.
 
     Args:
         connection: only reads.
@@ -117,21 +134,25 @@ def events_from(
             every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
             every_reset.sort()
         merged = merged if proposal.merged is None else dict(proposal.merged)
-    resets = [reset for reset in every_reset if first <= reset.key < end]
-    segments, start = [], 0
-    for reset in [*resets, None]:
+    return Chosen(events, [reset for reset in every_reset if first <= reset.key < end], merged, end)
+
+
+def segments_of(chosen: Chosen) -> list[SeasonSegment]:
+    """The rows of events, parted where seasons begin."""
+    segments, start, events = list[SeasonSegment](), 0, chosen.events
+    for reset in [*chosen.resets, None]:
         stop = start
         while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
         table = read_bodies((row.body, row.started_at) for row in events[start:stop])
-        if merged and table.height:
-            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in merged.items()}))
+        if chosen.merged and table.height:
+            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in chosen.merged.items()}))
         doubled = doubled_players(table)
         if doubled:
             table = table.filter(~pl.col("event_id").is_in(list(doubled)))
         segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
         start = stop
-    return segments, end
+    return segments
 
 
 def proposed_events(

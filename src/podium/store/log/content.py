@@ -11,8 +11,10 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED, TRUTHS, Known
+from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
+from podium.results.plain_rows import read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
 from podium.store.sql.timestamps import instant
@@ -23,13 +25,11 @@ SCHEMA = {
     for name in ALL
     if name not in ("pool", SEQUENCE, *FOR_PAGES)
 }  # the pool is the log's, the order of the log is the sequence, and no rating reads what is for pages
+DEFAULT_POOL = OF_TABLES["pool"]
 UTC_DATETIME = pl.Datetime("us", "UTC")
 SMALL_BODY_ROWS = 1000
 JSON_BOOLEANS = {True: "true", False: "false"}
-ENCODERS: dict[pl.DataType, Callable[[Any], str]] = {
-    pl.Float64(): float.__repr__,
-    pl.Boolean(): JSON_BOOLEANS.__getitem__,
-}
+ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 EVENT_COLUMNS = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
@@ -49,15 +49,16 @@ class Content:
 
     def digest(self, secret: bytes) -> bytes:
         """The digest of the content with the players' names, not their numbers, with a pool's secret as its key."""
-        lines = (json_line(head, name) for head, name in zip(self.heads, self.players, strict=True))
-        return keyed_digest(b"".join(lines), secret)
+        lines = [json_line(head, encode_text(name)) for head, name in zip(self.heads, self.players, strict=True)]
+        return keyed_digest("".join(lines).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
         lines = [json_line(head, numbers[name]) for head, name in zip(self.heads, self.players, strict=True)]
-        return b"".join([*lines, *(self.quit_line(each) for each in absent)])
+        lines += map(self.quit_line, absent)
+        return "".join(lines).encode()
 
-    def quit_line(self, absent: "Absent") -> bytes:
+    def quit_line(self, absent: "Absent") -> str:
         """The line of a registered entrant who is not in the result, and so has quit in the first heat."""
         first = json.loads(self.heads[0] + "}")
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
@@ -74,10 +75,9 @@ class Absent:
     team: str | None
 
 
-def json_line(head: str, player: str | int) -> bytes:
-    """A row with its player, as a line of JSON."""
-    value = encode_text(player) if isinstance(player, str) else player
-    return f'{head},"player":{value}}}\n'.encode()
+def json_line(head: str, player: str | int) -> str:
+    """A row with its player, a number or a JSON text, as a line of JSON."""
+    return f'{head},"player":{player}}}\n'
 
 
 def row_head(row: dict[str, Any]) -> str:
@@ -111,35 +111,51 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
     return Results(in_sequence(frame), results.source, sent)
 
 
+def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
+    """Check results for one pool, as `check_results`; each event's content by its id, in the order of the rows.
+
+    Raises:
+        ResultsError: the results are refused; all faults are named.
+    """
+    plain = read_plainly(rows)
+    if plain is not None and plain.pools <= {pool, DEFAULT_POOL}:
+        return contents_in(plain.columns)
+    return contents_of(check_results(rows, pool, known))
+
+
 def contents_of(results: Results) -> dict[str, Content]:
     """Each event's content by its id, in the order of the rows."""
-    contents = contents_in(results.frame)
+    contents = contents_in(column_lists(results.frame))
     if results.sent is None:
         return contents
-    sent = contents_in(results.sent)
+    sent = contents_in(column_lists(results.sent))
     return {each: replace(content, sent=sent[each]) for each, content in contents.items()}
 
 
-def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
-    """Each event's content by its id, in the order of a checked table's rows."""
-    if frame.is_empty():
+def column_lists(frame: pl.DataFrame) -> dict[str, list[Any]]:
+    """The columns of a checked table; `started_at` in microseconds since 1970."""
+    return {column.name: column.to_physical().to_list() for column in frame}
+
+
+def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
+    """Each event's content by its id, in the order of checked rows."""
+    if not columns["event_id"]:
         return {}
-    starts = frame["started_at"].to_physical().to_list()
+    starts = columns["started_at"]
     moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in set(starts)}
     cells = [
-        [moments[start] for start in starts] if name == "started_at" else json_fields(frame[name])
+        [moments[start] for start in starts] if name == "started_at" else json_fields(name, columns[name])
         for name in SCHEMA
-        if name in frame.columns and name != "player"
+        if name in columns and name != "player"
     ]
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
-    ids, names = (frame[column].to_list() for column in ("event_id", "player"))
-    for event_id, player, start, *parts in zip(ids, names, starts, *cells, strict=True):
+    for event_id, player, start, *parts in zip(columns["event_id"], columns["player"], starts, *cells, strict=True):
         heads.setdefault(event_id, []).append("{" + "".join(parts)[1:])
         players.setdefault(event_id, []).append(player)
         started_at.setdefault(event_id, start)
-    titles, urls = (first_values(frame, name) if name in frame.columns else {} for name in FOR_PAGES)
+    titles, urls = (first_values(columns, name) if name in columns else {} for name in FOR_PAGES)
     for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
         for event_id, value in values.items():
             heads[event_id][0] += f',"{name}":{encode_text(value)}'
@@ -151,11 +167,12 @@ def contents_in(frame: pl.DataFrame) -> dict[str, Content]:
     }
 
 
-def first_values(frame: pl.DataFrame, name: str) -> dict[str, str]:
+def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
     """The first value of a column that each event has, by the event's id; none where it has none."""
     values: dict[str, str] = {}
-    for event_id, value in frame.select("event_id", name).drop_nulls().iter_rows():
-        values.setdefault(event_id, value)
+    for event_id, value in zip(columns["event_id"], columns[name], strict=True):
+        if value is not None:
+            values.setdefault(event_id, value)
     return values
 
 
@@ -166,11 +183,11 @@ def rate_alike(one: bytes, other: bytes) -> bool:
     return rest == other_rest and rows[0] == rows[1]
 
 
-def json_fields(column: pl.Series) -> list[str]:
+def json_fields(name: str, values: list[Any]) -> list[str]:
     """A column's values as fields of JSON objects, each after a comma; empty text for nulls and defaults."""
-    prefix, default = f',"{column.name}":', DEFAULTS.get(column.name)
-    encode = ENCODERS.get(column.dtype, encode_text)
-    return ["" if value is None or value == default else prefix + encode(value) for value in column.to_list()]
+    prefix, default = f',"{name}":', DEFAULTS.get(name)
+    encode = ENCODERS.get(COLUMN_TYPES[name], encode_text)
+    return ["" if value is None or value == default else prefix + encode(value) for value in values]
 
 
 def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
@@ -211,7 +228,8 @@ def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe where new content differs first from the stored lines."""
     old_rows = [json.loads(each) for each in old.decode().split("\n") if each]
-    new_rows = [json.loads(json_line(head, name)) for head, name in zip(new.heads, new.players, strict=True)]
+    names_in_json = map(encode_text, new.players)
+    new_rows = [json.loads(json_line(*row)) for row in zip(new.heads, names_in_json, strict=True)]
     for row in old_rows:
         row["player"] = names[row["player"]]
     if len(old_rows) != len(new_rows):

@@ -13,10 +13,9 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.lookalikes import warning
-from podium.results.reading import Results
 from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, RATED, VOIDED, EventRow, Proposal
-from podium.store.log.content import Content, check_results, contents_of, difference, rate_alike
+from podium.store.log.content import Content, difference, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -103,10 +102,9 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
     """
 
     def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Receipt]:
-        results = check_rows(connection, pool, rows)
-        contents = contents_of(results)
+        contents = check_rows(connection, pool, rows)
         if len(contents) != 1:
-            raise ResultsError(results.source, [Fault(None, "event_id", None, "an amendment is of one event")])
+            raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
         ((event_id, content),) = contents.items()
         known = EventRow.from_row(get_event(connection, pool, event_id))
         if has_content(connection, pool, known, content):
@@ -222,20 +220,20 @@ def check_events(
         ResultsError: the rows are refused.
         UnknownError: there is a match of an event that is not among them.
     """
-    contents = contents_of(check_rows(connection, pool, rows))
+    contents = check_rows(connection, pool, rows)
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
     return {each: SentEvent(content, actor, match_ids.get(each)) for each, content in contents.items()}
 
 
-def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> Results:
-    """Check rows against the rules for results; the results.
+def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
+    """Check rows against the rules for results; each event's content by its id, in their order.
 
     Raises:
         ResultsError: the rows are refused.
     """
-    return check_results(rows, pool.name, functools.partial(names_in_use, connection, pool))
+    return read_contents(rows, pool.name, functools.partial(names_in_use, connection, pool))
 
 
 def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:

@@ -1,0 +1,118 @@
+"""Rows that are read at a glance come to the same contents as through Polars, or are left to it."""
+
+import math
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from races import rows as race
+
+from podium.errors import ResultsError
+from podium.results.plain_rows import MOST_ROWS, read_plainly
+from podium.store.log.content import check_results, contents_in, contents_of
+
+MOMENTS = [
+    "2025-01-31", "2025-01-31T18:00:00Z", "2025-01-31 18:00", "2025-01-31T18:00:00.1234567+02:30", "1950-06-01T00:00Z",
+    "2025-01-31T18:00:00-0330", "2025-01-31T24:00:00Z", "2025-02-30", "31.1.2025", "", 20250131,
+    datetime(2025, 1, 31, 18, tzinfo=UTC), datetime(1951, 1, 31, 18, 0, 0, 250, tzinfo=UTC),
+    datetime(2025, 1, 31, 18, tzinfo=timezone(timedelta(hours=2))), datetime(2025, 1, 31, 18),  # noqa: DTZ001
+]  # fmt: skip
+NAMES = [
+    "ana",
+    "Ben O'Neil",
+    'q"uote\\',
+    "x" * 200,
+    "x" * 201,
+    " ana",
+    "ana ",
+    "",
+    "雪",
+    "e\u0301",
+    "a\tb",
+    "a\u200bb",
+    7,
+    True,
+]
+NUMBERS = [1, 2, 3, 1.5, 0.1, 61.25, 0, -1, -0.0, 1e-300, 1e300, 2**53, 2**70, math.nan, math.inf, "2", "x", True]
+CELLS: dict[str, list] = {
+    "heat": ["", "1", "2", "overall", "Overall"],
+    "mode": ["time-trial", "Time_Trial", "duel", "grass"],
+    "team": ["red", "blue"],
+    "status": ["finished", "quit", "dnf", "did_not_start", "left", ""],
+    "ranked": [True, False, "true", 1],
+    "handicap": [True, False],
+    "title": ["Round 1", "Round 2", " Round", ""],
+    "url": ["https://example.org/1", "https://example.org/ä", "ftp://x", "https://example.org/" + "x" * 2000],
+    "pool": ["main", "default", "other"],
+    "sequence": [1, 2],
+    "team_score": [1.0, 2.0],
+}
+
+
+@st.composite
+def tables(draw):
+    """A few rows, most of them fine, with anything that a row may hold."""
+    size, odd = draw(st.integers(1, 6)), draw(st.booleans())
+    names = st.sampled_from(NAMES if odd else NAMES[:3])
+    numbers = st.sampled_from(NUMBERS if odd else NUMBERS[:6])
+    columns: dict[str, st.SearchStrategy] = {"event_id": st.sampled_from(["e1", "e2"]), "player": st.one_of(st.sampled_from("abcdef"), names)}
+    starts = draw(st.lists(st.sampled_from(MOMENTS if odd else MOMENTS[:5]), min_size=2, max_size=2))
+    for name in draw(
+        st.lists(st.sampled_from(["position", "time_s", "score", "played_s", "duration_s", "weight"]), unique=True)
+    ):
+        columns[name] = st.one_of(numbers, st.none()) if draw(st.booleans()) else st.just(draw(numbers))
+    for name in draw(st.lists(st.sampled_from(sorted(CELLS)), unique=True, max_size=3)):
+        columns[name] = st.sampled_from([*CELLS[name], None])
+    rows = draw(st.lists(st.fixed_dictionaries(columns), min_size=size, max_size=size))
+    for row in rows:
+        row["started_at"] = (
+            starts[row["event_id"] == "e2"] if not odd or draw(st.integers(0, 9)) else draw(st.sampled_from(MOMENTS))
+        )
+    return rows
+
+
+@settings(max_examples=600, deadline=None)
+@given(tables())
+def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
+    plain = read_plainly(rows)
+    if plain is None or not plain.pools <= {"main", "default"}:
+        return
+    assert contents_in(plain.columns) == contents_of(check_results(rows, "main", lambda _column, _names: set()))
+
+
+def test_rows_as_servers_send_them_are_read_at_a_glance():
+    rows = [row | {"time_s": 60 + row["position"], "status": "finished", "pool": "main"} for row in race(1, "abcdefgh")]
+    quitter = {name: rows[0][name] for name in ("event_id", "started_at")} | {
+        "player": "x",
+        "status": "quit",
+        "pool": "main",
+    }
+    plain = read_plainly([*rows, quitter])
+    assert plain is not None
+    assert plain.columns["time_s"][0] == 61.0
+    assert plain.pools == {"main"}
+    assert read_plainly(race(1, map(str, range(MOST_ROWS)))) is not None
+    assert read_plainly(race(1, map(str, range(MOST_ROWS + 1)))) is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"position": 0}, {"position": True}, {"time_s": math.nan}, {"weight": 101}, {"status": "left"},
+        {"player": " a"}, {"player": "雪"}, {"player": ""}, {"heat": "Overall"}, {"started_at": "yesterday"},
+        {"surprise": 1}, {"sequence": 1},
+    ],
+)  # fmt: skip
+def test_what_is_not_plainly_fine_is_left_to_polars(more):
+    rows = race(1, "abc")
+    assert read_plainly([rows[0], rows[1] | more, rows[2]]) is None
+
+
+def test_nothing_is_read_of_rows_that_contradict_each_other():
+    twice, slow = race(1, "aba"), [row | {"time_s": 70.0 - row["position"]} for row in race(1, "abc")]
+    bare = [{name: value for name, value in row.items() if name != "position"} for row in race(1, "abc")]
+    for rows in (twice, slow, bare, [race(1, "a")[0], race(1, "b", 5)[0]]):
+        assert read_plainly(rows) is None
+        with pytest.raises(ResultsError):
+            check_results(rows, "main", lambda _column, _names: set())

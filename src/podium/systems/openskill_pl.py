@@ -155,7 +155,9 @@ def ranking_of_two_far_apart(lead: float, other_lead: float, ties: float, c: flo
 
 
 @kernel
-def verdict_of_two(ties: float, c: float, once: float, squared: float, other_once: float, other_squared: float) -> Any:
+def verdict_of_two(
+    ties: float, c: float, once: float, squared: float, other_once: float, other_squared: float
+) -> shared.Verdict:
     """The surprise and the variance of each one's chances."""
     first = 1.0 / ties
     return shared.Verdict((first - once) / c, once - squared, (first - other_once) / c, other_once - other_squared)

@@ -21,7 +21,7 @@ import podium
 from podium.cli.app import app
 from podium.cli.demo import season_path
 from podium.cli.terminal.reasons import explanation_text, what_if_text
-from podium.engine.rules import overrides, rate_event
+from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
@@ -251,7 +251,7 @@ def explained(season: podium.Results, system: str, pool: str, event_id: str, pla
 
 def judges_whole_field(system: System) -> bool:
     """Whether a system is no sum over pairs."""
-    return overrides(rate_event, system)
+    return not is_by_pairs(system)
 
 
 def in_a_sentence(words: Iterable[str]) -> str:

@@ -39,9 +39,9 @@ def comparison(folder: Path) -> str:
         "# How well each system predicts",
         "",
         "Every event is predicted before it is learnt, with each system's defaults; lower log loss is better. The",
-        "interval is for the difference of log loss to Elo's, by bootstrap over events. Seconds are for one replay",
-        "with predictions on one core, compiled code loaded. The results are the public histories named; they are not",
-        "part of this repository. `make comparison DATA=folder` wrote this page.",
+        "interval is for the difference of log loss to Elo's, by bootstrap over events. Seconds are of a processor,",
+        "for one replay with predictions, compiled code loaded. The results are the public histories named; they are",
+        "not part of this repository. `make comparison DATA=folder` wrote this page.",
         "",
         f"No prediction counts as surer than 1 - {clip:g}: one that is, and goes wrong, costs {loss:.1f}, where",
         "without this clip it would cost infinitely much. `clipped` is the share of predictions beyond it. Where it is",
@@ -70,9 +70,9 @@ def judge_systems(results: podium.Results, since: str | None) -> tuple[list[Row]
         except podium.ResultsError:
             left_out.append(name)
             continue
-        started = time.perf_counter()
+        started = time.process_time()
         evaluate(results, systems[1:], window=window)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         both = evaluate(results, systems, labels=["elo", name], window=window)
         rows.append(Row(name, both.scores.row(1, named=True), both.differences.row(0, named=True), seconds))
     return sorted(rows, key=lambda row: row.score["log_loss"]), left_out

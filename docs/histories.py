@@ -10,7 +10,7 @@ class History(NamedTuple):
     file: str
     since: str | None
     train_until: str
-    trials: int = 160  # parameter sets that a search may try
+    trials: int = 160  # parameter sets that a search tries
 
     @property
     def past(self) -> str:

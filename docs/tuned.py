@@ -20,7 +20,7 @@ from podium.systems import find, names
 
 FILE = Path(__file__).with_name("tuned.toml")
 SELF_TUNING = "podium"
-WITH_MODES = {"atp": {"modes": "clay,grass,hard"}}  # histories whose events have modes
+WITH_MODES = {"atp": {"modes": "clay/grass/hard"}}  # histories whose events have modes
 Settings = dict[str, Any]
 
 

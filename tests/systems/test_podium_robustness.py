@@ -97,7 +97,7 @@ def test_nobody_gains_where_all_tie():
 
 
 def test_results_in_reverse_mirror_every_rating(rated):
-    """Nothing in the model knows which end of a race is the better; growth and ageing are learnt with the other sign."""
+    """Nothing in the model knows which end of a race is better; growth and ageing are learnt with the other sign."""
     back = podium.rate(hard.reversed_places(SEASON), "podium")
     assert ratings_by_player(back).to_numpy() == pytest.approx(3000.0 - ratings_by_player(rated).to_numpy(), abs=1e-6)
     forth, mirrored = (each.learnt() for each in (rated, back))

@@ -1,12 +1,11 @@
 """What a pool has learnt of itself over time: the parameters of systems that keep a state of the pool."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
 from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
+from podium.engine.selection import Integers
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.ledger.history import started_at
@@ -42,7 +41,7 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
     )
 
 
-def entrant_rows(events: Events) -> Sequence[int]:
+def entrant_rows(events: Events) -> Integers:
     """The row of the results table, (entrants), that each entrant's last change stands in."""
     rows = np.zeros(events.columns.player.size, np.int64)
     rows[events.ledger.entrant] = events.ledger.row  # the last assignment stays

@@ -111,6 +111,17 @@ class Podium(System):
     reads_days: ClassVar[bool] = True
     room: ClassVar[tuple[int, int]] = room_for(0)
     takes_periods: ClassVar[bool] = False
+    margin: ClassVar[str] = (
+        "Not by time. But the further apart in places two finish, the less their duel counts, as much less as the "
+        "pool's results ask for."
+    )
+    stakes: ClassVar[str] = (
+        "Every event counts the same, unless it was sent with a weight. It moves those more of whom less is known."
+    )
+    unfinished: ClassVar[str] = (
+        "It loses to everyone who finished the heat, but such a duel counts for less, as much less as the pool's "
+        "results ask for; two who did not finish are not compared."
+    )
     signed: ClassVar[tuple[str, ...]] = states_with(0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")

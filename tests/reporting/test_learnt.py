@@ -1,0 +1,84 @@
+"""What a pool has learnt, as numbers and as a picture."""
+
+import math
+
+import polars as pl
+import pytest
+
+import podium
+from podium.errors import ParameterError
+from podium.reporting.learnt import learnt_curves
+from podium.reporting.plotting import plot
+from podium.reporting.saving import as_page, as_svg, specification
+from podium.systems import find
+
+RACES = [
+    {"event_id": f"e{k:02}", "player": player, "position": place, "started_at": f"2024-{k % 12 + 1:02}-0{k // 12 + 1}"}
+    for k in range(24)
+    for place, player in enumerate(["Zoë", "Ben", "Cy", "Di"][k % 3 :] + ["Zoë", "Ben", "Cy", "Di"][: k % 3], 1)
+]
+UNDATED = [{key: value for key, value in row.items() if key != "started_at"} for row in RACES]
+
+
+@pytest.fixture(scope="module")
+def rated():
+    return podium.rate(RACES, "podium")
+
+
+def test_there_is_a_row_an_event_with_each_parameter_in_its_unit(rated):
+    learnt = rated.learnt()
+    assert learnt.height == 24
+    assert learnt["event_id"].to_list() == sorted(learnt["event_id"], key=lambda name: (int(name[1:]) % 12, name))
+    fields = rated.system.pool_state_type._fields
+    last = dict(zip(fields, rated.replayed.pools[0].tolist(), strict=True))
+    assert learnt["spread"][-1] == pytest.approx(173.7178 * math.exp(0.5 * last["spread"]), rel=1e-12)
+    assert learnt["idle_day"][-1] == pytest.approx(173.7178 * math.sqrt(math.exp(last["idle_day"]) * 365.25), rel=1e-12)
+    assert learnt["unfinished"][-1] == pytest.approx(50.0)  # nobody broke down: where it began
+
+
+def test_a_pool_has_its_own(rated):
+    others = [row | {"pool": "b", "event_id": "x"} for row in RACES[:2]]
+    both = podium.rate([row | {"pool": "a"} for row in RACES] + others, "podium")
+    assert both.learnt().drop("event_id").equals(both.learnt(pool="a").drop("event_id"))
+    assert both.learnt(pool="a").equals(rated.learnt())
+    assert both.learnt(pool="b").height == 1
+
+
+def test_a_system_that_learns_nothing_says_so():
+    with pytest.raises(ParameterError, match="elo learns no parameters"):
+        podium.rate(RACES, "elo").learnt()
+
+
+def test_every_parameter_has_a_panel_with_a_sentence(rated):
+    svg = as_svg(learnt_curves(rated.learnt(), rated.system, "Races"))
+    for each in rated.system.learnt_parameters:
+        assert each.title in svg or each.title.replace("'", "&#39;") in svg
+    assert "Two of three newcomers turn out" in svg
+    assert "2024" in svg
+
+
+def test_undated_results_are_drawn_by_event():
+    svg = as_svg(plot("parameters", UNDATED, "podium"))
+    assert ">event</text>" in svg
+
+
+def test_panels_stand_below_each_other_on_a_phone(rated):
+    chart = plot("parameters", rated)
+    assert specification(chart, inline=True, narrow=False)["columns"] == 2
+    assert specification(chart, inline=True, narrow=True)["columns"] == 1
+    assert as_page(chart, "learnt").count("<svg") == 2
+
+
+def test_modes_are_one_more_parameter():
+    system = find("podium")(modes="clay/grass/hard")
+    rows = [row | {"mode": "clay" if row["event_id"] < "e12" else "hard"} for row in RACES]
+    learnt = podium.rate(rows, system).learnt()
+    assert learnt.columns[2:] == [each.name for each in system.learnt_parameters]
+    assert learnt.columns[-1] == "mode"
+    assert learnt.select(pl.col("mode").is_finite().all()).item()
+
+
+@pytest.mark.parametrize(("points", "verb"), [(12.4, "gain 12"), (-12.4, "lose 12")])
+def test_growth_is_told_with_its_sign(points, verb):
+    growth = next(each for each in find("podium")().learnt_parameters if each.name == "growth")
+    assert verb in growth.describe(points)

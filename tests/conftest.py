@@ -12,6 +12,9 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: threads of each would only wait
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings

@@ -26,7 +26,8 @@ from podium.systems import find, names
 every_system = pytest.mark.parametrize("name", names())
 
 
-COMPILED = [check for check in conformance.OF_ANY_HISTORY if check is not conformance.compiled_equals_interpreted]
+APART = (conformance.compiled_equals_interpreted, conformance.row_order_changes_only_rounding)  # or in any order
+COMPILED = [check for check in conformance.OF_ANY_HISTORY if check not in APART]
 
 
 def faults_of(checks, history):
@@ -41,7 +42,7 @@ def test_a_system_keeps_what_every_system_owes(name, rows, seed):
     history = History(find(name)(), rows)
 
     def any_order_of_rows_changes_only_rounding(history):
-        return conformance.another_order_changes_only_rounding(history, lambda event: seed.sample(event, len(event)))
+        return conformance.another_order_changes_only_rounding(history, lambda rows: seed.sample(rows, len(rows)))
 
     assert faults_of([*COMPILED, any_order_of_rows_changes_only_rounding], history) == {}
 

@@ -4,7 +4,7 @@ A check takes a system and a history that it rated, and returns what is wrong in
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,6 +22,7 @@ from podium.errors import RuleError
 from podium.ledger.reasons.groups import OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
+from podium.results.reading import read_results
 
 Row = dict[str, Any]
 KEYS = ["pool", "event_id", "player"]
@@ -35,15 +36,25 @@ GAPS = (-2000.0, -300.0, -1.0, 0.0, 1.0, 300.0, 2000.0)
 
 @dataclass(frozen=True)
 class History:
-    """The rows of some events, in order, and how a system rates them: once for all checks."""
+    """The rows of some events, in order, and how a system rates them: read and rated once for all checks."""
 
     system: System
     rows: list[Row]
 
     @functools.cached_property
+    def table(self) -> pl.DataFrame:
+        """The rows as a results table."""
+        return read_results(self.rows).frame
+
+    @functools.cached_property
+    def events(self) -> list[pl.DataFrame]:
+        """The rows of each event, events in order."""
+        return self.table.partition_by("event_id", maintain_order=True)
+
+    @functools.cached_property
     def rated(self) -> Rated:
         """The rows rated at once."""
-        return rate(self.rows, self.system)
+        return rate(self.table, self.system)
 
 
 Check = Callable[[History], str | None]
@@ -133,7 +144,7 @@ def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: 
 def live_equals_replay(history: History) -> str | None:
     """Rating event by event gives the bits of rating them all."""
     live = Live(history.system)
-    parts = [live.rate(event) for event in by_event(history.rows)]
+    parts = [live.rate(event) for event in history.events]
     return first_difference(pl.concat(parts), history.rated.history, "live", "at once")
 
 
@@ -179,10 +190,10 @@ def prefix_and_rest_equal_the_whole(history: History) -> str | None:
     """Rating a first part, then the rest from where it ended, gives the bits of the whole."""
     events, whole = history.rated.events, history.rated.replayed
     live = Live(history.system)
-    parts = by_event(history.rows)
+    parts = history.events
     for some in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
         if some:
-            live.rate([row for event in some for row in event])
+            live.rate(pl.concat(some))
     for pool in events.pools:
         for player in range(pool.first_player, pool.last_player):
             name = events.player_names[player]
@@ -210,15 +221,15 @@ def explanations_add_up(history: History) -> str | None:
 
 def row_order_changes_only_rounding(history: History) -> str | None:
     """The order of an event's rows changes nothing but rounding."""
-    return another_order_changes_only_rounding(history, lambda event: event[::-1])
+    return another_order_changes_only_rounding(history, lambda rows: rows[::-1])
 
 
-def another_order_changes_only_rounding(history: History, reorder: Callable[[list[Row]], list[Row]]) -> str | None:
-    """The rows of each event in the order that `reorder` gives them change nothing but rounding."""
+def another_order_changes_only_rounding(history: History, reorder: Callable[[range], Sequence[int]]) -> str | None:
+    """The rows of each event in the order that `reorder` gives their numbers change nothing but rounding."""
     rated = history.rated
     if rated.system.ties_in_file_order and rated.events.columns.rank.size:
         return None
-    mixed = [row for event in by_event(history.rows) for row in reorder(event)]
+    mixed = pl.concat([event[list(reorder(range(event.height)))] for event in history.events])
     one, two = (each.history.sort(KEYS) for each in (rated, rate(mixed, history.system)))
     off = ~np.isclose(two["rating"], one["rating"], rtol=ROUNDING, atol=ROUNDING)
     if not off.any():
@@ -232,16 +243,16 @@ def another_order_changes_only_rounding(history: History, reorder: Callable[[lis
 
 def names_do_not_matter(history: History) -> str | None:
     """Players by other names get the same ratings."""
-    renamed = [row | {"player": row["player"][::-1] + "'"} for row in history.rows]
-    one, two = (each.history["rating"].to_list() for each in (history.rated, rate(renamed, history.system)))
+    renamed = pl.Series("player", [name[::-1] + "'" for name in history.table["player"]])
+    again = rate(history.table.with_columns(renamed), history.system)
+    one, two = (each.history["rating"].to_list() for each in (history.rated, again))
     return None if one == two else "players by other names get other ratings"
 
 
 def pools_are_independent(history: History) -> str | None:
     """A pool's ratings are the same without the other pools."""
     together = history.rated.history.sort(KEYS)
-    pools = sorted({row["pool"] for row in history.rows})
-    apart = [rate([row for row in history.rows if row["pool"] == pool], history.system).history for pool in pools]
+    apart = [rate(pool, history.system).history for pool in history.table.partition_by("pool", maintain_order=True)]
     return first_difference(pl.concat(apart).sort(KEYS), together, "its pool alone", "with the others")
 
 
@@ -290,9 +301,9 @@ def weight_counts_as_repeats(history: History) -> str | None:
     system = history.system
     if not system.weight_repeats:
         return None
-    once = [row | {"weight": 2.0} for row in history.rows]
-    twice = [row | {"weight": 1.0, "heat": heat} for row in history.rows for heat in ("1", "2")]
-    one, two = (rate(each, system).ratings.sort("pool", "player") for each in (once, twice))
+    once = history.table.with_columns(weight=2.0)
+    twice = [history.table.with_columns(weight=1.0, heat=pl.lit(heat)) for heat in ("1", "2")]
+    one, two = (rate(each, system).ratings.sort("pool", "player") for each in (once, pl.concat(twice)))
     if one["player"].to_list() != two["player"].to_list():
         return "a heat of weight two rates other players than the heat held twice"
     off = ~np.isclose(one["rating"], two["rating"], rtol=1e-12)
@@ -320,14 +331,6 @@ def text_gives_the_system_back(system: System) -> str | None:
     settings = {each.name: getattr(system, each.name) for each in fields(system)}
     text = {name: "none" if value is None else str(value) for name, value in settings.items()}
     return None if type(system).from_text(text) == system else "its parameters do not survive being written as text"
-
-
-def by_event(rows: list[Row]) -> list[list[Row]]:
-    """The rows of each event, events in order."""
-    events: dict[str, list[Row]] = {}
-    for row in rows:
-        events.setdefault(row["event_id"], []).append(row)
-    return list(events.values())
 
 
 def first_difference(one: pl.DataFrame, two: pl.DataFrame, first: str, second: str) -> str | None:

@@ -64,6 +64,8 @@ GROUPS = {
         (pools.reason, "reason"),
     ),
 }
+# Commands that serve, or that hold a database open: Python ends them in its own way.
+LONG_LIVED = {"demo", *(name for part in (COMMANDS, GROUPS) for _, name, *_ in part["Live service"])}
 
 app = App(
     name="podium",

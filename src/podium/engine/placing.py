@@ -64,8 +64,6 @@ def team_results(reported: Reported, start: int, stop: int, result: Any, scores:
     A team's result is its `team_score`, else its finishers' common position, else the sum of its scores.
     Team mates with places of their own raced for themselves: `team` is then a label. `scores` is scratch.
     """
-    if reported.team.size == 0:
-        return False
     several = False
     for i in range(start, stop):
         several = several or reported.team[i] != reported.team[start] or reported.team[i] < 0
@@ -140,45 +138,58 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
-    """How many entries each is compared with: not its team mates, and no two who both quit."""
-    teamed = False
+    """How many entries each is compared with, where all are alone: no two who both quit."""
     finishers = 0
     for i in range(start, stop):
-        teamed = teamed or places.side[i] >= 0
         finishers += 1 if reported.finished.size == 0 or reported.finished[i] else 0
     for i in range(start, stop):
         finishes = reported.finished.size == 0 or reported.finished[i]
         places.opponents[i] = stop - start - 1.0 if finishes else float(finishers)
-        if teamed:
-            count = 0.0
-            for j in range(start, stop):
-                are_compared = finishes or reported.finished[j]
-                if i != j and places.side[i] != places.side[j] and are_compared:
-                    count += 1.0
-            places.opponents[i] = count
 
 
-def _place_heats(
-    reported: Reported,
-    teams: bool,  # noqa: FBT001  (positional for numba)
-    result: Any,
-    scores: Any,
-    order: Any,
-    places: Places,
-) -> None:
+@kernel
+def count_other_sides(reported: Reported, start: int, stop: int, places: Places) -> None:
+    """How many entries each is compared with: not its team mates, and no two who both quit."""
+    for i in range(start, stop):
+        finishes = reported.finished.size == 0 or reported.finished[i]
+        count = 0.0
+        for j in range(start, stop):
+            are_compared = finishes or reported.finished[j]
+            if i != j and places.side[i] != places.side[j] and are_compared:
+                count += 1.0
+        places.opponents[i] = count
+
+
+@kernel
+def place_alone(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
+    """Places of a heat where each stands for itself."""
+    own_results(reported, start, stop, result)
+    for i in range(start, stop):
+        places.side[i] = start - i - 1
+    rank_finishers(reported, start, stop, result, order, places)
+    count_opponents(reported, start, stop, places)
+
+
+def _place_lone(reported: Reported, result: Any, order: Any, places: Places) -> None:
+    for heat in range(reported.heats.size - 1):
+        place_alone(reported, reported.heats[heat], reported.heats[heat + 1], result, order, places)
+
+
+def _place_teams(reported: Reported, result: Any, scores: Any, order: Any, places: Places) -> None:
     for heat in range(reported.heats.size - 1):
         start, stop = reported.heats[heat], reported.heats[heat + 1]
-        teamed = teams and team_results(reported, start, stop, result, scores)
-        if not teamed:
-            own_results(reported, start, stop, result)
+        if not team_results(reported, start, stop, result, scores):
+            place_alone(reported, start, stop, result, order, places)
+            continue
         for i in range(start, stop):
-            alone = not teamed or reported.team[i] < 0
-            places.side[i] = start - i - 1 if alone else reported.team[i]
+            places.side[i] = start - i - 1 if reported.team[i] < 0 else reported.team[i]
         rank_finishers(reported, start, stop, result, order, places)
-        count_opponents(reported, start, stop, places)
+        count_other_sides(reported, start, stop, places)
 
 
-_compiled_place_heats = compile_kernel(_place_heats)
+# Two, because most histories know no teams, and the one without compiles in half the time.
+_compiled_place_lone = compile_kernel(_place_lone)
+_compiled_place_teams = compile_kernel(_place_teams)
 
 
 def place_heats(reported: Reported, *, teams: bool) -> Places:
@@ -186,6 +197,9 @@ def place_heats(reported: Reported, *, teams: bool) -> Places:
     size = int(reported.heats[-1])
     places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
     widest = int(np.diff(reported.heats).max(initial=0))
-    result, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
-    _compiled_place_heats(reported, teams, result, scores, order, places)
+    result, order = np.empty(widest), np.empty(widest, np.int64)
+    if teams and reported.team.size:
+        _compiled_place_teams(reported, result, np.empty(widest), order, places)
+    else:
+        _compiled_place_lone(reported, result, order, places)
     return places

@@ -23,6 +23,8 @@ import platformdirs
 from numba.core import event
 from numba.extending import register_jitable
 
+from podium.kernels.linking import HelperCompiler, KernelCompiler
+
 HOME = Path(__file__).parents[1]  # the package
 WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client")  # rooms that nothing compiled imports
 BOUNDS_CHECKED_SUFFIX = (
@@ -30,9 +32,10 @@ BOUNDS_CHECKED_SUFFIX = (
 )
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
-# column for every pair made a replay a hundred times slower. Nothing calls a kernel from C either: leaving out the
-# function that would let it be called takes a tenth off the time to compile.
-IN_KERNELS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
+# column for every pair made a replay a hundred times slower. Nothing calls a kernel from C, nor a helper from Python:
+# leaving out the functions that would let them be called takes a tenth off the time to compile.
+OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
+IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # of what kernels call
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -122,7 +125,9 @@ def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Call
     before = numba.config.CACHE_DIR  # another library's cache is not ours to move
     numba.config.CACHE_DIR = cache_folder() if cached else before
     try:
-        compiled: Callable[..., Any] = numba.njit(function, cache=cached, error_model="numpy", nogil=True, **IN_KERNELS)
+        compiled: Callable[..., Any] = numba.njit(
+            function, cache=cached, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, **OPTIONS
+        )
     finally:
         numba.config.CACHE_DIR = before
     return compiled

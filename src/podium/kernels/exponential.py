@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
 
-from podium.kernels.compiled import IN_KERNELS, kernel
+from podium.kernels.compiled import kernel
+from podium.kernels.linking import in_kernels
 
 LARGEST = 708.0  # beyond it e^x, or e^-x, is no normal number
 STEPS, STEP_BITS = 128, 7  # a power of two is taken apart in so many steps
@@ -48,30 +48,20 @@ def from_exponent(bits: int) -> float:
     return float(struct.unpack("<d", struct.pack("<q", (bits & 0xFFF) << 52))[0])
 
 
-@intrinsic
-def _as_bits(typing: Any, x: Any) -> Any:
+@in_kernels(as_bits)
+def _(typing: Any, x: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
 
     return types.int64(types.float64), generate
 
 
-@intrinsic
-def _from_exponent(typing: Any, bits: Any) -> Any:
+@in_kernels(from_exponent)
+def _(typing: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(builder.shl(args[0], ir.IntType(64)(52)), ir.DoubleType())
 
     return types.float64(types.int64), generate
-
-
-@overload(as_bits, jit_options=IN_KERNELS)
-def _(x):  # type: ignore[no-untyped-def]
-    return lambda x: _as_bits(x)
-
-
-@overload(from_exponent, jit_options=IN_KERNELS)
-def _(bits):  # type: ignore[no-untyped-def]
-    return lambda bits: _from_exponent(bits)
 
 
 @kernel

@@ -5,9 +5,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.linking import in_kernels
 
 WRITE, KEEP, DATA = 1, 3, 1  # what `llvm.prefetch` is told: the row will be written, and stays in all caches
 
@@ -16,8 +15,8 @@ def prefetch(table: Any, row: int) -> None:
     """Have a row of a table of numbers brought near; it changes nothing, and Python does without it."""
 
 
-@intrinsic
-def _prefetch(typing: Any, table: Any, row: Any) -> Any:
+@in_kernels(prefetch)
+def _(typing: Any, table: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         stride = cgutils.unpack_tuple(builder, array.strides, table.ndim)[0]
@@ -29,8 +28,3 @@ def _prefetch(typing: Any, table: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(table, types.intp), generate
-
-
-@overload(prefetch, jit_options=IN_KERNELS)
-def _(table, row):  # type: ignore[no-untyped-def]
-    return lambda table, row: _prefetch(table, row)

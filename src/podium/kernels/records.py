@@ -10,9 +10,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
-from numba.extending import intrinsic, overload
 
-from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.linking import in_kernels
 
 ROWS_OF_FIELDS = 3  # dimensions of a table whose lanes stand in rows
 LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other
@@ -97,8 +96,9 @@ def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: in
     return [builder.gep(table.data, [offset], inbounds=True) for offset in offsets]
 
 
-@intrinsic
-def _read_lane(typing: Any, table: Any, row: Any, lane: Any, prototype: Any) -> Any:
+@in_kernels(read_fields)
+@in_kernels(read_lane)
+def _(typing: Any, table: Any, row: Any, lane: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         cells = _lane_cells(context, builder, signature, args, len(prototype))
         return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
@@ -106,8 +106,9 @@ def _read_lane(typing: Any, table: Any, row: Any, lane: Any, prototype: Any) -> 
     return prototype(table, types.intp, types.intp, prototype), generate
 
 
-@intrinsic
-def _write_lane(typing: Any, table: Any, row: Any, lane: Any, values: Any) -> Any:
+@in_kernels(write_fields)
+@in_kernels(write_lane)
+def _(typing: Any, table: Any, row: Any, lane: Any, values: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         cells = _lane_cells(context, builder, signature, args, len(values))
         numbers = cgutils.unpack_tuple(builder, args[3], len(values))
@@ -130,8 +131,8 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
     return [builder.gep(first, [context.get_constant(types.intp, k)]) for k in range(count)]
 
 
-@intrinsic
-def _read(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
+@in_kernels(read)
+def _(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         cells = _cells(context, builder, signature, args, len(prototype))
         return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
@@ -139,8 +140,8 @@ def _read(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
     return prototype(table, types.intp, prototype), generate
 
 
-@intrinsic
-def _alike(typing: Any, values: Any, prototype: Any) -> Any:
+@in_kernels(alike)
+def _(typing: Any, values: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         numbers = [
             context.cast(builder, number, kind, wanted)
@@ -153,8 +154,8 @@ def _alike(typing: Any, values: Any, prototype: Any) -> Any:
     return prototype(values, prototype), generate
 
 
-@intrinsic
-def _plus(typing: Any, totals: Any, values: Any) -> Any:
+@in_kernels(plus)
+def _(typing: Any, totals: Any, values: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         summed = [
             builder.fadd(a, context.cast(builder, b, kind, types.float64))
@@ -170,8 +171,8 @@ def _plus(typing: Any, totals: Any, values: Any) -> Any:
     return totals(totals, values), generate
 
 
-@intrinsic
-def _times(typing: Any, values: Any, factor: Any) -> Any:
+@in_kernels(times)
+def _(typing: Any, values: Any, factor: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         numbers = cgutils.unpack_tuple(builder, args[0], len(values))
         scaled = [builder.fmul(number, args[1]) for number in numbers]
@@ -180,10 +181,10 @@ def _times(typing: Any, values: Any, factor: Any) -> Any:
     return values(values, types.float64), generate
 
 
-def _folding(kind: Any, prepare: Any, finish: Any) -> Any:
-    """An intrinsic that adds up what `prepare` makes of each number, and returns what `finish` makes of the sum."""
+def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
+    """Compile `function` as the sum of what `prepare` makes of each number, and what `finish` makes of that."""
 
-    @intrinsic
+    @in_kernels(function)
     def fold(typing: Any, values: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             numbers = cgutils.unpack_tuple(builder, args[0], len(values))
@@ -195,22 +196,21 @@ def _folding(kind: Any, prepare: Any, finish: Any) -> Any:
 
         return kind(values), generate
 
-    return fold
 
-
-_total = _folding(types.float64, lambda _builder, x: x, lambda _builder, x: x)
+_folding(total, types.float64, lambda _builder, x: x, lambda _builder, x: x)
 # A number less itself is 0 where it is finite, and else no number: one comparison serves all.
-_finite = _folding(
+_folding(
+    finite,
     types.boolean,
     lambda builder, x: builder.fsub(x, x),
     lambda builder, x: builder.fcmp_ordered("==", x, ir.DoubleType()(0.0)),
 )
 
 
-def _storing(combine: Any) -> Any:
-    """An intrinsic that stores what `combine` makes of the old and the new number."""
+def _storing(function: Any, combine: Any) -> None:
+    """Compile `function` as storing what `combine` makes of the old and the new number."""
 
-    @intrinsic
+    @in_kernels(function)
     def store(typing: Any, table: Any, row: Any, values: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             cells = _cells(context, builder, signature, args, len(values))
@@ -221,8 +221,6 @@ def _storing(combine: Any) -> Any:
 
         return types.void(table, types.intp, values), generate
 
-    return store
-
 
 def _replacement(_builder: Any, _cell: Any, value: Any) -> Any:
     return value
@@ -232,65 +230,5 @@ def _increment(builder: Any, cell: Any, value: Any) -> Any:
     return builder.fadd(builder.load(cell), value)
 
 
-_write = _storing(_replacement)
-_add = _storing(_increment)
-
-
-@overload(read, jit_options=IN_KERNELS)
-def _(table, row, prototype):  # type: ignore[no-untyped-def]
-    return lambda table, row, prototype: _read(table, row, prototype)
-
-
-@overload(write, jit_options=IN_KERNELS)
-def _(table, row, values):  # type: ignore[no-untyped-def]
-    return lambda table, row, values: _write(table, row, values)
-
-
-@overload(add, jit_options=IN_KERNELS)
-def _(table, row, values):  # type: ignore[no-untyped-def]
-    return lambda table, row, values: _add(table, row, values)
-
-
-@overload(alike, jit_options=IN_KERNELS)
-def _(values, prototype):  # type: ignore[no-untyped-def]
-    return lambda values, prototype: _alike(values, prototype)
-
-
-@overload(plus, jit_options=IN_KERNELS)
-def _(totals, values):  # type: ignore[no-untyped-def]
-    return lambda totals, values: _plus(totals, values)
-
-
-@overload(times, jit_options=IN_KERNELS)
-def _(values, factor):  # type: ignore[no-untyped-def]
-    return lambda values, factor: _times(values, factor)
-
-
-@overload(total, jit_options=IN_KERNELS)
-def _(values):  # type: ignore[no-untyped-def]
-    return lambda values: _total(values)
-
-
-@overload(finite, jit_options=IN_KERNELS)
-def _(values):  # type: ignore[no-untyped-def]
-    return lambda values: _finite(values)
-
-
-@overload(read_lane, jit_options=IN_KERNELS)
-def _(table, row, lane, prototype):  # type: ignore[no-untyped-def]
-    return lambda table, row, lane, prototype: _read_lane(table, row, lane, prototype)
-
-
-@overload(write_lane, jit_options=IN_KERNELS)
-def _(table, row, lane, values):  # type: ignore[no-untyped-def]
-    return lambda table, row, lane, values: _write_lane(table, row, lane, values)
-
-
-@overload(read_fields, jit_options=IN_KERNELS)
-def _(table, field, lane, prototype):  # type: ignore[no-untyped-def]
-    return lambda table, field, lane, prototype: _read_lane(table, field, lane, prototype)
-
-
-@overload(write_fields, jit_options=IN_KERNELS)
-def _(table, field, lane, values):  # type: ignore[no-untyped-def]
-    return lambda table, field, lane, values: _write_lane(table, field, lane, values)
+_storing(write, _replacement)
+_storing(add, _increment)

@@ -1,0 +1,100 @@
+"""How kernels and their helpers are compiled: a helper only as far as the kernel that takes it in needs it.
+
+numba would optimise each helper and make machine code of it, with all that it calls, and again in every caller: half
+of the time to compile. Nothing runs a helper but a kernel, which optimises what it takes in anyway.
+"""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba import _dynfunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+from numba.core.types import Function
+from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the collector of cycles: compiling makes few, and it would walk all of numba again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class KernelCompiler(CompilerBase):  # type: ignore[misc]
+    """Compiles what Python calls, and what that calls meanwhile."""
+
+    def compile_extra(self, function: Any) -> Any:
+        """The compiled function."""
+        with collector_paused():
+            return super().compile_extra(function)
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes of numba."""
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is linked into its callers: neither optimised as a whole nor made machine code of."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class HelperLowering(NativeLowering):  # type: ignore[misc]
+    """numba's step to LLVM's language, into such a library."""
+
+    _name = "helper_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower a helper, and give it the name by which its callers find it: a function without code."""
+        state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        described = lowered.fndesc
+        name = described.qualname.rpartition(".")[2]
+        function = _dynfunc.make_function(described.lookup_module(), name, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(function, described, [state.library])
+        state["cr"] = lowered._replace(cfunc=function)
+        return True
+
+
+class HelperCompiler(CompilerBase):  # type: ignore[misc]
+    """Compiles what only kernels and helpers call."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes of numba, but a helper's way to lower."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(HelperLowering if each is NativeLowering else each, why) for each, why in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+def in_kernels(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say what a Python function is in kernels: its type, and what builds its code; as numba's `intrinsic` does.
+
+    An `overload` that calls an intrinsic is a function more to compile, for each set of types.
+    """
+
+    def attach(definition: Callable[..., Any]) -> Callable[..., Any]:
+        template = make_intrinsic_template(function, definition, function.__name__)
+        infer(template)
+        infer_global(function, Function(template))
+        return definition
+
+    return attach

@@ -1,0 +1,69 @@
+"""The command in a process of its own: it leaves at once, with all that it wrote and its status."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from podium.cli.app import COMMANDS, LONG_LIVED
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+STARTED = "import sys; {before}; from podium.cli import run; run()"
+
+
+def start(*words, before="pass", **streams):
+    """Run the command as its script does, after some other code."""
+    command = [sys.executable, "-c", STARTED.format(before=before), *words]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
+    return subprocess.run(command, check=False, text=True, encoding="utf-8", **streams)
+
+
+def test_the_script_is_what_is_tested_here():
+    assert tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["scripts"] == {"podium": "podium.cli:run"}
+
+
+def test_output_into_a_pipe_is_whole():
+    """Into a pipe Python writes only what fills a buffer; the rest when it is flushed."""
+    done = start("systems", "--format", "json")
+    assert done.returncode == 0
+    assert {system["name"] for system in json.loads(done.stdout)} >= {"elo", "trueskill"}
+
+
+@pytest.mark.parametrize(("words", "status"), [(["check", "no such.csv"], 2), (["nothing"], 2), (["--version"], 0)])
+def test_the_status_is_that_of_the_command(words, status):
+    done = start(*words)
+    assert done.returncode == status
+    assert done.stderr.startswith("podium: ") == (status != 0)
+
+
+def test_what_is_to_be_done_at_the_end_is_done():
+    done = start("--version", before="import atexit; atexit.register(lambda: print('registered', file=sys.stderr))")
+    assert done.stderr == "registered\n"
+
+
+def test_a_thread_at_work_ends_its_work():
+    work = "import threading, time; threading.Timer(0.3, lambda: print('worked', file=sys.stderr)).start()"
+    assert start("--version", before=work).stderr == "worked\n"
+
+
+def test_python_does_not_take_apart_what_is_loaded():
+    end = "{'__del__': lambda self, write=os.write: write(2, b'apart')}"
+    noticed = f"import os; loaded = type('Loaded', (), {end})()"
+    assert start("--version", before=noticed).stderr == ""
+    assert start("pool", "--help", before=noticed).stderr == "apart"  # a command of the service
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_output_that_nobody_takes_is_not_lost_in_silence():
+    with Path("/dev/full").open("w") as full:
+        done = start("--version", stdout=full)
+    assert done.returncode != 0
+    assert "No space left" in done.stderr
+
+
+def test_what_serves_or_holds_a_database_is_long_lived():
+    assert {"serve", "db", "demo", "ingest", "verify", "pool"} <= LONG_LIVED
+    assert not LONG_LIVED & {name for _, name, _ in COMMANDS["Ratings"]}

@@ -22,8 +22,8 @@ from podium.systems import find, names
 HISTORIES = Path(__file__).parents[3] / "shared" / "data"
 PLAYERS = [f"p{number}" for number in range(40)]
 START = datetime(1949, 12, 30, tzinfo=UTC)
-# The others rate two as any field, or by the time played.
-SERVED = set(names()) - {"codeforces", "elo-mmr", "xonstat-2015"}
+# The others rate two as any field, by the time played, or learn from each event.
+SERVED = set(names()) - {"codeforces", "elo-mmr", "podium", "xonstat-2015"}
 every_system = pytest.mark.parametrize("name", names())
 
 

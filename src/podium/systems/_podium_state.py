@@ -147,7 +147,7 @@ def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: 
         for_a: what the pair says of `i`, a `Comparison`.
         weight: how many times the heat counts.
     """
-    d, w, columns = pair.gap, weight * for_a.count, count + 1
+    d, w, columns = pair.gap, weight * for_a.worth, count + 1
     g_i, g_j = for_a.g, for_b.g
     off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected
     v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)

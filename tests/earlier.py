@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from podium.engine.idle import NEVER, with_idle_before
 from podium.live import live
 from podium.store import Store
+from podium.store.derive import plan
 from podium.store.derive.snapshots import day_of
 from podium.store.log import content, players
 from podium.store.sql.database import engine_for, upgrade
@@ -36,7 +37,10 @@ def first_arithmetic():
     def with_idle(events, system, period, seen):
         return with_idle_before(events, system, period, np.where(seen == NEVER, NEVER, np.maximum(seen, 0)))
 
-    with mock.patch.object(live, "with_idle_before", with_idle):
+    with (
+        mock.patch.object(live, "with_idle_before", with_idle),
+        mock.patch.object(plan, "only_event", lambda _chosen: None),  # which it did not rate by itself
+    ):
         yield
 
 

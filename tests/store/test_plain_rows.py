@@ -56,7 +56,10 @@ def tables(draw):
     size, odd = draw(st.integers(1, 6)), draw(st.booleans())
     names = st.sampled_from(NAMES if odd else NAMES[:3])
     numbers = st.sampled_from(NUMBERS if odd else NUMBERS[:6])
-    columns: dict[str, st.SearchStrategy] = {"event_id": st.sampled_from(["e1", "e2"]), "player": st.one_of(st.sampled_from("abcdef"), names)}
+    columns: dict[str, st.SearchStrategy] = {
+        "event_id": st.sampled_from(["e1", "e2"]),
+        "player": st.one_of(st.sampled_from("abcdef"), names),
+    }
     starts = draw(st.lists(st.sampled_from(MOMENTS if odd else MOMENTS[:5]), min_size=2, max_size=2))
     for name in draw(
         st.lists(st.sampled_from(["position", "time_s", "score", "played_s", "duration_s", "weight"]), unique=True)

@@ -90,9 +90,8 @@ def learn_pair(
     slope = pair.gap * -0.5 * C * pair.steepness * pair.steepness * pair.steepness
     logit = 2 * count
     for k in range(count):
-        gap = room[i, k] - room[j, k]
-        room[row, logit + k] = pair.steepness * gap + slope * (room[i, variances + k] + room[j, variances + k])
-    room[row, logit + NOISE] += slope * 2.0 * pair.noise
+        gap, noise = room[i, k] - room[j, k], 2.0 * pair.noise if k == NOISE else 0.0
+        room[row, logit + k] = pair.steepness * gap + slope * (room[i, variances + k] + room[j, variances + k] + noise)
     at = THETA + count
     for a in range(count):
         u = room[row, logit + a]

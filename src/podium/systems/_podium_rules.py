@@ -62,7 +62,7 @@ class Comparison(NamedTuple):
     expected: float
     weight: float  # w g
     g: float
-    count: float  # w
+    worth: float  # w: what the pair counts
     near: float  # w without what an unfinished race leaves of it
 
 
@@ -114,7 +114,7 @@ def read_pool(params: Params, pool: Any, occasion: Occasion) -> Params:
 @kernel
 def is_new(me: Any) -> bool:
     """Whether nothing is known of a player, not even a deviation to start from."""
-    return me.last == 0.0 and me.events == 0.0 and me.deviation == NEWCOMER_DEVIATION
+    return bool(me.last == 0.0 and me.events == 0.0 and me.deviation == NEWCOMER_DEVIATION)
 
 
 @kernel
@@ -132,7 +132,7 @@ def growth_of(params: Params, me: Any) -> float:
 @kernel
 def ageing_of(params: Params, me: Any) -> float:
     """By how much an ageing of 1 a year has moved the mean since the last event."""
-    decades = min((params.today - me.first) / DECADE, MOST_DECADES)
+    decades: float = min((params.today - me.first) / DECADE, MOST_DECADES)
     return params.timely * idle_days(params, me) / YEAR * decades
 
 
@@ -177,10 +177,10 @@ def by_order(
     gap, result = a.mean - b.mean, score(mine.place, theirs.place)
     apart = max(abs(mine.place - theirs.place) - 1.0, 0.0) / (params.reach * heat.entries)
     near = 1.0 / (1.0 + math.pi * math.pi * apart * apart)
-    count = near if mine.finished and theirs.finished else near * params.unfinished
+    worth = near if mine.finished and theirs.finished else near * params.unfinished
     return (
-        Comparison(result, logistic(b.g * gap), count * b.g, b.g, count, near),
-        Comparison(1.0 - result, logistic(-a.g * gap), count * a.g, a.g, count, near),
+        Comparison(result, logistic(b.g * gap), worth * b.g, b.g, worth, near),
+        Comparison(1.0 - result, logistic(-a.g * gap), worth * a.g, a.g, worth, near),
     )
 
 

@@ -147,7 +147,7 @@ def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: 
         for_a: what the pair says of `i`, a `Comparison`.
         weight: how many times the heat counts.
     """
-    d, w, columns = pair.gap, weight * for_a.count, count + 1
+    d, w, columns = pair.gap, weight * for_a.worth, count + 1
     g_i, g_j = for_a.g, for_b.g
     off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected
     v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)
@@ -159,30 +159,17 @@ def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: 
     j_gap_i, j_gap_j = w * g_i * g_i * g_i * bend_i, w * g_j * g_j * g_j * bend_j
     j_other_i = w * (2.0 * g_i * v_i + g_i * g_i * bend_i * d) * g_by_i
     j_other_j = w * (2.0 * g_j * v_j - g_j * g_j * bend_j * d) * g_by_j
-    surprises, informations = 2 * columns, 3 * columns
-    for k in range(columns):
-        gap = room[i, k] - room[j, k]
-        mine, theirs = room[i, columns + k], room[j, columns + k]
-        room[i, surprises + k] += s_gap_i * gap + s_other_i * theirs
-        room[i, informations + k] += j_gap_i * gap + j_other_i * theirs
-        room[j, surprises + k] += s_other_j * mine - s_gap_j * gap
-        room[j, informations + k] += j_other_j * mine - j_gap_j * gap
-    room[i, surprises + NOISE] += s_other_i * pair.noise
-    room[i, informations + NOISE] += j_other_i * pair.noise
-    room[j, surprises + NOISE] += s_other_j * pair.noise
-    room[j, informations + NOISE] += j_other_j * pair.noise
     surprise_i, surprise_j = w * g_i * off_i, w * g_j * off_j
     information_i, information_j = w * g_i * g_i * v_i, w * g_j * g_j * v_j
-    by_reach = 2.0 * (1.0 - for_a.near)
-    room[i, surprises + REACH] += by_reach * surprise_i
-    room[i, informations + REACH] += by_reach * information_i
-    room[j, surprises + REACH] += by_reach * surprise_j
-    room[j, informations + REACH] += by_reach * information_j
-    if pair.unfinished:
-        room[i, surprises + UNFINISHED] += surprise_i
-        room[i, informations + UNFINISHED] += information_i
-        room[j, surprises + UNFINISHED] += surprise_j
-        room[j, informations + UNFINISHED] += information_j
+    surprises, informations = 2 * columns, 3 * columns
+    for k in range(columns):
+        gap, noise = room[i, k] - room[j, k], pair.noise if k == NOISE else 0.0
+        mine, theirs = room[i, columns + k] + noise, room[j, columns + k] + noise
+        weighed = 2.0 * (1.0 - for_a.near) if k == REACH else pair.unfinished if k == UNFINISHED else 0.0
+        room[i, surprises + k] += s_gap_i * gap + s_other_i * theirs + weighed * surprise_i
+        room[i, informations + k] += j_gap_i * gap + j_other_i * theirs + weighed * information_i
+        room[j, surprises + k] += s_other_j * mine - s_gap_j * gap + weighed * surprise_j
+        room[j, informations + k] += j_other_j * mine - j_gap_j * gap + weighed * information_j
 
 
 @kernel

@@ -152,8 +152,8 @@ class Podium(System):
     def params(self) -> Params:
         """The numbers that the rules read, in the pool that the system is bound to."""
         names = names_of(self.modes or "")
-        own = self.initial, float(self.growth), len(names) + 1.0 if names else 0.0
-        return read_pool(Params(*(0.0,) * (len(Params._fields) - len(own)), *own), *self.standing)
+        own = [self.initial, float(self.growth), len(names) + 1.0 if names else 0.0]
+        return read_pool(Params._make([0.0] * (len(Params._fields) - len(own)) + own), *self.standing)
 
     def newcomer(self) -> Any:
         """A player who has not played."""

@@ -28,7 +28,7 @@ from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other
 from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results, read_numbered
 from podium.systems import make_system
 
 PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
@@ -60,8 +60,9 @@ def rate(
         ParameterError: no such system, parameter or period, or the saved ratings come from another.
     """
     chosen = make_system(system, settings)
-    checked = results if isinstance(results, Results) else read_results(results)
-    events = encode(checked, chosen, period)
+    checked, numbered = (results, None) if isinstance(results, Results) else read_numbered(results)
+    events = encode(checked, chosen, period, numbered)
+    del numbered
     large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
     workers = (os.cpu_count() or 1) if large else 1
     if start is None:

@@ -24,9 +24,9 @@ class Places(NamedTuple):
     """Who stands where, an entry each. See `inputs.Entry`."""
 
     place: Any
-    rank: Any
-    opponents: Any
-    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise
+    rank: Any  # 0 where it is the place
+    opponents: Any  # of no entries where all of each heat are compared
+    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise; of no entries without teams
 
 
 @kernel
@@ -130,7 +130,8 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
             last += 1
         for k in range(first, last + 1):
             places.place[start + order[k]] = 0.5 * (first + last) + 1.0
-            places.rank[start + order[k]] = first + 1.0
+            if last > first:
+                places.rank[start + order[k]] = first + 1.0
         first = last + 1
     for i in range(start, stop):
         if reported.finished.size and not reported.finished[i]:
@@ -141,10 +142,12 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
     """How many entries each is compared with: not its team mates, and no two who both quit."""
+    if places.opponents.size == 0:
+        return
     teamed = False
     finishers = 0
     for i in range(start, stop):
-        teamed = teamed or places.side[i] >= 0
+        teamed = teamed or (places.side.size > 0 and places.side[i] >= 0)
         finishers += 1 if reported.finished.size == 0 or reported.finished[i] else 0
     for i in range(start, stop):
         finishes = reported.finished.size == 0 or reported.finished[i]
@@ -171,7 +174,7 @@ def _place_heats(
         teamed = teams and team_results(reported, start, stop, result, scores)
         if not teamed:
             own_results(reported, start, stop, result)
-        for i in range(start, stop):
+        for i in range(start, stop if places.side.size else start):
             alone = not teamed or reported.team[i] < 0
             places.side[i] = start - i - 1 if alone else reported.team[i]
         rank_finishers(reported, start, stop, result, order, places)
@@ -184,7 +187,9 @@ _compiled_place_heats = compile_kernel(_place_heats)
 def place_heats(reported: Reported, *, teams: bool) -> Places:
     """The places of every heat's entries; `teams` says whether team mates stand together."""
     size = int(reported.heats[-1])
-    places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
+    sides = size if teams and reported.team.size else 0
+    compared = size if sides or reported.finished.size else 0
+    places = Places(np.empty(size), np.zeros(size), np.empty(compared), np.empty(sides, np.int32))
     widest = int(np.diff(reported.heats).max(initial=0))
     result, scores, order = np.empty(widest), np.empty(widest), np.empty(widest, np.int64)
     _compiled_place_heats(reported, teams, result, scores, order, places)

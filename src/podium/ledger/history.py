@@ -8,6 +8,7 @@ from podium.engine.encoding import Events
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.ledger.saved import Start
+from podium.results.columns import UTC as INSTANT
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
@@ -17,21 +18,21 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     the event. Within a rating period only a player's last event moves the rating; the rows before it show
     the state as it was.
     """
-    rows = events.ledger
-    taken = events.results.frame[rows.row]
     before, after = changes(system, events, replayed)
-    rating = after[:, system.column("rating")]
-    return pl.DataFrame(
-        {
-            "event_id": taken["event_id"],
-            "pool": taken["pool"],
-            "started_at": started_at(taken),
-            "player": taken["player"],
-            "rating_before": before,
-            "delta": rating - before,
-            **{name: pl.Series(values) for name, values in system.shown(after).items()},
-        }
-    )
+    columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
+    rating = next(column for column in columns if column.name == "rating")
+    delta = pl.Series("delta", rating.to_numpy() - before)
+    return named_rows(events).hstack([pl.Series("rating_before", before), delta, *columns])
+
+
+def named_rows(events: Events) -> pl.DataFrame:
+    """What the results say of each row of the history: `event_id, pool, started_at, player`; their columns, if all are."""
+    frame, row = events.results.frame, events.ledger.row
+    if "started_at" not in frame.columns:
+        frame = frame.with_columns(started_at=pl.lit(None, INSTANT))
+    frame = frame.select("event_id", "pool", "started_at", "player")
+    every = row.size == frame.height and bool((row == np.arange(row.size, dtype=row.dtype)).all())
+    return frame if every else frame[row]
 
 
 def starting_rows(system: System, start: Start) -> pl.DataFrame:

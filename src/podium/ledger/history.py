@@ -9,6 +9,7 @@ from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
+from podium.results.reading import Results
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
@@ -22,17 +23,19 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
     rating = next(column for column in columns if column.name == "rating")
     delta = pl.Series("delta", rating.to_numpy() - before)
-    return named_rows(events).hstack([pl.Series("rating_before", before), delta, *columns])
+    taken, row = named_rows(events.results), events.ledger.row
+    every = row.size == taken.height and bool((row == np.arange(row.size, dtype=row.dtype)).all())
+    if not every:  # else they share their columns
+        taken = taken[row]
+    return taken.hstack([pl.Series("rating_before", before), delta, *columns])
 
 
-def named_rows(events: Events) -> pl.DataFrame:
-    """What the results say of each row of the history: `event_id, pool, started_at, player`; their columns, if all are."""
-    frame, row = events.results.frame, events.ledger.row
+def named_rows(results: Results) -> pl.DataFrame:
+    """What a history shows of each row of the results: `event_id, pool, started_at, player`."""
+    frame = results.frame
     if "started_at" not in frame.columns:
         frame = frame.with_columns(started_at=pl.lit(None, INSTANT))
-    frame = frame.select("event_id", "pool", "started_at", "player")
-    every = row.size == frame.height and bool((row == np.arange(row.size, dtype=row.dtype)).all())
-    return frame if every else frame[row]
+    return frame.select("event_id", "pool", "started_at", "player")
 
 
 def starting_rows(system: System, start: Start) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -104,7 +104,7 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     if faults:
         return Checked(frame, faults)
     columns = {name: each.column for name, each in cells.items()}
-    constants = dict(DEFAULTS)  # columns of one value, which the frame holds once and not once a row
+    constants: dict[str, Any] = dict(DEFAULTS)  # columns of one value, which the frame holds once and not once a row
     for name in DEFAULTS.keys() & columns.keys():
         filled = columns.pop(name).fill_null(DEFAULTS[name])
         constants[name] = filled.first() or DEFAULTS[name]

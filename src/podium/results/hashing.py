@@ -15,10 +15,10 @@ FEW = 32  # rows of a unit up to which each is compared with those after it
 COMPARED_ROWS = 1 << 20
 FIRST_SLOTS = 1 << 14
 MORE_SLOTS = 8  # times as many where they were too few
-Integers = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Integers = npt.NDArray[np.signedinteger[Any]]
 
 
-def index_type(size: int) -> type[np.int32 | np.int64]:
+def index_type(size: int) -> type[Any]:
     """The narrowest type of numbers below `size`."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
@@ -89,7 +89,9 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
         if within is not None:
             hashes = hashes ^ (within.astype(np.uint64) * SPREAD)
         code, first = number_hashes(hashes, kind)
-        if are_texts(texts, texts.gather(first), code) and (within is None or np.array_equal(within[first][code], within)):
+        if are_texts(texts, texts.gather(first), code) and (
+            within is None or np.array_equal(within[first][code], within)
+        ):
             return Numbered(code, first)
     keys = {"text": texts} if within is None else {"text": texts, "within": within}
     firsts = pl.DataFrame(keys).with_row_index("row").select(pl.col("row").first().over(*keys)).to_series().to_numpy()

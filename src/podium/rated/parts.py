@@ -94,17 +94,20 @@ def rate_folder(folder: str | Path, system: System, period: str, start: Any) -> 
         ParameterError: as `rate` raises it.
     """
     check_period(period)
-    began, rated, pools, events = None, None, Counter[str](), 0
-    for rated in rated_parts(folder, system, period, start):
-        if not events:
-            began = rated.start
-        events += rated.event_count
-        pools.update({pool.name: pool.last - pool.first for pool in rated.events.pools})
-    if rated is None:
+    began: Start | None = None
+    standing: Start | None = None
+    pools, events = Counter[str](), 0
+    for part in rated_parts(folder, system, period, start):
+        began = part.start if standing is None else began
+        standing = part.standing()
+        events += part.event_count
+        pools.update({pool.name: pool.last - pool.first for pool in part.events.pools})
+        del part  # before the next is rated
+    if standing is None:
         nothing = empty_results()
         began = None if start is None else begin(start, system, period, nothing)
-        rated = rate_table(nothing, system, period, began)
-    return RatedParts(folder, rated.standing(), began, pools, events, system, period)
+        standing = rate_table(nothing, system, period, began).standing()
+    return RatedParts(folder, standing, began, pools, events, system, period)
 
 
 def empty_results() -> Results:

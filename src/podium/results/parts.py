@@ -82,8 +82,14 @@ def whole_parts(source: Any, moments: Moments) -> Iterator[Part]:
     with SeenIds() as seen:
         assembly = Assembly(moments, seen)
         for group in grouped_slices(source):
-            yield from assembly.add(group)
-        yield from assembly.rest()
+            part = assembly.add(group)
+            del group
+            if part is not None:
+                yield part
+            del part  # whoever rates parts may not need two at a time
+        part = assembly.rest()
+        if part is not None:
+            yield part
         places = (
             Fault(row + 1, "event_id", None, SPLIT.format(assembly.sources[other], first + 1), "", assembly.sources[at])
             for at, row, other, first in seen.again()
@@ -105,21 +111,19 @@ class Assembly:
         self._given_on: dict[str, int] = {}  # by pool, the last moment that was
         self._columns: set[str] | None = None
 
-    def add(self, group: list[Slice]) -> Iterator[Part]:
+    def add(self, group: list[Slice]) -> Part | None:
         """Take some slices; the part that is whole with them, if any."""
         pieces = [self._typed(each) for each in group if each.frame.height]
         if not pieces:
-            return
+            return None
         frame, places = joined([self._held, *pieces] if self._held is not None else pieces)
         going_on = self._going_on(frame, places)
         self._held = frame.filter(pl.Series(going_on)), places.of(going_on)
-        if not going_on.all():
-            yield self._part(frame.filter(pl.Series(~going_on)), places.of(~going_on))
+        return None if going_on.all() else self._part(frame.filter(pl.Series(~going_on)), places.of(~going_on))
 
-    def rest(self) -> Iterator[Part]:
+    def rest(self) -> Part | None:
         """The part that was held back, if any."""
-        if self._held is not None:
-            yield self._part(*self._held)
+        return None if self._held is None else self._part(*self._held)
 
     def _typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
         """A slice's columns in their types, and its places."""
@@ -155,21 +159,22 @@ class Assembly:
             last: npt.NDArray[np.bool_] = (ids == ids[-1]).to_numpy()
             return last
         moment = pl.Series("moment", self._moments(frame["started_at"]))
-        pools = frame.select("pool", moment)
-        given_on = pl.DataFrame(
-            {"pool": list(self._given_on), "until": list(self._given_on.values())},
-            {"pool": pl.String, "until": pl.Int64},
+        rows = frame.select("pool", moment)
+        spans = rows.group_by("pool", maintain_order=True).agg(
+            first=pl.col("moment").min(), last=pl.col("moment").max()
         )
-        early = pools.join(given_on, on="pool", how="left", maintain_order="left")
-        faults = (
-            Fault(row + 1, "started_at", str(frame["started_at"][row]), f"does not follow {LATER}")
-            for row in (early["moment"] <= early["until"]).arg_true().to_list()
-        )
-        refuse(places.name, places.located(faults))
-        latest = pools.select(pl.col("moment").max().over("pool")).to_series()
+        for pool, first, _ in spans.iter_rows():
+            until = self._given_on.get(pool, first - 1)
+            if first <= until:
+                early = rows.select((pl.col("pool") == pool) & (pl.col("moment") <= until)).to_series()
+                faults = (
+                    Fault(row + 1, "started_at", str(frame["started_at"][row]), LATER) for row in early.arg_true()
+                )
+                refuse(places.name, places.located(faults))
+        latest = spans["last"][0] if spans.height == 1 else rows.select(pl.col("moment").max().over("pool")).to_series()
         going_on: npt.NDArray[np.bool_] = (moment == latest).to_numpy()
-        for pool, until in pools.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max()).iter_rows():
-            self._given_on[pool] = until
+        given_on = rows.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max())
+        self._given_on.update(given_on.iter_rows())
         return going_on
 
     def _part(self, frame: pl.DataFrame, places: Places) -> Part:
@@ -181,7 +186,7 @@ class Assembly:
         return Part(Results(frame, places.name), numbered, places)
 
 
-LATER = "what an earlier part has of the pool; parts follow each other in time: sort the results by started_at"
+LATER = "does not follow what an earlier part has of the pool; parts come in order of time: sort them by started_at"
 
 
 def joined(pieces: list[tuple[pl.DataFrame, Places]]) -> tuple[pl.DataFrame, Places]:

@@ -4,15 +4,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-HELD_IDS = 1 << 20  # ids in memory; more go to files
+HELD_IDS = 1 << 18  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
-LINE = np.dtype([("hash", "u8"), ("other", "u8"), ("source", "u4"), ("row", "u8")])
+HASH, OTHER, PLACE = range(3)  # what is noted of an id, each in 64 bits
+ROW_BITS = 40  # of a place: the row, below the number of its table
+Lines = npt.NDArray[np.uint64]  # (ids, 3)
 
 
 class Again(NamedTuple):
@@ -28,7 +30,7 @@ class SeenIds:
     """The ids of events, each known by two hashes of 64 bits: that two ids share both will not happen."""
 
     def __init__(self) -> None:
-        self._held: list[npt.NDArray[Any]] = []
+        self._held: list[Lines] = []
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
@@ -42,44 +44,52 @@ class SeenIds:
 
     def add(self, ids: pl.Series, source: npt.NDArray[np.int32], row: npt.NDArray[np.int64]) -> None:
         """Take note of ids that differ among themselves, and of where each stands: (ids)."""
-        lines = np.empty(ids.len(), LINE)
-        lines["hash"], lines["other"] = ids.hash(seed=0).to_numpy(), ids.hash(seed=1).to_numpy()
-        lines["source"], lines["row"] = source, row
-        self._held.append(lines)
-        if sum(each.size for each in self._held) > HELD_IDS:
+        place = (source.astype(np.uint64) << np.uint64(ROW_BITS)) | row.astype(np.uint64)
+        self._held.append(np.stack([ids.hash(seed=0).to_numpy(), ids.hash(seed=1).to_numpy(), place], axis=1))
+        if sum(map(len, self._held)) > HELD_IDS:
             self._write()
 
     def again(self) -> Iterator[Again]:
         """The ids that were there before; each time but the first."""
         if self._folder is None:
-            yield from repeated(np.concatenate([np.empty(0, LINE), *self._held]))
+            yield from repeated(self._lines())
             return
         self._write()
         for path in sorted(Path(self._folder.name).iterdir()):
-            yield from repeated(np.fromfile(path, LINE))
+            yield from repeated(np.fromfile(path, np.uint64).reshape(-1, 3))
+
+    def _lines(self) -> Lines:
+        """What is held, which is then let go."""
+        lines = np.concatenate([np.empty((0, 3), np.uint64), *self._held])
+        self._held = []
+        return lines
 
     def _write(self) -> None:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="podium-")
-        lines = np.concatenate([np.empty(0, LINE), *self._held])
-        self._held = []
-        number = lines["hash"] >> np.uint64(64 - FILES_BITS)
-        for each in np.unique(number).tolist():
+        lines = self._lines()
+        number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
+        order = np.argsort(number, kind="stable")
+        lines, ends = lines[order], np.cumsum(np.bincount(number, minlength=1 << FILES_BITS))
+        for each, (first, end) in enumerate(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)):
             with (Path(self._folder.name) / f"{each:02}").open("ab") as file:
-                lines[number == each].tofile(file)
+                lines[first:end].tofile(file)
 
 
-def repeated(lines: npt.NDArray[Any]) -> Iterator[Again]:
-    """The lines whose hashes an earlier one has."""
-    order = np.argsort(lines["hash"], kind="stable")
-    alike = np.flatnonzero(lines["hash"][order][1:] == lines["hash"][order][:-1])
-    if not alike.size:
+def repeated(lines: Lines) -> Iterator[Again]:
+    """The lines whose two hashes an earlier one has."""
+    ordered = np.sort(lines[:, HASH])
+    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not shared.size:
         return
-    places = ("source", "row")
-    suspects = lines[np.sort(np.unique(np.concatenate([order[alike], order[alike + 1]])))]
-    first: dict[tuple[int, int], tuple[int, int]] = {}
-    for line in suspects:
-        place = tuple(int(line[name]) for name in places)
-        earlier = first.setdefault((int(line["hash"]), int(line["other"])), (place[0], place[1]))
+    suspects = np.flatnonzero(np.isin(lines[:, HASH], shared))
+    first: dict[tuple[int, int], int] = {}
+    for one, other, place in lines[suspects].tolist():
+        earlier = first.setdefault((one, other), place)
         if earlier != place:
-            yield Again(place[0], place[1], *earlier)
+            yield Again(*located(place), *located(earlier))
+
+
+def located(place: int) -> tuple[int, int]:
+    """The number of the table and the row that a place stands for."""
+    return place >> ROW_BITS, place & ((1 << ROW_BITS) - 1)

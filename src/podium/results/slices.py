@@ -13,7 +13,7 @@ from podium.errors import Fault, ResultsError
 from podium.results.columns import ALL
 from podium.results.reading import Results, first_line, loaded
 
-SLICE_ROWS = 1 << 20  # a multiple of the row groups that Polars and Arrow write
+SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
 FEW_ROWS = 1 << 17  # files of a folder are put together up to so many
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how a folder is called whose rows have none
 

@@ -49,6 +49,6 @@ def begin(start: Any, system: System, period: str, results: Results) -> Start:
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states
     pools = results.frame.select("pool").unique(maintain_order=True).to_series().to_list()
-    saved = read_start(start, system, period, pools)
+    saved = start if isinstance(start, Start) else read_start(start, system, period, pools)
     refuse_earlier(saved, results, period)
     return saved

@@ -11,7 +11,19 @@ import podium
 import podium.sklearn
 
 NAMES_OF = {  # the names that a group has; every other one is under the last title
-    "Rating": ("rate", "Rated", "predict", "Live", "RatedEvent", "PlayerChange", "Explanation", "WhatIf", "Forecast"),
+    "Rating": (
+        "rate",
+        "Rated",
+        "rate_stream",
+        "RatedParts",
+        "predict",
+        "Live",
+        "RatedEvent",
+        "PlayerChange",
+        "Explanation",
+        "WhatIf",
+        "Forecast",
+    ),
     "Results": ("read_results", "from_matches", "Results"),
     "Science": (
         "evaluate",

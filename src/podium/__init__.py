@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.live import Live, PlayerChange, RatedEvent
-    from podium.rated import Rated, predict, rate
+    from podium.rated import Rated, RatedParts, predict, rate, rate_stream
     from podium.reporting.plotting import plot
     from podium.results.reading import Results
 
@@ -37,6 +37,7 @@ __all__ = [
     "PodiumError",
     "Rated",
     "RatedEvent",
+    "RatedParts",
     "Results",
     "ResultsError",
     "RuleError",
@@ -54,6 +55,7 @@ __all__ = [
     "plot",
     "predict",
     "rate",
+    "rate_stream",
     "read_results",
     "simulate",
     "tune",
@@ -74,6 +76,7 @@ _HOMES = {
     "PodiumError": "errors",
     "Rated": "rated",
     "RatedEvent": "live",
+    "RatedParts": "rated",
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
@@ -91,6 +94,7 @@ _HOMES = {
     "plot": "reporting.plotting",
     "predict": "rated",
     "rate": "rated",
+    "rate_stream": "rated",
     "read_results": "importers.tables.frames",
     "simulate": "analysis.simulation",
     "tune": "analysis.tuning",

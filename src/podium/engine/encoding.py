@@ -11,9 +11,10 @@ from podium.engine.inputs import ABSENT, Columns
 from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Integers, Rows, finish_mask, float_column, rated_rows
+from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
 from podium.errors import ParameterError
+from podium.results.hashing import Integers, Numbered, index_type
 from podium.results.reading import Results
 
 
@@ -68,8 +69,11 @@ class Entrants:
     offsets: Integers  # (settlements + 1) entrants of a settlement
 
 
-def encode(results: Results, system: System, period: str = EVENT) -> Events:
+def encode(results: Results, system: System, period: str = EVENT, numbered: Numbered | None = None) -> Events:
     """Encode the results that count, as a system reads them.
+
+    Args:
+        numbered: the numbers of the results' events, in the order of the file; found where None.
 
     Raises:
         ResultsError: a finisher lacks what the system needs.
@@ -79,11 +83,14 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
     check_rules(system)
     if check_period(period) != EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
-    rows = rated_rows(results, system)
+    rows = rated_rows(results, system, numbered)
     numbers = period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
     heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
+    row = rows.row
+    if np.array_equal(row, entrants.first_row):
+        row = entrants.first_row  # one array for all that number the rows as they stand
     return Events(
         results=results,
         columns=Columns(
@@ -95,8 +102,8 @@ def encode(results: Results, system: System, period: str = EVENT) -> Events:
         ),
         pools=pool_slices(rows, entrants.settlement),
         player_names=rows.player_names,
-        ledger=ledger_rows(rows, entrants, whole=numbers is None),
-        entry_row=rows.row,
+        ledger=ledger_rows(rows, entrants, row, whole=numbers is None),
+        entry_row=row,
         entry_heat=None if rows.heat is None else rows.frame["heat"].fill_null(""),
     )
 
@@ -107,20 +114,21 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
     changed = np.zeros(present[0].size, np.bool_)
     for key in present:
         changed[1:] |= key[1:] != key[:-1]
-    return np.cumsum(changed)
+    return np.cumsum(changed, dtype=index_type(changed.size))
 
 
-def offsets(number: Integers) -> Integers:
+def offsets(number: Integers) -> npt.NDArray[np.int64]:
     """Where each number's rows begin, and the end; `number` rises by steps of one from 0."""
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
-    return np.append(starts, number.size).astype(np.int64)
+    starts = np.ones(number.size + 1, np.bool_)  # after the last row, too: there is the end
+    starts[1:-1] = number[1:] != number[:-1]
+    return np.flatnonzero(starts)
 
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
     """Who entered what."""
     settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
-        every = np.arange(rows.event.size)
+        every = np.arange(rows.event.size, dtype=index_type(rows.event.size))
         return Entrants(settlement, every, every, every, offsets(settlement))
     first_row, of_row = first_rows(settlement, rows.player, rows.row)
     pair_row, _ = first_rows(rows.event, rows.player, rows.row)
@@ -129,19 +137,20 @@ def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
 
 def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integers, Integers]:
     """The first row of each player in each unit, by unit then file order, and that number for every row."""
-    order = np.lexsort((row, unit))
-    key = (unit * (player.max(initial=0) + 1) + player)[order]
+    kind = index_type(unit.size)
+    order = np.lexsort((row, unit)).astype(kind)
+    key = (unit.astype(np.int64) * (int(player.max(initial=0)) + 1) + player)[order]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int64)
+    rank = np.empty(first.size, kind)
     rank[np.argsort(first)] = np.arange(first.size)
-    number = np.empty(unit.size, np.int64)
+    number = np.empty(unit.size, kind)
     number[order] = rank[inverse]
     return order[np.sort(first)], number
 
 
 def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Integers | None) -> dict[str, Any]:
     """The columns with a value an entrant."""
-    player = rows.player[entrants.first_row]
+    player = taken(rows.player, entrants.first_row)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
     unfinished = ~finish_mask(rows.frame)
@@ -159,10 +168,16 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     }
 
 
+def taken(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
+    """The chosen values; the same array where those are all, in order."""
+    every = chosen.size == values.size and bool((chosen == np.arange(chosen.size, dtype=chosen.dtype)).all())
+    return values if every else values[chosen]
+
+
 def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:
     """The time of each row, of which `DAY_US` is one unit of idleness; None where nothing tells it."""
     if system.idle_unit == "period":
-        return None if numbers is None else numbers * DAY_US
+        return None if numbers is None else numbers.astype(np.int64) * DAY_US
     return rows.started_at
 
 
@@ -219,7 +234,7 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
         "entrant": frozen(slot, np.int32),
         "finished": frozen(reported.finished),
         **place_columns(places, reported),
-        "mode": mode_numbers(frame, entries, system),
+        "mode": mode_numbers(rows, entries, system),
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
@@ -232,9 +247,11 @@ def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integ
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
     """Places, and only what differs from what the kernels take for granted."""
     teamed = bool((places.side >= 0).any())
+    place = reported.position if np.array_equal(places.place, reported.position) else frozen(places.place)
+    rank = np.where(places.rank == 0.0, places.place, places.rank) if places.rank.any() else places.place
     return {
-        "place": frozen(places.place),
-        "rank": frozen(ABSENT if np.array_equal(places.rank, places.place) else places.rank),
+        "place": place,
+        "rank": frozen(ABSENT if np.array_equal(rank, places.place) else rank),
         "side": frozen(places.side if teamed else ABSENT, np.int32),
         "opponents": frozen(places.opponents if teamed or reported.finished.size else ABSENT),
     }
@@ -249,14 +266,18 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
-def mode_numbers(frame: pl.DataFrame, entries: Integers, system: System) -> Floats:
+def mode_numbers(rows: Rows, entries: npt.NDArray[np.int64], system: System) -> Floats:
     """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
-    first = pl.Series(entries[:-1])
-    mode = frame["pool"] if "mode" not in frame.columns else frame["mode"].fill_null(frame["pool"])
-    known = {name: system.mode_number(name) for name in mode.unique().to_list()}
+    frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
+    if "mode" in frame.columns:
+        mode = pl.col("mode").fill_null(pl.col("pool"))
+        names = [*names, *frame["mode"].drop_nulls().unique().to_list()]
+    known = {name: system.mode_number(name) for name in names}
     if not any(known.values()):
         return frozen(ABSENT)
-    return frozen(mode[first].replace_strict(known, return_dtype=pl.Float64).to_numpy())
+    first = frame.select(mode.gather(entries[:-1])).to_series()
+    numbers = first.replace_strict(known, return_dtype=pl.Float64).to_numpy()
+    return frozen(numbers if numbers.any() else ABSENT)
 
 
 def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
@@ -275,7 +296,7 @@ def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
 def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
     """Each pool's settlements and players."""
     pools = []
-    starts = offsets(run_numbers(rows.pool))
+    starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         if first == stop:
             continue
@@ -286,17 +307,17 @@ def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
     return tuple(pools)
 
 
-def ledger_rows(rows: Rows, entrants: Entrants, *, whole: bool) -> LedgerRows:
+def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
     """The history's rows: every (event, player), in event order over all pools, then file order."""
     pair_row = entrants.pair_row
-    entrant = entrants.of_row[pair_row]
+    entrant = taken(entrants.of_row, pair_row)
     settles = None
     if not whole:
         last = np.empty(entrants.first_row.size, np.int64)
         last[entrant] = np.arange(entrant.size)  # the last assignment stays
         settles = last[entrant] == np.arange(entrant.size)
-    row, when = rows.row[pair_row], rows.when[pair_row]
-    if (np.diff(when) >= 0).all() and len(rows.pool_names) == 1:
+    row, when = taken(file_row, pair_row), taken(rows.when, pair_row)
+    if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
         return LedgerRows(row, entrant, settles)
-    order = np.lexsort((row, when))
+    order = np.lexsort((row, when)).astype(row.dtype)
     return LedgerRows(row[order], entrant[order], None if settles is None else settles[order])

@@ -24,9 +24,9 @@ class Places(NamedTuple):
     """Who stands where, an entry each. See `inputs.Entry`."""
 
     place: Any
-    rank: Any
-    opponents: Any
-    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise
+    rank: Any  # 0 where it is the place
+    opponents: Any  # of no entries where all of each heat are compared
+    side: Any  # int32: equal for team mates in a heat that teams contest, unique otherwise; of no entries without teams
 
 
 @kernel
@@ -128,7 +128,8 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
             last += 1
         for k in range(first, last + 1):
             places.place[start + order[k]] = 0.5 * (first + last) + 1.0
-            places.rank[start + order[k]] = first + 1.0
+            if last > first:
+                places.rank[start + order[k]] = first + 1.0
         first = last + 1
     for i in range(start, stop):
         if reported.finished.size and not reported.finished[i]:
@@ -139,6 +140,8 @@ def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order
 @kernel
 def count_opponents(reported: Reported, start: int, stop: int, places: Places) -> None:
     """How many entries each is compared with, where all are alone: no two who both quit."""
+    if places.opponents.size == 0:
+        return
     finishers = 0
     for i in range(start, stop):
         finishers += 1 if reported.finished.size == 0 or reported.finished[i] else 0
@@ -164,7 +167,7 @@ def count_other_sides(reported: Reported, start: int, stop: int, places: Places)
 def place_alone(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
     """Places of a heat where each stands for itself."""
     own_results(reported, start, stop, result)
-    for i in range(start, stop):
+    for i in range(start, stop if places.side.size else start):
         places.side[i] = start - i - 1
     rank_finishers(reported, start, stop, result, order, places)
     count_opponents(reported, start, stop, places)
@@ -195,7 +198,9 @@ _compiled_place_teams = compile_kernel(_place_teams)
 def place_heats(reported: Reported, *, teams: bool) -> Places:
     """The places of every heat's entries; `teams` says whether team mates stand together."""
     size = int(reported.heats[-1])
-    places = Places(np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.int32))
+    sides = size if teams and reported.team.size else 0
+    compared = size if sides or reported.finished.size else 0
+    places = Places(np.empty(size), np.zeros(size), np.empty(compared), np.empty(sides, np.int32))
     widest = int(np.diff(reported.heats).max(initial=0))
     result, order = np.empty(widest), np.empty(widest, np.int64)
     if teams and reported.team.size:

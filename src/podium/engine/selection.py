@@ -14,29 +14,35 @@ from podium.errors import Fault, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.derived_heats import heat_codes, with_derived_heats
 from podium.results.event_order import SEQUENCE, order_keys
-from podium.results.hashing import runs, surely_distinct
+from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts
 from podium.results.reading import Results
 
-Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 UNRATED_STATUS = ("did_not_start", "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
+UNREAD = ("event_id", "player", "title", "url")  # columns that no rating depends on, once they are numbers
+OF_EVENT = ("pool", "started_at", SEQUENCE)
 MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
-def rated_rows(results: Results, system: System) -> "Rows":
+def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
     """The rows that a system rates, in order.
+
+    Args:
+        events: the numbers of the results' events; found where None.
 
     Raises:
         ResultsError: a finisher lacks what the system needs.
     """
-    return without_small_events(sort_rows(rows_that_count(results, system)), system)
+    frame = rows_that_count(results, system)
+    as_read = np.array_equal(frame["row"].to_numpy(), np.arange(results.frame.height))  # none left out, none derived
+    return without_small_events(sort_rows(frame, events if as_read else None), system)
 
 
 def rows_that_count(results: Results, system: System) -> pl.DataFrame:
     """The rows of entries, with `row` (from 0) and `finished`, derived heats added."""
     frame = results.frame.with_row_index("row")
-    if not (results.frame["status"] == "finished").all() or "ranked" in frame.columns:
+    if not all_finished(frame) or "ranked" in frame.columns:
         frame = frame.filter(~pl.col("status").is_in(UNRATED_STATUS))
         if "ranked" in frame.columns:
             frame = frame.filter(pl.col("ranked"))
@@ -44,6 +50,11 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
     if "heat" in frame.columns:
         frame = with_derived_heats(frame, overall=system.overall_set, quits_carry_over=system.quits_later_heats)
     return frame
+
+
+def all_finished(frame: pl.DataFrame) -> bool:
+    """Whether nobody quit, retired, was disqualified or did not start."""
+    return bool(frame.select((pl.col("status") == "finished").all()).item())
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
@@ -71,7 +82,7 @@ def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> Non
 class Rows:
     """The rows that count, in the order of rating: by pool, event, heat, then file."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # the columns that ratings depend on
     event: Integers  # whole numbers that rise with pool, then time, then sequence, then file order
     heat: Integers | None
     player: Integers  # from 0, pools in turn
@@ -83,7 +94,7 @@ class Rows:
     @property
     def row(self) -> Integers:
         """The row of the results table, from 0."""
-        return self.frame["row"].to_numpy().astype(np.int64)
+        return signed(self.frame["row"])
 
     @property
     def started_at(self) -> Integers | None:
@@ -94,90 +105,110 @@ class Rows:
 
     def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
         """Those rows alone, and the players who have one."""
-        players, player = np.unique(self.player[selection], return_inverse=True)
+        player = self.player[selection]
+        present = np.bincount(player, minlength=self.player_names.len()) > 0
+        number = np.cumsum(present, dtype=player.dtype) - 1
         return Rows(
             self.frame.filter(pl.Series(selection)),
             self.event[selection],
             None if self.heat is None else self.heat[selection],
-            player.astype(np.int64),
+            number[player],
             self.when[selection],
             self.pool[selection],
             self.pool_names,
-            self.player_names[players],
+            self.player_names.filter(pl.Series(present)),
         )
 
 
-def sort_rows(frame: pl.DataFrame) -> Rows:
-    """Sort the rows and number events, heats and players."""
-    event, firsts = event_codes(frame)
+def signed(rows: pl.Series) -> Integers:
+    """Numbers of rows as numpy counts them; the same memory where they are few enough."""
+    numbers = rows.to_numpy()
+    kind = index_type(int(numbers.max(initial=0)) + 1)
+    return numbers.view(kind) if numbers.itemsize == np.dtype(kind).itemsize else numbers.astype(kind)
+
+
+def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
+    """Sort the rows and number events, heats and players.
+
+    Args:
+        events: the numbers of the events; found where None.
+    """
+    event, first = number_runs(frame["event_id"]) if events is None else events
+    firsts = frame.select(pl.col(name).gather(first) for name in OF_EVENT if name in frame.columns)
     pool_of_event, pool_names = text_codes(firsts["pool"])
-    when = rank_by(*order_keys(firsts))
-    order_of_event = rank_by(pool_of_event, when)
-    player, names = player_codes(frame, pool_of_event[event])
+    turn = rank_by(*order_keys(firsts))
+    when = turned(event, turn)
+    one_pool = len(pool_names) == 1
+    pool = np.zeros(event.size, event.dtype) if one_pool else pool_of_event[event]
+    key = when if one_pool else turned(event, rank_by(pool_of_event, turn))
+    player, names = player_codes(frame["player"], None if one_pool else pool)
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
-    key = order_of_event[event]
-    rows = Rows(frame, key, heat, player, when[event], pool_of_event[event], pool_names, names)
-    keys = (frame["row"].to_numpy(), key) if heat is None else (frame["row"].to_numpy(), heat, key)
-    if all_rising(*reversed(keys)):
+    frame = frame.select(name for name in frame.columns if name not in UNREAD)
+    rows = Rows(frame, key, heat, player, when, pool, pool_names, names)
+    columns = (key, signed(frame["row"])) if heat is None else (key, heat, signed(frame["row"]))
+    if all_rising(*columns):
         return rows
-    order = np.lexsort(keys)
+    order = np.lexsort(columns[::-1]).astype(event.dtype)
     return Rows(
         frame[order],
         key[order],
         None if heat is None else heat[order],
         player[order],
-        rows.when[order],
-        rows.pool[order],
+        when[order],
+        pool[order],
         pool_names,
         names,
     )
 
 
-def event_codes(frame: pl.DataFrame) -> tuple[Integers, pl.DataFrame]:
-    """A number an event, by first appearance, and one row each with its pool and start."""
-    run, starts = runs(frame["event_id"])
-    shared = [column for column in ("pool", "started_at", SEQUENCE) if column in frame.columns]
-    first = pl.DataFrame([frame[column][starts] for column in shared])
-    if surely_distinct(frame["event_id"], starts):
-        return run, first
-    number, _ = text_codes(frame["event_id"][starts])
-    return number[run], first[np.unique(number, return_index=True)[1]]
-
-
 def text_codes(series: pl.Series) -> tuple[Integers, list[str]]:
     """Numbers for texts, by first appearance, and the texts."""
     if series.len() and (series == series[0]).all():
-        return np.zeros(series.len(), np.int64), [series[0]]
-    names = series.unique(maintain_order=True)
-    return series.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64), names.to_list()
+        return np.zeros(series.len(), index_type(series.len())), [series[0]]
+    code, first = number_texts(series)
+    return code, series.gather(first).to_list()
 
 
-def player_codes(frame: pl.DataFrame, pool: Integers) -> tuple[Integers, pl.Series]:
-    """A number for each (pool, player), pools in turn, and their names."""
-    names = frame["player"].unique(maintain_order=True)
-    code = frame["player"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
-    if not pool.size or not pool.any():
-        return code, names
-    pairs, number = np.unique(pool * names.len() + code, return_inverse=True)
-    return number.astype(np.int64), names[pairs % names.len()]
+def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
+    """A number for each (pool, player), pools in turn, and their names.
+
+    Args:
+        names: of the players, (rows).
+        pool: (rows); one for all where None.
+    """
+    code, first = number_texts(names, pool)
+    if pool is None:
+        return code, names.gather(first)
+    in_turn = np.argsort(pool[first], kind="stable")
+    number = np.empty(first.size, code.dtype)
+    number[in_turn] = np.arange(first.size)
+    return number[code], names.gather(first[in_turn])
+
+
+def turned(event: Integers, rank: Integers) -> Integers:
+    """The rank of each row's event; the same array where the events stand in order of it."""
+    return event if all_rising(rank) else rank[event]
 
 
 def rank_by(*keys: npt.NDArray[Any]) -> Integers:
     """Each element's rank by these keys, the first the weightiest; ties by order."""
+    kind = index_type(keys[0].size)
     if all_rising(*keys):
-        return np.arange(keys[0].size)
-    ranks = np.empty(keys[0].size, np.int64)
+        return np.arange(keys[0].size, dtype=kind)
+    ranks = np.empty(keys[0].size, kind)
     ranks[np.lexsort(tuple(reversed(keys)))] = np.arange(keys[0].size)
     return ranks
 
 
 def all_rising(*keys: npt.NDArray[Any]) -> bool:
     """Whether rows already stand in order of these keys, the first the weightiest."""
-    tied = np.ones(max(keys[0].size - 1, 0), np.bool_)
+    tied: npt.NDArray[np.bool_] | None = None
     for key in keys:
-        if (tied & (key[1:] < key[:-1])).any():
+        falls = key[1:] < key[:-1]
+        if (falls if tied is None else tied & falls).any():
             return False
-        tied &= key[1:] == key[:-1]
+        same = key[1:] == key[:-1]
+        tied = same if tied is None else tied & same
     return True
 
 
@@ -189,7 +220,7 @@ def without_small_events(rows: Rows, system: System) -> Rows:
     if rows.heat is None:
         size += np.bincount(rows.event, minlength=size.size)
     else:
-        pairs = np.unique(rows.event * (rows.player_names.len() + 1) + rows.player)
+        pairs = np.unique(rows.event.astype(np.int64) * (rows.player_names.len() + 1) + rows.player)
         size += np.bincount(pairs // (rows.player_names.len() + 1), minlength=size.size)
     enough = size >= 2  # noqa: PLR2004  (it takes two to compare)
     if system.needs_finisher:
@@ -200,9 +231,7 @@ def without_small_events(rows: Rows, system: System) -> Rows:
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which entries finished."""
-    status, finishes = frame["status"], np.ones(frame.height, np.bool_)
-    for word in UNFINISHED_STATUS:
-        finishes &= (status != word).to_numpy()
+    finishes: npt.NDArray[np.bool_] = frame.select(~pl.col("status").is_in(UNFINISHED_STATUS)).to_series().to_numpy()
     return finishes
 
 

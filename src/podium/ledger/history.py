@@ -10,6 +10,8 @@ from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.ledger.saved import Start
+from podium.results.columns import UTC as INSTANT
+from podium.results.reading import Results
 
 
 def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
@@ -19,21 +21,23 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     the event. Within a rating period only a player's last event moves the rating; the rows before it show
     the state as it was.
     """
-    rows = events.ledger
-    taken = events.results.frame[rows.row]
     before, after = changes(system, events, replayed)
-    rating = after[:, system.column("rating")]
-    return pl.DataFrame(
-        {
-            "event_id": taken["event_id"],
-            "pool": taken["pool"],
-            "started_at": started_at(taken),
-            "player": taken["player"],
-            "rating_before": before,
-            "delta": rating - before,
-            **{name: pl.Series(values) for name, values in system.shown(after).items()},
-        }
-    )
+    columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
+    rating = next(column for column in columns if column.name == "rating")
+    delta = pl.Series("delta", rating.to_numpy() - before)
+    taken, row = named_rows(events.results), events.ledger.row
+    every = row.size == taken.height and bool((row == np.arange(row.size, dtype=row.dtype)).all())
+    if not every:  # else they share their columns
+        taken = taken[row]
+    return taken.hstack([pl.Series("rating_before", before), delta, *columns])
+
+
+def named_rows(results: Results) -> pl.DataFrame:
+    """What a history shows of each row of the results: `event_id, pool, started_at, player`."""
+    frame = results.frame
+    if "started_at" not in frame.columns:
+        frame = frame.with_columns(started_at=pl.lit(None, INSTANT))
+    return frame.select("event_id", "pool", "started_at", "player")
 
 
 def starting_rows(system: System, start: Start) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from podium.engine.idle import NEVER
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.ledger.history import started_at
+from podium.ledger.history import named_rows
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
 
@@ -108,10 +108,8 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[events.columns.player[rows.entrant]] = rows.row
     rated = np.flatnonzero(last >= 0)
-    taken = events.results.frame[last[rated]]
-    players = taken.select("pool", "player", pl.col("event_id").alias("last_event_id")).with_columns(
-        last_played_at=started_at(taken)
-    )
+    taken = named_rows(events.results)[last[rated]]
+    players = taken.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
     if start is None:
         return players, replayed.states[rated]
     known = start.rows(events)[rated]
@@ -161,14 +159,26 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
     rows = history if at is None else as_of(history, at)
     if rules.pool is not None:
         rows = rows.filter(pl.col("pool") == rules.pool)
-    if "peak" not in rows.columns:
-        brought = pl.col("rating_before").first().over("pool", "player")
-        rows = rows.with_columns(peak=pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought))
-    last = rows.unique(["pool", "player"], keep="last", maintain_order=True)
+    last = last_rows(rows)
     players = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
     shown = {name: last[name] for name in ("peak", *last.columns) if name not in OF_CHANGE}
     known = {name: shown[name].to_numpy().astype(np.float64) for name in system.state_type._fields if name in shown}
     return listed(as_board(system, players, shown, system.filled_states(known)), rules, at)
+
+
+def last_rows(history: pl.DataFrame) -> pl.DataFrame:
+    """The last row of each player of the history, with `peak`, the highest rating that a row has shown or brought."""
+    if "peak" not in history.columns:
+        brought = pl.col("rating_before").first().over("pool", "player")
+        peak = pl.max_horizontal(pl.col("rating").max().over("pool", "player"), brought)
+        history = history.with_columns(peak=peak)
+    return history.unique(["pool", "player"], keep="last", maintain_order=True)
+
+
+def later_rows(before: pl.DataFrame, later: pl.DataFrame) -> pl.DataFrame:
+    """`last_rows` of two histories one after the other, from those of each."""
+    highest = pl.col("peak").max().over("pool", "player")
+    return pl.concat([before, later]).with_columns(highest).unique(["pool", "player"], keep="last", maintain_order=True)
 
 
 def listed(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -104,18 +104,20 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
     if faults:
         return Checked(frame, faults)
     columns = {name: each.column for name, each in cells.items()}
-    for name, default in DEFAULTS.items():
-        columns[name] = columns[name].fill_null(default) if name in columns else constant(name, default, frame.height)
+    constants: dict[str, Any] = dict(DEFAULTS)  # columns of one value, which the frame holds once and not once a row
+    for name in DEFAULTS.keys() & columns.keys():
+        filled = columns.pop(name).fill_null(DEFAULTS[name])
+        constants[name] = filled.first() or DEFAULTS[name]
+        if (filled != constants[name]).any():
+            columns[name] = filled
+            del constants[name]
     if "weight" in columns and has_values(columns["weight"]):
         columns["weight"] = columns["weight"].fill_null(1.0)
-    whole = pl.DataFrame({name: columns[name] for name in ALL if name in columns and has_values(columns[name])})
+    held = pl.DataFrame({name: columns[name] for name in ALL if name in columns and has_values(columns[name])})
+    whole = held.with_columns(pl.lit(value).alias(name) for name, value in constants.items())
+    whole = whole.select(name for name in ALL if name in whole.columns)
     sent = [each.sent for name, each in cells.items() if each.sent is not None and name in whole.columns]
     return Checked(whole, [], whole.with_columns(sent) if sent else None)
-
-
-def constant(name: str, value: str, height: int) -> pl.Series:
-    """A column of one value."""
-    return pl.Series(name, [value], pl.String).new_from_index(0, height)
 
 
 def has_values(series: pl.Series) -> bool:
@@ -239,7 +241,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         signed = series.str.starts_with("+")
         if signed.any():
             return series, list(faults_at(series, signed.fill_null(value=False), GAP))
-    column = series.cast(pl.Float64, strict=False)
+    column = series.cast(pl.Float64, strict=False).rechunk()  # in one piece, which all who read it as numbers share
     values = column.to_numpy()  # NaN where it is empty
     fine = np.isfinite(values)
     if series.name in POSITIVE:

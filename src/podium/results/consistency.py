@@ -8,17 +8,22 @@ import polars as pl
 
 from podium.errors import Fault
 from podium.results.columns import FOR_PAGES
-from podium.results.hashing import factorize, surely_distinct
+from podium.results.hashing import Integers, index_type, number_runs, surely_distinct_within
 
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
 
-def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
-    """The faults of rows against each other, rule by rule. `frame` is normalised but unchecked."""
+def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
+    """The faults of rows against each other, rule by rule.
+
+    Args:
+        frame: normalised but unchecked.
+        event: a number for each row's event, (rows); found where None.
+    """
     if frame.is_empty():
         return
-    table = with_ids(frame)
+    table = with_ids(frame, event)
     for rule in (
         two_values_an_event,
         twice_in_a_heat,
@@ -30,20 +35,25 @@ def contradictions(frame: pl.DataFrame) -> Iterator[Fault]:
         yield from rule(table)
 
 
-def with_ids(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with `row` from 1, `event` and `unit`: a number for each event, and for each heat of each."""
-    event = factorize(frame["event_id"])
+def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame:
+    """The frame with `row` from 1, `event` and `unit`: a number for each event, and for each heat of each.
+
+    Args:
+        event: (rows); found where None.
+    """
+    event = number_runs(frame["event_id"]).code if event is None else event
     unit = event
     if "heat" in frame.columns:
-        heats = factorize(frame["heat"].fill_null(""))
-        unit = event * (int(heats.to_numpy().max()) + 1) + heats
-    return frame.with_row_index("row", 1).hstack([event.alias("event"), unit.alias("unit")])
+        heats = number_runs(frame["heat"].fill_null("")).code
+        most = int(heats.max()) + 1
+        unit = event.astype(index_type((int(event.max()) + 1) * most)) * most + heats
+    return frame.with_row_index("row", 1).hstack([pl.Series("event", event), pl.Series("unit", unit)])
 
 
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
     """An event has one start, one sequence, one pool and one weight, and at most one title and one address."""
     for column in ("started_at", "sequence", "pool", "weight", *FOR_PAGES):
-        if column not in table.columns or table[column].n_unique() == 1:
+        if column not in table.columns or table.select(pl.col(column).n_unique()).item() == 1:
             continue
         yield from differing_values(table.drop_nulls(column), column)
 
@@ -65,7 +75,7 @@ def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
 
 def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
     """A player has one row in a heat."""
-    if surely_distinct(table["player"], within=table["unit"].to_numpy()):
+    if surely_distinct_within(table["player"], table["unit"].to_numpy()):
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
     for row, event, player in again.select("row", "event_id", "player").head(21).iter_rows():
@@ -94,7 +104,7 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
 
 def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which rows are of those who finished and are ranked."""
-    finished = (table["status"] == "finished").to_numpy()
+    finished = table.select(pl.col("status") == "finished").to_series().to_numpy()
     return finished & table["ranked"].to_numpy() if "ranked" in table.columns else finished
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.kernels.decimal_sums import decimal_sums
-from podium.results.hashing import factorize
+from podium.results.hashing import number_runs
 
 OVERALL = "overall"
 PAIR = ("event_id", "player")
@@ -84,10 +84,10 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     of the times of those who finished every heat, the others losing to them. An event with neither has none,
     nor one that nobody finished.
     """
-    event, player = (factorize(frame[name]).to_numpy() for name in PAIR)
+    event, player = (number_runs(frame[name]).code.astype(np.int64) for name in PAIR)
     names = frame["heat"].fill_null("") if frame["heat"].null_count() else frame["heat"]
-    heat = factorize(names).to_numpy()
-    finished = (frame["status"] == "finished").to_numpy()
+    heat = number_runs(names).code
+    finished = frame.select(pl.col("status") == "finished").to_series().to_numpy()
     score, time_s = (number_column(frame, name) for name in ("score", "time_s"))
     events = int(event.max(initial=-1)) + 1
 

@@ -1,42 +1,139 @@
-"""Whether values all differ, by their hashes: quicker than comparing texts, and never wrong when it says yes."""
+"""Numbers for texts, by their hashes: quicker than comparing texts, which is done once in the end, so never wrong."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.kernels.compiled import compile_kernel
+
 SMALL_TABLE_ROWS = 1000  # up to so many texts are compared as they are
+COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel is loaded
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
+FEW = 32  # rows of a unit up to which each is compared with those after it
+COMPARED_ROWS = 1 << 20
+FIRST_SLOTS = 1 << 14
+MORE_SLOTS = 8  # times as many where they were too few
+Integers = npt.NDArray[np.signedinteger[Any]]
 
 
-def surely_distinct(texts: pl.Series, rows: npt.NDArray[np.int64] | None = None, within: Any = 0) -> bool:
-    """True where no two of `rows` (all, where None) have the same text and number `within`; else some may."""
-    if texts.len() <= SMALL_TABLE_ROWS:
-        values = texts.to_list() if rows is None else texts[rows].to_list()
-        units = np.broadcast_to(within, len(values)).tolist()
-        return len(set(zip(values, units, strict=True))) == len(values)
-    hashes = texts.hash().to_numpy()
-    chosen = hashes if rows is None else hashes[rows]
-    ordered = np.sort(chosen ^ (np.asarray(within).astype(np.uint64) * SPREAD))
+def index_type(size: int) -> type[Any]:
+    """The narrowest type of numbers below `size`."""
+    return np.int32 if size <= np.iinfo(np.int32).max else np.int64
+
+
+def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
+    """True where no two of `rows` (all, where None) have the same text; else some may."""
+    chosen = texts if rows is None else texts.gather(rows)
+    if chosen.len() <= SMALL_TABLE_ROWS:
+        values = chosen.to_list()
+        return len(set(values)) == len(values)
+    ordered = np.sort(chosen.hash().to_numpy())
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
-def runs(texts: pl.Series) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The number of the run of equal texts that each row is in, from 0, and the row that each run starts at."""
-    changed = (texts[1:] != texts[:-1]).to_numpy()
-    starts = np.concatenate([np.zeros(min(texts.len(), 1), np.int64), np.flatnonzero(changed) + 1])
-    lengths = np.diff(starts, append=texts.len())
-    return np.repeat(np.arange(starts.size), lengths), starts
-
-
-def factorize(texts: pl.Series) -> pl.Series:
-    """A whole number for each different text; quick where equal texts stand together."""
+def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
+    """True where no two rows of the same number `unit` have the same text; else some may."""
     if texts.len() <= SMALL_TABLE_ROWS:
-        numbers: dict[str, int] = {}
-        return pl.Series([numbers.setdefault(text, len(numbers)) for text in texts.to_list()], dtype=pl.Int64)
+        pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
+        return len(set(pairs)) == len(pairs)
+    hashes = texts.hash().to_numpy()
+    if (unit[1:] >= unit[:-1]).all():
+        starts = np.flatnonzero(unit[1:] != unit[:-1]) + 1
+        longest = int(np.diff(starts, prepend=0, append=unit.size).max())
+        if longest <= FEW:
+            return not any(
+                ((hashes[step:] == hashes[:-step]) & (unit[step:] == unit[:-step])).any() for step in range(1, longest)
+            )
+    ordered = np.sort(hashes ^ (unit.astype(np.uint64) * SPREAD))
+    return not bool((ordered[1:] == ordered[:-1]).any())
+
+
+def runs(texts: pl.Series) -> tuple[Integers, Integers]:
+    """The number of the run of equal texts that each row is in, from 0, and the row that each run starts at."""
+    changed = np.ones(texts.len(), np.bool_)
+    changed[1:] = (texts[1:] != texts[:-1]).to_numpy()
+    kind = index_type(texts.len())
+    number = np.cumsum(changed, dtype=kind)
+    number -= 1
+    return number, np.flatnonzero(changed).astype(kind)
+
+
+class Numbered(NamedTuple):
+    """Numbers for texts by first appearance."""
+
+    code: Integers  # (rows): each row's number, from 0
+    first: Integers  # (numbers): the first row of each
+
+
+def number_runs(texts: pl.Series) -> Numbered:
+    """Number texts as `number_texts` does; quick where equal texts stand together."""
     number, starts = runs(texts)
     if surely_distinct(texts, starts):
-        return pl.Series(number)
-    heads = texts[starts]
-    return pl.Series(heads.cast(pl.Enum(heads.unique())).to_physical().to_numpy().astype(np.int64)[number])
+        return Numbered(number, starts)
+    code, first = number_texts(texts.gather(starts))
+    return Numbered(code[number], starts[first])
+
+
+def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
+    """Number texts by first appearance.
+
+    Args:
+        texts: (rows), none of them null.
+        within: (rows) whole numbers; equal texts with different numbers are different. All are alike where None.
+    """
+    kind = index_type(texts.len())
+    if texts.len() >= COMPILED_MIN_ROWS:
+        hashes = texts.hash().to_numpy()
+        if within is not None:
+            hashes = hashes ^ (within.astype(np.uint64) * SPREAD)
+        code, first = number_hashes(hashes, kind)
+        if are_texts(texts, texts.gather(first), code) and (
+            within is None or np.array_equal(within[first][code], within)
+        ):
+            return Numbered(code, first)
+    keys = {"text": texts} if within is None else {"text": texts, "within": within}
+    firsts = pl.DataFrame(keys).with_row_index("row").select(pl.col("row").first().over(*keys)).to_series().to_numpy()
+    first = np.unique(firsts)
+    return Numbered(np.searchsorted(first, firsts).astype(kind), first.astype(kind))
+
+
+def are_texts(texts: pl.Series, names: pl.Series, code: Integers) -> bool:
+    """Whether each text is the name of its number; a part of the rows after another, to hold few copies."""
+    parts = (slice(first, first + COMPARED_ROWS) for first in range(0, texts.len(), COMPARED_ROWS))
+    return all((names.gather(code[part]) == texts[part]).all() for part in parts)
+
+
+def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) -> Numbered:
+    """Number hashes by first appearance."""
+    slots = FIRST_SLOTS
+    while True:
+        code, first = np.empty(hashes.size, kind), np.empty(slots // 2 + 1, kind)
+        found = _compiled_number(hashes, np.empty(slots, np.uint64), np.full(slots, -1, kind), code, first)
+        if found >= 0:
+            return Numbered(code, first[:found].copy())
+        slots = min(slots * MORE_SLOTS, 1 << (2 * hashes.size).bit_length())
+
+
+def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
+    """Fill `code` and `first`, and return how many numbers there are; -1 where the slots are too few."""
+    found = 0
+    mask = np.uint64(slots.size - 1)
+    for i in range(hashes.size):
+        key = hashes[i]
+        at = (key ^ (key >> np.uint64(29))) & mask
+        while slots[at] >= 0 and keys[at] != key:
+            at = (at + np.uint64(1)) & mask
+        if slots[at] < 0:
+            if 2 * found >= slots.size:
+                return -1
+            slots[at] = found
+            keys[at] = key
+            first[found] = i
+            found += 1
+        code[i] = slots[at]
+    return found
+
+
+_compiled_number = compile_kernel(_number)

@@ -15,6 +15,7 @@ from podium.notebook import counted, table_html
 from podium.results.columns import ALL, REQUIRED, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.delimited import DELIMITERS, from_csv
+from podium.results.hashing import Numbered, number_runs
 from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
 
@@ -61,16 +62,22 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
     Raises:
         ResultsError: the table is refused; up to 20 of its faults are named.
     """
-    if isinstance(source, Results):
-        return source
+    return source if isinstance(source, Results) else read_numbered(source, name, known)[0]
+
+
+def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
+    """Read and check results as `read_results` does, and number their events, which the check takes anyway."""
     frame, table_name = loaded(source, name)
     faults = header_faults(frame)
     if faults:
         raise ResultsError(table_name, faults)
-    table = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
-    checked, cell_faults, sent = normalise_table(table, known)
-    refuse(table_name, chain(cell_faults, () if cell_faults else contradictions(checked)))
-    return Results(checked, table_name, sent)
+    frame = pl.DataFrame([frame[column] for column in ALL if column in frame.columns])
+    checked, cell_faults, sent = normalise_table(frame, known)
+    del frame  # columns that have another type now go
+    refuse(table_name, iter(cell_faults))
+    events = number_runs(checked["event_id"])
+    refuse(table_name, contradictions(checked, events.code))
+    return Results(checked, table_name, sent), events
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:

@@ -1,8 +1,7 @@
-"""Rate results with a system, and ask what came of it: the library's front door."""
+"""Rated results, and what can be asked of them."""
 
 import functools
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from podium.engine.encoding import Events, encode
-from podium.engine.idle import with_idle_before
+from podium.engine.encoding import Events
+from podium.engine.periods import EVENT
 from podium.engine.pool_state import PoolNumbers
-from podium.engine.replay import Replayed, States, replay
+from podium.engine.replay import Replayed, States
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
@@ -27,98 +26,10 @@ from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
-from podium.ledger.saved import Start, metadata, parameters, read_start, refuse_earlier, refuse_other, with_pool_columns
+from podium.ledger.saved import Start, metadata, with_pool_columns
 from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
-from podium.results.reading import Results, read_results
-from podium.systems import make_system
-
-PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
-
-
-def rate(
-    results: Any,
-    system: str | System = "elo",
-    *,
-    period: str = "event",
-    start: Any = None,
-    **settings: Any,
-) -> "Rated":
-    """Rate results.
-
-    Args:
-        results: a path to CSV, Parquet or JSON lines, a pandas, Polars or Arrow frame, rows as dicts, or Results.
-        system: a system's name, with parameters where it is `elo:k=20`, or an instance.
-        period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
-            `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
-        settings: the system's parameters, by name.
-
-    Returns:
-        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames.
-
-    Raises:
-        ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
-        ParameterError: no such system, parameter or period, or the saved ratings come from another.
-    """
-    chosen = make_system(system, settings)
-    checked = results if isinstance(results, Results) else read_results(results)
-    events = encode(checked, chosen, period)
-    large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
-    workers = (os.cpu_count() or 1) if large else 1
-    if start is None:
-        return Rated(chosen, period, events, replay(chosen, events, workers=workers))
-    saved = begin(start, chosen, period, checked)
-    rows = saved.rows(events)
-    events = with_idle_before(events, chosen, period, saved.seen_of(rows))
-    known = saved.states_of(chosen, rows), saved.pools_of(chosen, events)
-    return Rated(chosen, period, events, replay(chosen, events, *known, workers=workers), saved)
-
-
-def predict(
-    results: Any,
-    entrants: Sequence[str],
-    system: str | System = "elo",
-    *,
-    top: int = 3,
-    pool: str | None = None,
-    **settings: Any,
-) -> Forecast:
-    """Rate results, and forecast the chances of a field after them; see `Rated.predict`.
-
-    Args:
-        results: as `rate` gives it, or anything that it takes.
-        entrants: their names; whoever has not played is a newcomer.
-        system: what rates results that are not rated yet.
-        top: how many places count as the top.
-        pool: needed where there are several.
-        settings: the system's parameters, by name.
-
-    Returns:
-        Chances between 0 and 1 of each rank and in each pair.
-
-    Raises:
-        ResultsError: the results are refused.
-        ParameterError: as `rate` and `Rated.predict` raise it.
-        UnknownError: no such pool.
-    """
-    rated = results if isinstance(results, Rated) else rate(results, system, **settings)
-    return rated.predict(entrants, top=top, pool=pool)
-
-
-def begin(start: Any, system: System, period: str, results: Results) -> Start:
-    """Where players stand before the results.
-
-    Raises:
-        ResultsError: the start is refused, or results are older than it.
-        ParameterError: it comes from another system, other parameters or another rating period.
-    """
-    if isinstance(start, Rated):
-        refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
-        start = start.states
-    saved = read_start(start, system, period, results.frame["pool"].unique().to_list())
-    refuse_earlier(saved, results, period)
-    return saved
+from podium.results.reading import Results
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,8 +44,11 @@ class Rated:
 
     def __repr__(self) -> str:
         pools = [name for name, _ in self._pools()]
-        events = self.history["event_id"].n_unique()
-        sizes = (counted(events, "event"), counted(self.ratings.height, "player"), counted(len(pools), "pool"))
+        sizes = (
+            counted(self.event_count, "event"),
+            counted(self.ratings.height, "player"),
+            counted(len(pools), "pool"),
+        )
         return f"Rated({self.system.label}: {', '.join(sizes)})"
 
     def _repr_html_(self) -> str:
@@ -180,6 +94,17 @@ class Rated:
     def _everyone(self) -> tuple[pl.DataFrame, States]:
         return boards.last_played(self.events, self.replayed, self.start)
 
+    def standing(self) -> Start:
+        """Where players stand after the last event: what the results that follow go on from."""
+        return Start(*self._everyone, self._pool_states)
+
+    @property
+    def event_count(self) -> int:
+        """How many events were rated."""
+        if self.period == EVENT:
+            return int(self.events.columns.entrants.size) - 1
+        return int(self.results.frame["event_id"].gather(self.events.ledger.row).n_unique())
+
     @functools.cached_property
     def history(self) -> pl.DataFrame:
         """Every change, a row for each player of each event, in the order of rating."""
@@ -220,13 +145,21 @@ class Rated:
             top=top,
             pool=pool,
         )
-        rows = self.history
+        moment = None if at is None else boards.instant(at)
         if self.start is not None:
             undated = self.start.players["last_played_at"].null_count()
             if undated and (at is not None or active_within is not None):
                 raise ParameterError("a date or activity needs the column last_played_at in the ratings to start from")
-            rows = pl.concat([history.starting_rows(self.system, self.start), rows])
-        return boards.leaderboard(self.system, rows, rule, None if at is None else boards.instant(at))
+        return boards.leaderboard(self.system, self._board_rows(moment), rule, moment)
+
+    def _board_rows(self, at: datetime | None) -> pl.DataFrame:
+        """The changes up to a moment that a leaderboard is made of; those of the last of each player are enough."""
+        rows = self.history if self.start is None else pl.concat([self._rows_before(), self.history])
+        return rows if at is None else boards.as_of(rows, at)
+
+    def _rows_before(self) -> pl.DataFrame:
+        """Where players stood before the first event, as the history has rows."""
+        return self.history.clear() if self.start is None else history.starting_rows(self.system, self.start)
 
     def pool(self, name: str | None = None) -> str:
         """The pool of that name, or the one with most events.
@@ -365,6 +298,15 @@ class Rated:
         """
         return strengths(self.system, self.events, self.replayed, top, probe)
 
+    def _state(self, player: str, pool: str | None) -> Any:
+        chosen = only_pool([name for name, _ in self._pools()], pool)
+        players, states = self._everyone
+        rows = players["player"] == player
+        if chosen is not None:
+            rows &= players["pool"] == chosen
+        numbers = rows.arg_true()
+        return read(states, numbers[0], self.system.newcomer()) if numbers.len() else self.system.newcomer()
+
     def pool_state(self, pool: str | None = None) -> Any:
         """What the system has learnt of a pool, where its pools have a state.
 
@@ -381,7 +323,7 @@ class Rated:
         return pool_state(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
 
     @functools.cached_property
-    def _pool_states(self) -> dict[str, PoolNumbers]:
+    def _pool_states(self) -> Mapping[str, PoolNumbers]:
         """The state of every pool after the last event, by name; of none where pools have no state."""
         if not self.system.pool_fields:
             return {}

@@ -1,0 +1,78 @@
+"""Rate results with a system, and forecast: the library's front door."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from podium.engine.system import System
+from podium.ledger.forecast import Forecast
+from podium.rated.parts import rate_folder
+from podium.rated.rated import Rated
+from podium.rated.tables import begin, rate_table
+from podium.results.reading import Results, read_numbered
+from podium.results.slices import is_folder
+from podium.systems import make_system
+
+
+def rate(
+    results: Any,
+    system: str | System = "elo",
+    *,
+    period: str = "event",
+    start: Any = None,
+    **settings: Any,
+) -> Rated:
+    """Rate results.
+
+    Args:
+        results: a path to CSV, Parquet or JSON lines, a pandas, Polars or Arrow frame, rows as dicts, or Results. Or
+            the path of a folder of Parquet files, which is rated in bounded memory as `rate_stream` does.
+        system: a system's name, with parameters where it is `elo:k=20`, or an instance.
+        period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
+        start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
+            `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
+        settings: the system's parameters, by name.
+
+    Returns:
+        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames. Of a folder, a `RatedParts`.
+
+    Raises:
+        ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
+        ParameterError: no such system, parameter or period, or the saved ratings come from another.
+    """
+    chosen = make_system(system, settings)
+    if is_folder(results):
+        return rate_folder(results, chosen, period, start)
+    checked, numbered = (results, None) if isinstance(results, Results) else read_numbered(results)
+    saved = None if start is None else begin(start, chosen, period, checked)
+    return rate_table(checked, chosen, period, saved, numbered)
+
+
+def predict(
+    results: Any,
+    entrants: Sequence[str],
+    system: str | System = "elo",
+    *,
+    top: int = 3,
+    pool: str | None = None,
+    **settings: Any,
+) -> Forecast:
+    """Rate results, and forecast the chances of a field after them; see `Rated.predict`.
+
+    Args:
+        results: as `rate` gives it, or anything that it takes.
+        entrants: their names; whoever has not played is a newcomer.
+        system: what rates results that are not rated yet.
+        top: how many places count as the top.
+        pool: needed where there are several.
+        settings: the system's parameters, by name.
+
+    Returns:
+        Chances between 0 and 1 of each rank and in each pair.
+
+    Raises:
+        ResultsError: the results are refused.
+        ParameterError: as `rate` and `Rated.predict` raise it.
+        UnknownError: no such pool.
+    """
+    rated = results if isinstance(results, Rated) else rate(results, system, **settings)
+    return rated.predict(entrants, top=top, pool=pool)

@@ -1,0 +1,155 @@
+"""Tables larger than memory: read slice by slice, the next one while the last is rated."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.results.columns import ALL
+from podium.results.reading import Results, first_line, loaded
+
+SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
+FEW_ROWS = 1 << 17  # files of a folder are put together up to so many
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how a folder is called whose rows have none
+
+
+class Slice(NamedTuple):
+    """Some rows of a table as they are, unchecked."""
+
+    frame: pl.DataFrame
+    source: str  # what to call the table
+    first: int  # how many rows of the table stand before
+
+
+def is_folder(source: Any) -> bool:
+    """Whether it is the path of a folder."""
+    return isinstance(source, str | Path) and Path(source).is_dir()
+
+
+def grouped_slices(source: Any) -> Iterator[list[Slice]]:
+    """A table, or several one after the other, slice by slice; small files of a folder together.
+
+    Args:
+        source: the path of a folder of Parquet files, in the order of their names, folders within it included; or of a
+            file; a lazy frame or another table; or an iterable of these.
+
+    Raises:
+        ResultsError: a file cannot be read, or is no table.
+    """
+    if is_folder(source):
+        yield from together(read_ahead(of_folder(Path(source))))
+        return
+    if is_several(source):
+        for number, each in enumerate(source, start=1):
+            named = isinstance(each, str | Path | Results)
+            for group in grouped_slices(each):
+                yield group if named else [part._replace(source=f"part {number}") for part in group]
+        return
+    yield from ([part] for part in slices_of_table(source))
+
+
+def slices_of_table(source: Any) -> Iterator[Slice]:
+    """One table, slice by slice.
+
+    Raises:
+        ResultsError: it cannot be read, or is no table.
+    """
+    if isinstance(source, str | Path) and str(source).lower().endswith(".parquet"):
+        yield from read_ahead(of_parquet(Path(source), Path(source).name))
+    elif isinstance(source, pl.LazyFrame):
+        yield from read_ahead(of_lazy(source, "results"))
+    else:
+        frame, name = (source.frame, source.source) if isinstance(source, Results) else loaded(source, None)
+        for first in range(0, frame.height, SLICE_ROWS):
+            yield Slice(frame[first : first + SLICE_ROWS], name, first)
+
+
+def is_several(source: Any) -> bool:
+    """Whether it is an iterable of tables rather than one: frames have columns, files are read, rows are dicts."""
+    if isinstance(source, str | Path | Results | pl.LazyFrame) or hasattr(source, "columns") or hasattr(source, "read"):
+        return False
+    rows = isinstance(source, list | tuple) and len(source) > 0 and isinstance(source[0], dict)
+    return isinstance(source, Iterable) and not rows
+
+
+def of_folder(folder: Path) -> Iterator[Callable[[], Slice]]:
+    """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files.
+
+    Raises:
+        ResultsError: there is no such file.
+    """
+    files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+    if not files:
+        raise ResultsError(str(folder), [Fault(None, None, None, "is a folder without a Parquet file")])
+    for path in files:
+        within = path.relative_to(folder)
+        pairs = [part.split("=", 1) for part in within.parts[:-1] if "=" in part]
+        columns = {name: None if value == NO_VALUE else unquote(value) for name, value in pairs if name in ALL}
+        yield from of_parquet(path, within.as_posix(), columns)
+
+
+def of_parquet(path: Path, name: str, columns: dict[str, str | None] | None = None) -> Iterator[Callable[[], Slice]]:
+    """How to read each slice of a Parquet file.
+
+    Args:
+        name: what to call it.
+        columns: those that its folders name, with their one value.
+    """
+    try:
+        table = pl.scan_parquet(path, hive_partitioning=False)
+        missing = (columns or {}).keys() - table.collect_schema().names()
+        constants = [pl.lit(value, pl.String).alias(each) for each, value in (columns or {}).items() if each in missing]
+        yield from of_lazy(table, name, constants)
+    except OSError as error:
+        raise ResultsError(name, [Fault(None, None, None, f"cannot be read ({error.strerror or error})")]) from None
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({first_line(error)})")]) from None
+
+
+def of_lazy(table: pl.LazyFrame, name: str, constants: Iterable[pl.Expr] = ()) -> Iterator[Callable[[], Slice]]:
+    """How to read each slice of a lazy table."""
+    height = table.select(pl.len()).collect().item()
+    for first in range(0, height, SLICE_ROWS):
+        yield partial(read_slice, table, name, first, list(constants))
+
+
+def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:
+    """Read one slice.
+
+    Raises:
+        ResultsError: the file is damaged.
+    """
+    try:
+        return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
+    except pl.exceptions.PolarsError as error:
+        remedy = f"cannot be read from row {first + 1} on ({first_line(error)})"
+        raise ResultsError(name, [Fault(None, None, None, remedy)]) from None
+
+
+def read_ahead(reads: Iterator[Callable[[], Slice]]) -> Iterator[Slice]:
+    """What each of `reads` returns, the next one read meanwhile."""
+    with ThreadPoolExecutor(1) as thread:
+        coming: Future[Slice] | None = None
+        for read in reads:
+            ready, coming = coming, thread.submit(read)
+            if ready is not None:
+                yield ready.result()
+        if coming is not None:
+            yield coming.result()
+
+
+def together(parts: Iterator[Slice]) -> Iterator[list[Slice]]:
+    """Neighbours put together until they have rows enough."""
+    group: list[Slice] = []
+    for part in parts:
+        group.append(part)
+        if sum(each.frame.height for each in group) >= FEW_ROWS:
+            yield group
+            group = []
+    if group:
+        yield group

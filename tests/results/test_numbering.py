@@ -1,0 +1,90 @@
+"""Numbers for texts by their hashes are those of a dictionary, whatever the hashes."""
+
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.results import hashing
+from podium.results.seen_ids import SeenIds
+
+TEXTS = st.lists(
+    st.sampled_from(["ana", "ben", "Ana", "雪", "é", "e\N{COMBINING ACUTE ACCENT}", "a name " * 9]), max_size=40
+)
+UNITS = st.lists(st.integers(0, 2), min_size=40, max_size=40)
+number_hashes = hashing.number_hashes
+
+
+def by_dictionary(keys):
+    numbers, first = {}, []
+    for row, key in enumerate(keys):
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            first.append(row)
+    return [numbers[key] for key in keys], first
+
+
+@pytest.fixture(
+    params=["as they are", "compiled", "compiled, most hashes alike", "compiled, few slots"], scope="module"
+)
+def numbering(request):
+    """The ways a table is numbered: as a small one, as a large one, and where hashes or slots are too few."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param != "as they are":
+            patch.setattr(hashing, "COMPILED_MIN_ROWS", 0)
+            patch.setattr(hashing, "SMALL_TABLE_ROWS", -1)
+            patch.setattr(hashing, "COMPARED_ROWS", 7)
+        if "alike" in request.param:
+            patch.setattr(hashing, "number_hashes", lambda hashes, kind: number_hashes(hashes & np.uint64(1), kind))
+        if "slots" in request.param:
+            patch.setattr(hashing, "FIRST_SLOTS", 2)
+            patch.setattr(hashing, "MORE_SLOTS", 2)
+        yield
+
+
+@given(texts=TEXTS, units=UNITS)
+def test_texts_are_numbered_by_first_appearance(numbering, texts, units):
+    series, within = pl.Series(texts, dtype=pl.String), np.array(units[: len(texts)], np.int32)
+    pairs = list(zip(texts, within.tolist(), strict=True))
+    for numbered, keys in (
+        (hashing.number_texts(series), texts),
+        (hashing.number_runs(series), texts),
+        (hashing.number_texts(series, within), pairs),
+    ):
+        assert (numbered.code.tolist(), numbered.first.tolist()) == by_dictionary(keys)
+
+
+@given(texts=TEXTS, units=UNITS)
+def test_texts_are_surely_distinct_only_where_they_are(numbering, texts, units):
+    series = pl.Series(texts, dtype=pl.String)
+    for within in (np.sort(units[: len(texts)]), np.array(units[: len(texts)])):
+        pairs = list(zip(texts, within.tolist(), strict=True))
+        assert hashing.surely_distinct_within(series, within.astype(np.int32)) == (len(set(pairs)) == len(pairs))
+    assert hashing.surely_distinct(series) == (len(set(texts)) == len(texts))
+
+
+def test_numbers_are_as_narrow_as_the_table_lets_them_be():
+    assert hashing.index_type(2**31 - 1) is np.int32
+    assert hashing.index_type(2**31) is np.int64
+
+
+@pytest.mark.parametrize("held", [1, 3, 1000])
+def test_an_id_that_was_there_before_is_found_with_both_places(held):
+    with mock.patch("podium.results.seen_ids.HELD_IDS", held), SeenIds() as seen:
+        for source in range(5):
+            ids = pl.Series([f"{source}-{k}" for k in range(20)] + (["0-7"] if source in (2, 4) else []))
+            seen.add(ids, np.full(ids.len(), source, np.int32), np.arange(ids.len()) * 2)
+        assert sorted(seen.again()) == [(2, 40, 0, 14), (4, 40, 0, 14)]
+
+
+def test_one_hash_that_two_ids_share_is_no_repeated_id():
+    with SeenIds() as seen, mock.patch.object(pl.Series, "hash", alike_but_for_the_seed):
+        seen.add(pl.Series(["a", "b"]), np.zeros(2, np.int32), np.arange(2))
+        assert list(seen.again()) == []
+
+
+def alike_but_for_the_seed(series, seed=0):
+    return pl.Series([7] * series.len() if seed == 0 else [ord(text) for text in series], dtype=pl.UInt64)

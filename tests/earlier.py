@@ -39,7 +39,7 @@ def first_arithmetic():
 
     with (
         mock.patch.object(live, "with_idle_before", with_idle),
-        mock.patch.object(plan, "only_event", lambda _chosen: None),  # which it did not rate by itself
+        mock.patch.object(plan, "only_event", return_value=None),  # which it did not rate by itself
     ):
         yield
 

@@ -1,4 +1,4 @@
-"""Rated results, and what can be asked of them."""
+"""Rated results: ratings, history, boards, forecasts and the reason of each change."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -91,7 +91,11 @@ class Rated:
         return boards.last_played(self.events, self.replayed, self.start)
 
     def standing(self) -> Start:
-        """Where players stand after the last event: what the results that follow go on from."""
+        """Where players stand after the last event.
+
+        Returns:
+            What the results that follow go on from.
+        """
         return Start(*self._everyone)
 
     @property

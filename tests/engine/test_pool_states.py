@@ -3,7 +3,7 @@
 import copy
 import io
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -187,7 +187,12 @@ def test_saved_ratings_carry_the_pools(rated, kind, tmp_path):
     half = podium.rate(ROWS[:18], Tempo())
     half.save(tmp_path / "half.parquet")
     half.states.write_csv(tmp_path / "half.csv")
-    start = {"rated": half, "frame": half.states, "parquet": tmp_path / "half.parquet", "csv": tmp_path / "half.csv"}
+    start: dict[str, Any] = {
+        "rated": half,
+        "frame": half.states,
+        "parquet": tmp_path / "half.parquet",
+        "csv": tmp_path / "half.csv",
+    }
     if kind == "live":
         live = podium.Live(Tempo(), start=half)
         rest = live.rate(ROWS[18:])

@@ -340,4 +340,4 @@ def test_who_has_a_deviation_to_start_from_keeps_it():
 
 def test_modes_are_text():
     with pytest.raises(ParameterError, match=r"modes is 3; it must be a text or none"):
-        Podium(modes=3)
+        Podium(modes=3)  # type: ignore[arg-type]

@@ -5,10 +5,10 @@ import polars as pl
 
 from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
-from podium.engine.selection import Integers
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.ledger.history import started_at
+from podium.results.hashing import Integers
 
 
 def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:

@@ -49,7 +49,8 @@ def rate_stream(
 
     Returns:
         The rated parts, each a `Rated`: its `history` is that part's, its `ratings`, `states` and forecasts are of all
-        players so far. A part is no longer held when the next is asked for, unless the caller holds it.
+        players so far. A part is let go before the next is rated, unless
+        the caller has it still.
 
     Raises:
         ResultsError: a part is refused, or is not later than those before it; or, after the last part, two parts share
@@ -119,7 +120,7 @@ def empty_results() -> Results:
 class RatedParts(Rated):
     """A folder of results, rated part by part in bounded memory.
 
-    It knows where everyone stands. What else is asked for, such as `history`, `leaderboard()` or `explain()`, rates the
+    It knows where everyone stands. What needs the rows, such as `history`, `leaderboard()` or `explain()`, rates the
     files again, which must not have changed; only a whole `history` and `predictions` are as large as they are.
     """
 
@@ -169,7 +170,11 @@ class RatedParts(Rated):
         return self.system.limit_notice(self._standing.states)
 
     def standing(self) -> Start:
-        """Where players stand after the last event: what the results that follow go on from."""
+        """Where players stand after the last event.
+
+        Returns:
+            What the results that follow go on from.
+        """
         return self._standing
 
     @property
@@ -208,6 +213,13 @@ class RatedParts(Rated):
     def explain(self, event_id: str, player: str) -> Explanation:
         """Why a player's rating moved in an event; see `Rated.explain`.
 
+        Args:
+            event_id: as the results have it.
+            player: as the results have it.
+
+        Returns:
+            The change in points, every reason as a row, and the reasons in a sentence.
+
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
@@ -215,6 +227,13 @@ class RatedParts(Rated):
 
     def what_if(self, event_id: str, player: str) -> WhatIf:
         """What a player's change in an event would have been, had one thing been different; see `Rated.what_if`.
+
+        Args:
+            event_id: as the results have it.
+            player: as the results have it.
+
+        Returns:
+            The change as it was, and with one thing different each time.
 
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
@@ -228,11 +247,22 @@ class RatedParts(Rated):
         raise UnknownError(f"there is no event {event_id!r}")
 
     def predictions(self) -> pl.DataFrame:
-        """List what was expected of every pair before each event, and what came; see `Rated.predictions`."""
+        """List what was expected of every pair before each event, and what came; see `Rated.predictions`.
+
+        Returns:
+            A row a pair that the system compares.
+        """
         return pl.concat([part.predictions() for part in self.parts()], how="diagonal")
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `Rated.strengths`.
+
+        Args:
+            top: how many places count as doing well.
+            probe: the rating of the newcomer whose chances are measured; the system's own where None.
+
+        Returns:
+            An event a row, part after part.
 
         Raises:
             ParameterError: `top` is below 1.
@@ -240,7 +270,14 @@ class RatedParts(Rated):
         return pl.concat([part.strengths(top=top, probe=probe) for part in self.parts()])
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Find the entrants whom nothing has rated; see `Rated.newcomers`."""
+        """Find the entrants whom nothing has rated; see `Rated.newcomers`.
+
+        Args:
+            pool: look for them in this pool only.
+
+        Returns:
+            Each of their names, with the nearest name of a player where one is near.
+        """
         players = self._standing.players if pool is None else self._standing.players.filter(pool=pool)
         known = set(players["player"].to_list())
         return {name: nearest_name(name, known) for name in entrants if name not in known}

@@ -1,4 +1,4 @@
-"""Rated results, and what can be asked of them."""
+"""Rated results: ratings, history, boards, forecasts and the reason of each change."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,11 @@ class Rated:
         return boards.last_played(self.events, self.replayed, self.start)
 
     def standing(self) -> Start:
-        """Where players stand after the last event: what the results that follow go on from."""
+        """Where players stand after the last event.
+
+        Returns:
+            What the results that follow go on from.
+        """
         return Start(*self._everyone, self._pool_states)
 
     @property
@@ -297,15 +301,6 @@ class Rated:
             ParameterError: `top` is below 1.
         """
         return strengths(self.system, self.events, self.replayed, top, probe)
-
-    def _state(self, player: str, pool: str | None) -> Any:
-        chosen = only_pool([name for name, _ in self._pools()], pool)
-        players, states = self._everyone
-        rows = players["player"] == player
-        if chosen is not None:
-            rows &= players["pool"] == chosen
-        numbers = rows.arg_true()
-        return read(states, numbers[0], self.system.newcomer()) if numbers.len() else self.system.newcomer()
 
     def pool_state(self, pool: str | None = None) -> Any:
         """What the system has learnt of a pool, where its pools have a state.

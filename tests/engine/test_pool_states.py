@@ -195,9 +195,9 @@ def test_saved_ratings_carry_the_pools(rated, kind, tmp_path):
     }
     if kind == "live":
         live = podium.Live(Tempo(), start=half)
-        rest = live.rate(ROWS[18:])
+        changes = live.rate(ROWS[18:])
         assert live.pool_state("two") == rated.pool_state("two")
-        assert rest["rating"].to_list() == rated.history["rating"][18:].to_list()
+        assert changes["rating"].to_list() == rated.history["rating"][18:].to_list()
         return
     rest = podium.rate(ROWS[18:], Tempo(), start=start[kind])
     assert rest.replayed.pools.tobytes() == rated.replayed.pools.tobytes()

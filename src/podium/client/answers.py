@@ -80,7 +80,7 @@ class Receipt(TypedDict):
     next: str | None  # For `effects_after`; null where no effect follows.
     warnings: list[str]  # Which new players have names like those of others.
     head: Head | None  # Keep it: `podium verify --head` finds what was removed since. Null in a dry run.
-    notice: NotRequired[str]  # Of a late result or a correction where a system learns from its pool: what else moves.
+    notice: NotRequired[str]  # Where a system learns from its pool: what a late result or a correction moves.
 
 
 class ResultRow(TypedDict):

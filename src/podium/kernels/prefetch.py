@@ -9,7 +9,7 @@ from numba.extending import intrinsic, overload
 
 from podium.kernels.compiled import IN_KERNELS
 
-WRITE, KEEP, DATA = 1, 3, 1  # what `llvm.prefetch` is told: the row will be written, and stays in all caches
+WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
 
 
 def prefetch(table: Any, row: int) -> None:

@@ -152,7 +152,7 @@ def test_sizes_that_only_average_two_are_no_duels():
 
 
 @pytest.mark.parametrize("winner", [0, 1])
-def test_a_state_that_is_not_finite_is_told_as_the_general_way_tells_it(winner):
+def test_a_state_that_is_not_finite_is_named_as_by_the_general_way(winner):
     system = find("elo")()
     events = encode(table([([a, b], -1) for (a, b), _ in random_matches(30)]), system)
     start = newcomers(system, events.player_names.len())

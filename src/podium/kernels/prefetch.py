@@ -8,7 +8,7 @@ from numba.core import cgutils
 
 from podium.kernels.linking import in_kernels
 
-WRITE, KEEP, DATA = 1, 3, 1  # what `llvm.prefetch` is told: the row will be written, and stays in all caches
+WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
 
 
 def prefetch(table: Any, row: int) -> None:

@@ -48,7 +48,9 @@ def states_with(modes: int) -> Any:
     for mode in range(modes):
         fields += [f"offset_{mode}", f"offset_variance_{mode}"]
         fields += [f"offset_{mode}_{part}_{column}" for part in ("mean", "variance") for column in columns]
-    kind: Any = namedtuple(f"State{modes}", fields, module=__name__)  # noqa: PYI024  (a field for each number)
+    kind: Any = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number)
+        f"State{modes}", fields, module=__name__
+    )
     globals()[kind.__qualname__] = kind  # machine code is found in the cache by types that can be imported
     return kind
 

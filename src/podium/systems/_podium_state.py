@@ -48,7 +48,19 @@ def states_with(modes: int) -> Any:
     for mode in range(modes):
         fields += [f"offset_{mode}", f"offset_variance_{mode}"]
         fields += [f"offset_{mode}_{part}_{column}" for part in ("mean", "variance") for column in columns]
-    return namedtuple("State", fields, module=__name__)  # noqa: PYI024  (a field for each number)
+    kind: Any = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number)
+        f"State{modes}", fields, module=__name__
+    )
+    globals()[kind.__qualname__] = kind  # machine code is found in the cache by types that can be imported
+    return kind
+
+
+def __getattr__(name: str) -> Any:
+    """The type of states with so many modes, as `State4`, for whoever loads machine code that another process wrote."""
+    modes = name.removeprefix("State")
+    if modes == name or not modes.isdecimal():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return states_with(int(modes))
 
 
 def room_for(modes: int) -> tuple[int, int]:

@@ -168,4 +168,4 @@ def test_a_state_that_is_not_finite_is_named_as_by_the_general_way(winner):
 def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():
     assert duels.rates_two(find("openskill-bt")())
     kind = type("Params", (type(find("openskill-bt")().params()),), {})
-    assert not duels.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params())))
+    assert not duels.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params()), pool_fields=0))

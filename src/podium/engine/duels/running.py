@@ -34,6 +34,8 @@ def rates_two(system: System) -> bool:
     The default does for sums over pairs. A model of another kind needs its own, for exactly its parameters and from
     whoever wrote the other rules: a system derived from it, or one of whose rules is replaced, may rate otherwise.
     """
+    if system.pool_fields:  # each event moves what the next reads
+        return False
     kind = type(system.params())
     whole = rate_event.dispatch(kind)
     if whole is rate_event.dispatch(object):

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from histories import HISTORIES
+from public_histories import HISTORIES
 from tuned import against_tuned
 
 import podium

@@ -20,7 +20,7 @@ from hard_cases import (
     with_rows,
     young_season,
 )
-from histories import HISTORIES
+from public_histories import HISTORIES
 from tuned import later_events, later_heats, log_loss
 from wider_evidence import wider_evidence
 

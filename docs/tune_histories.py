@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from histories import HISTORIES
+from public_histories import HISTORIES
 from tuned import FILE, Settings, stored, tunable
 
 import podium

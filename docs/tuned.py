@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from histories import HISTORIES
+from public_histories import HISTORIES
 
 import podium
 from podium.analysis.evaluation import difference, held_heats, judge_heats

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from histories import HISTORIES
+from public_histories import HISTORIES
 from scipy.optimize import minimize
 
 import podium

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.encoding import frozen, place_columns
-from podium.engine.inputs import ABSENT, MODES, OTHER_MODE, Columns
+from podium.engine.inputs import ABSENT, Columns
 from podium.engine.periods import DAY_US, DAYS_TO_1970
 from podium.engine.placing import Reported, place_heats
 from podium.engine.rule_checks import check_rules
@@ -75,7 +75,7 @@ def encode_small(
         team=NO_SLOTS,
         team_score=NOTHING,
     )
-    mode = MODES.get(entries[0].get("mode") or pool, OTHER_MODE)
+    mode = system.mode_number(entries[0].get("mode") or pool)
     weight = entries[0].get("weight") or 1.0
     idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
     return Columns(

@@ -28,6 +28,7 @@ test: $(READY)
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
 	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service tests/contract
+	PODIUM_PAGES=all $(BIN)/python -m pytest -n 2 tests/web
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
 check: $(READY)
@@ -35,7 +36,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	PODIUM_ALL_PAGES=1 $(MAKE) test
+	PODIUM_PAGES=each $(MAKE) test
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml

@@ -17,6 +17,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: th
 
 import pytest
 import sqlalchemy as sa
+from extent import FULL
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -27,8 +28,9 @@ from podium.systems import names
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=40, deadline=None, suppress_health_check=slow)
-settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=slow, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("ci", max_examples=40, deadline=None, suppress_health_check=slow, derandomize=True)
+settings.register_profile("soak", max_examples=400, deadline=None, suppress_health_check=slow)
+settings.load_profile("soak" if FULL else "ci" if os.environ.get("CI") else "dev")
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 

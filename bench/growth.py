@@ -1,7 +1,6 @@
 """How speed and memory grow with players, entrants and events."""
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from contenders import LIMITS, Ready, podium_kernel
 from events import fields
+from memory import peak_mb
 
 import podium
 
@@ -82,15 +82,6 @@ def end_to_end(events: int) -> dict[str, float]:
 def growth_by_events() -> list[dict]:
     """Seconds and memory from a file to ratings and history, by how many duels it has."""
     return [{"events": events} | end_to_end(events) for events in EVENTS]
-
-
-def peak_mb() -> float:
-    """The most memory that this process had; Linux counts in `ru_maxrss` what the process had that began it, too."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
-        return float(line.split()[1]) / 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def child(path: str) -> None:

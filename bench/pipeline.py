@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from events import SEED, fields
+from memory import peak_mb
 
 HERE = Path(__file__).resolve()
 POOLS = 40
@@ -107,7 +108,7 @@ def child(row: str, path: str) -> None:
         figures = {
             "cpu_s": usage.ru_utime + usage.ru_stime,
             "wall_s": time.perf_counter() - began,
-            "peak_mb": usage.ru_maxrss / 1e3,
+            "peak_mb": peak_mb(),
             "rows": rows,
         }
     print(json.dumps(figures))

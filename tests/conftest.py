@@ -65,7 +65,7 @@ def pytest_xdist_make_scheduler(config, log):
     return BySystem(config, log) if config.getvalue("dist") == "load" else None
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared():
     """Find a reference file; without it a test fails in CI, and skips elsewhere."""
 

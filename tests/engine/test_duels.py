@@ -1,7 +1,6 @@
 """Runs of duels have a kernel of their own: it gives what the general one gives, to the bit, and stops as it does."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -19,7 +18,6 @@ from podium.engine.rules import rate_two
 from podium.errors import NotFiniteError
 from podium.systems import find, names
 
-HISTORIES = Path(__file__).parents[3] / "shared" / "data"
 PLAYERS = [f"p{number}" for number in range(40)]
 START = datetime(1949, 12, 30, tzinfo=UTC)
 # The others rate two as any field, by the time played, or learn from each event.
@@ -93,12 +91,9 @@ def test_many_duels_are_rated_to_the_bits_of_the_general_way(name):
 
 
 @pytest.fixture(scope="module")
-def tennis():
+def tennis(shared):
     """The last years of a real history of duels."""
-    file = HISTORIES / "atp.parquet"
-    if not file.exists():
-        pytest.skip("needs ../shared/data")
-    return podium.read_results(pl.read_parquet(file).tail(24_000))
+    return podium.read_results(pl.read_parquet(shared("data/atp.parquet")).tail(24_000))
 
 
 @every_system

@@ -4,9 +4,7 @@ numba would optimise each helper and make machine code of it, with all that it c
 of the time to compile. Nothing runs a helper but a kernel, which optimises what it takes in anyway.
 """
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
@@ -17,25 +15,15 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Without the collector of cycles: compiling makes few, and it would walk all of numba again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+from podium.collector import paused_collection
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
     """Compiles what Python calls, and what that calls meanwhile."""
 
     def compile_extra(self, function: Any) -> Any:
-        """The compiled function."""
-        with collector_paused():
+        """The compiled function; compiling makes few cycles, and the collector would walk all of numba."""
+        with paused_collection():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
+from podium.collector import paused_collection
 from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import facts_from_log, stored_facts
@@ -19,7 +20,6 @@ from podium.store.log.pools import FOREVER, START, Pool
 from podium.store.rows.ledger import Ledger, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolStates, stored_pool_states
 from podium.store.rows.standings import Standing, apply_ledger, player_counts, state_columns
-from podium.store.sql.collector import paused_collection
 from podium.store.sql.schema import rank_count, standing
 
 MAX_DIFFERENCES = 20  # that are reported

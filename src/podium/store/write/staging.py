@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
+from podium.collector import paused_collection
 from podium.store.derive import generations, rerating, snapshots
 from podium.store.derive.generations import OvertakenError
 from podium.store.derive.plan import Plan, Stretch
@@ -32,7 +33,6 @@ from podium.store.rows.standings import (
     refresh_standings,
     stored_standings,
 )
-from podium.store.sql.collector import paused_collection
 from podium.store.sql.database import UnavailableError, read_transaction
 from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
 

@@ -1,4 +1,4 @@
-"""Python's collector of cycles, paused within a transaction: it would look through many rows again and again."""
+"""Python's collector of cycles, paused while much is made that stays: it would look through it all again and again."""
 
 import gc
 import threading

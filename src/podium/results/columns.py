@@ -70,6 +70,12 @@ Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, tho
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
+TYPES: dict[str, Any] = {
+    **dict.fromkeys(ALL, pl.String),
+    **dict.fromkeys(NUMBERS, pl.Float64),
+    **dict.fromkeys(TRUTHS, pl.Boolean),
+    "started_at": UTC,
+}
 
 
 class Cells(NamedTuple):

@@ -1,5 +1,6 @@
 """Numbers for texts, by their hashes: quicker than comparing texts, which is done once in the end, so never wrong."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,11 +70,20 @@ class Numbered(NamedTuple):
 
 def number_runs(texts: pl.Series) -> Numbered:
     """Number texts as `number_texts` does; quick where equal texts stand together."""
+    if texts.len() <= SMALL_TABLE_ROWS:
+        return number_names(texts.to_list())
     number, starts = runs(texts)
     if surely_distinct(texts, starts):
         return Numbered(number, starts)
     code, first = number_texts(texts.gather(starts))
     return Numbered(code[number], starts[first])
+
+
+def number_names(names: Sequence[Hashable]) -> Numbered:
+    """Number a few names by first appearance."""
+    numbers: dict[Hashable, int] = {}
+    code = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+    return Numbered(code, np.unique(code, return_index=True)[1].astype(np.int32))
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
@@ -83,6 +93,9 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
         texts: (rows), none of them null.
         within: (rows) whole numbers; equal texts with different numbers are different. All are alike where None.
     """
+    if texts.len() <= SMALL_TABLE_ROWS:
+        names = texts.to_list()
+        return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
     kind = index_type(texts.len())
     if texts.len() >= COMPILED_MIN_ROWS:
         hashes = texts.hash().to_numpy()

@@ -29,9 +29,9 @@ from podium.results.columns import (
 )
 from podium.results.names import NOT_PLAIN, is_page_address
 
-MOST_ROWS = 64  # from about as many on, Polars is as quick
+MOST_ROWS = 500  # from twice as many on, Polars is quicker
 READ = frozenset(ALL) - {"sequence", "team_score"}  # rows with these are for Polars
-AN_EVENT = ("started_at", "weight", *FOR_PAGES)  # one of each event, of which the last two may lack in some rows
+AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one of each event; the last two may lack in some rows
 MEASURES = ("position", "score", "time_s")  # any of which compares finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -44,10 +44,14 @@ class NotPlainError(Exception):
 
 
 class PlainRows(NamedTuple):
-    """Checked rows, a list a column: those that the rows have a value in, and always the required ones and status."""
+    """Checked rows, a list a column: those of a results table, in its order."""
 
-    columns: dict[str, list[Any]]  # in the order of a results table, without the pool; `started_at` in microseconds
-    pools: frozenset[str]  # that the rows name
+    columns: dict[str, list[Any]]  # `started_at` in microseconds since 1970
+
+    @property
+    def pools(self) -> frozenset[str]:
+        """The pools of the rows."""
+        return frozenset(self.columns["pool"])
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
@@ -56,27 +60,26 @@ def read_plainly(rows: Any) -> PlainRows | None:
     Returns:
         What `podium.results.reading.read_results` reads of them.
     """
-    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
+    if not isinstance(rows, list | tuple) or not 0 < len(rows) <= MOST_ROWS:
         return None
     if not all(type(row) is dict and row.keys() <= READ for row in rows):
         return None
     try:
         given = {name: [row.get(name) for row in rows] for name in ALL if any(name in row for row in rows)}
         columns = {name: cells(name, values) for name, values in given.items() if has_value(name, values)}
-        pools = frozenset(columns.pop("pool", ()))
-        if any(name not in columns for name in (*REQUIRED, "started_at")):
+        if any(name not in columns for name in REQUIRED):
             return None
-        columns.setdefault("status", [DEFAULTS["status"]] * len(rows))
+        columns = {name: [default] * len(rows) for name, default in DEFAULTS.items()} | columns
         columns = {name: columns[name] for name in ALL if name in columns}
         refuse_contradictions(columns)
     except NotPlainError:
         return None
-    return PlainRows(columns, pools or frozenset({DEFAULTS["pool"]}))
+    return PlainRows(columns)
 
 
 def has_value(name: str, values: Sequence[Any]) -> bool:
-    """Whether a column says anything; of truths, an empty one is read as its default."""
-    return name in REQUIRED or any(value is not None for value in values)
+    """Whether a column says anything; an empty truth is read as its default."""
+    return name in (*REQUIRED, *TRUTHS) or any(value is not None for value in values)
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:
@@ -88,6 +91,8 @@ def cells(name: str, values: list[Any]) -> list[Any]:
     if name == "started_at":
         moments = {value: microseconds(value) for value in dict.fromkeys(map(as_key, values))}
         return [moments[as_key(value)] for value in values]
+    if name == "weight":
+        return [1.0 if value is None else number(name, value) for value in values]
     if name in NUMBERS:
         return [None if value is None else number(name, value) for value in values]
     if name in TRUTHS:
@@ -179,8 +184,7 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
     events, nothing = columns["event_id"], [None] * len(columns["event_id"])
     for name in AN_EVENT:
         if name in columns:
-            values = [1.0 if name == "weight" and value is None else value for value in columns[name]]
-            pairs = {pair for pair in zip(events, values, strict=True) if pair[1] is not None}
+            pairs = {pair for pair in zip(events, columns[name], strict=True) if pair[1] is not None}
             require(len(pairs) == len({event for event, _ in pairs}))
     units = [*zip(events, columns.get("heat", nothing), strict=True)]
     require(len({*zip(units, columns["player"], strict=True)}) == len(units))

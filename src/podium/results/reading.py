@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,12 +12,13 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.notebook import counted, table_html
-from podium.results.columns import ALL, REQUIRED, Known, none_known, normalise_table
+from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.delimited import DELIMITERS, from_csv
-from podium.results.hashing import Numbered, number_runs
+from podium.results.hashing import Numbered, number_names, number_runs
 from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
+from podium.results.plain_rows import read_plainly
 
 STDIN = "-"
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
@@ -67,6 +68,19 @@ def read_results(source: Any, *, name: str | None = None, known: Known = none_kn
 
 def read_numbered(source: Any, name: str | None = None, known: Known = none_known) -> tuple[Results, Numbered]:
     """Read and check results as `read_results` does, and number their events, which the check takes anyway."""
+    plain = read_plainly(source)
+    if plain is not None:
+        return Results(frame_of(plain.columns), name or "results"), number_names(plain.columns["event_id"])
+    return read_table(source, name, known)
+
+
+def frame_of(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
+    """The results table of columns in their types."""
+    return pl.DataFrame([pl.Series(name, values, TYPES[name], strict=True) for name, values in columns.items()])
+
+
+def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Numbered]:
+    """Read and check any table, and number its events."""
     frame, table_name = loaded(source, name)
     faults = header_faults(frame)
     if faults:

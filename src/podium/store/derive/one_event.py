@@ -10,12 +10,13 @@ from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, replay_groups
 from podium.engine.small_event import encode_small, entries_of
 from podium.errors import NotFiniteError
-from podium.results.plain_rows import MOST_ROWS
 from podium.store.derive.rating import Chosen, Outcome, states_as_bytes
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rows.ledger import Ledger
 from podium.store.rows.pool_states import PoolState
 from podium.store.rows.standings import Standing
+
+MOST_ROWS = 64  # from about as many on, Polars is as quick
 
 
 class OneEvent(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED, TRUTHS, Known
+from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
@@ -19,7 +19,7 @@ from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
 from podium.store.sql.timestamps import instant
 
-COLUMN_TYPES = {name: pl.Float64 if name in NUMBERS else pl.Boolean if name in TRUTHS else pl.String for name in ALL}
+COLUMN_TYPES = TYPES | {"started_at": pl.String}
 SCHEMA = {
     name: pl.Int64 if name == "player" else COLUMN_TYPES[name]
     for name in ALL
@@ -118,7 +118,7 @@ def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
         ResultsError: the results are refused; all faults are named.
     """
     plain = read_plainly(rows)
-    if plain is not None and plain.pools <= {pool, DEFAULT_POOL}:
+    if plain is not None and "started_at" in plain.columns and plain.pools <= {pool, DEFAULT_POOL}:
         return contents_in(plain.columns)
     return contents_of(check_results(rows, pool, known))
 

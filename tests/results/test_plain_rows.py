@@ -3,6 +3,7 @@
 import math
 from datetime import UTC, datetime, timedelta, timezone
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,7 +82,8 @@ def tables(draw):
 @settings(max_examples=600, deadline=None)
 @given(tables())
 def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
-    for some in (rows, [{name: value for name, value in row.items() if name != "started_at"} for row in rows]):
+    undated = [{name: value for name, value in row.items() if name != "started_at"} for row in rows]
+    for some in (rows, undated):
         plain = read_plainly(some)
         if plain is None:
             continue
@@ -111,11 +113,22 @@ def test_rows_as_servers_send_them_are_read_at_a_glance():
     assert read_plainly(race(1, map(str, range(MOST_ROWS + 1)))) is None
 
 
+def test_a_small_frame_is_read_as_its_rows():
+    rows = [row | {"player": name, "time_s": 60} for row, name in zip(race(1, "abc"), ("雪", "ä", "c"), strict=True)]
+    frame = pl.DataFrame(rows).with_columns(pl.col("started_at").str.to_datetime(time_zone="UTC"))
+    for kind in ("us", "ms"):
+        small = frame.with_columns(pl.col("started_at").dt.cast_time_unit(kind))
+        plain = read_plainly(small)
+        assert plain is not None
+        assert frame_of(plain.columns).equals(read_table(small, None, none_known)[0].frame)
+    assert read_plainly(frame.with_columns(pl.col("started_at").dt.cast_time_unit("ns"))) is None
+
+
 @pytest.mark.parametrize(
     "more",
     [
         {"position": 0}, {"position": True}, {"time_s": math.nan}, {"weight": 101}, {"status": "left"},
-        {"player": " a"}, {"player": "雪"}, {"player": ""}, {"heat": "Overall"}, {"started_at": "yesterday"},
+        {"player": " a"}, {"player": "a\u200b"}, {"player": ""}, {"heat": "Overall"}, {"started_at": "yesterday"},
         {"surprise": 1}, {"sequence": 1},
     ],
 )  # fmt: skip

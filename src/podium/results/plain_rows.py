@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from podium.results.columns import (
     ALL,
     DATE_SHAPE,
@@ -27,7 +29,7 @@ from podium.results.columns import (
     TEXTS,
     TRUTHS,
 )
-from podium.results.names import NOT_PLAIN, is_page_address
+from podium.results.names import NOT_PLAIN, is_page_address, normalise, refusal
 
 MOST_ROWS = 500  # from twice as many on, Polars is quicker
 READ = frozenset(ALL) - {"sequence", "team_score"}  # rows with these are for Polars
@@ -55,11 +57,16 @@ class PlainRows(NamedTuple):
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
-    """Read rows that are plainly fine, each a dict; None where they are not, or are too many.
+    """Read rows that are plainly fine; None where they are not, or are too many.
+
+    Args:
+        rows: dicts, or a frame of Polars.
 
     Returns:
-        What `podium.results.reading.read_results` reads of them.
+        What `podium.results.reading.read_table` reads of them.
     """
+    if isinstance(rows, pl.DataFrame) and rows.height <= MOST_ROWS and not in_nanoseconds(rows):
+        rows = rows.to_dicts()
     if not isinstance(rows, list | tuple) or not 0 < len(rows) <= MOST_ROWS:
         return None
     if not all(type(row) is dict and row.keys() <= READ for row in rows):
@@ -75,6 +82,11 @@ def read_plainly(rows: Any) -> PlainRows | None:
     except NotPlainError:
         return None
     return PlainRows(columns)
+
+
+def in_nanoseconds(frame: pl.DataFrame) -> bool:
+    """Whether a column of a frame has moments that Python cannot hold."""
+    return any(getattr(kind, "time_unit", None) == "ns" for kind in frame.dtypes)
 
 
 def has_value(name: str, values: Sequence[Any]) -> bool:
@@ -134,7 +146,8 @@ def require_text(name: str, value: Any) -> None:
     if name == "url":
         require(value.isascii() and len(value) <= LONGEST_URL and is_page_address(value))
         return
-    require(not needs_a_look(value) and value.isascii())
+    if needs_a_look(value):
+        require(name not in SPELLINGS and normalise(value) == value and not refusal(value))
     spellings = SPELLINGS.get(name, {})
     require(value in spellings or not any(re.search(pattern, value) for pattern in spellings.values()))
 
@@ -161,7 +174,7 @@ def microseconds(value: Any) -> int:
         NotPlainError: it has to be looked at.
     """
     if type(value) is datetime:
-        require(value.tzinfo is UTC)
+        require(str(value.tzinfo) == "UTC")
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value) if type(value) is str else None
     if parts is None:

@@ -109,9 +109,12 @@ def latencies(took, seconds, per=1):
 
 
 async def measure(port, key, args):
-    connections = await asyncio.gather(*(Connection(port, key).open() for _ in range(args.connections)))
     base = "/api/v1/pools"
-    first = connections[0]
+
+    async def connect(count):  # as late as can be: the service closes a connection that asks for nothing
+        return await asyncio.gather(*(Connection(port, key).open() for _ in range(count)))
+
+    (first,) = connections = await connect(1)
 
     async def must(connection, method, path, value, status):
         got, answer = await connection.ask(method, path, b"" if value is None else json.dumps(value).encode())
@@ -138,7 +141,9 @@ async def measure(port, key, args):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    results["batches"] = latencies(*await closed_loop(connections[: args.senders], args.seconds, batch), per=args.batch)
+    connections += await connect(args.senders - 1)
+    results["batches"] = latencies(*await closed_loop(connections, args.seconds, batch), per=args.batch)
+    connections += await connect(args.connections - len(connections))
     await closed_loop(connections, 1.0, post)
     results["single posts"] = latencies(*await closed_loop(connections, args.seconds, post))
     results["posts at 100 a second"] = latencies(await steady(connections, args.seconds, 100, post), args.seconds)
@@ -160,6 +165,7 @@ def main():
     args = parser.parse_args()
     args.seconds = min(args.seconds, 60.0)
     args.connections = max(2, min(args.connections, 64))
+    args.senders = max(1, min(args.senders, args.connections))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

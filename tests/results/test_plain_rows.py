@@ -12,7 +12,7 @@ from races import rows as race
 from podium.errors import ResultsError
 from podium.results.columns import none_known
 from podium.results.hashing import number_names
-from podium.results.plain_rows import MOST_ROWS, read_plainly
+from podium.results.plain_rows import read_plainly
 from podium.results.reading import frame_of, read_table
 from podium.store.log.content import check_results, contents_in, contents_of
 
@@ -109,8 +109,6 @@ def test_rows_as_servers_send_them_are_read_at_a_glance():
     assert plain is not None
     assert plain.columns["time_s"][0] == 61.0
     assert plain.pools == {"main"}
-    assert read_plainly(race(1, map(str, range(MOST_ROWS)))) is not None
-    assert read_plainly(race(1, map(str, range(MOST_ROWS + 1)))) is None
 
 
 def test_a_small_frame_is_read_as_its_rows():

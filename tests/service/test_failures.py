@@ -42,15 +42,14 @@ def impatient(tmp_path, monkeypatch):
 
 def poison(monkeypatch, event_id, error):
     """Let the event fail wherever its content is looked at."""
-    read_contents = submission.read_contents
+    as_sent = submission.as_sent
 
-    def failing(*sent):
-        contents = read_contents(*sent)
+    def failing(contents, *sent):
         if event_id in contents:
             raise error
-        return contents
+        return as_sent(contents, *sent)
 
-    monkeypatch.setattr(submission, "read_contents", failing)
+    monkeypatch.setattr(submission, "as_sent", failing)
 
 
 def assert_passing(answer):

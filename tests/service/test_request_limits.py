@@ -49,7 +49,7 @@ def test_a_repeated_key_is_found_with_work_in_proportion_to_the_keys(keys):
 def test_a_body_of_keys_is_refused_before_each_is_described():
     members = ",".join(f'"k{k}":1' for k in range(MAX_KEYS + 1))
     with pytest.raises(RefusedError, match="more than 1,000 keys"):
-        parse_body(f"{{{members}}}".encode(), PredictRequest, {})
+        parse_body(f"{{{members}}}".encode(), PredictRequest)
 
 
 def test_only_the_first_wrong_event_of_a_batch_is_described():

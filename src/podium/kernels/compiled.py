@@ -23,7 +23,7 @@ import platformdirs
 from numba.core import event
 from numba.extending import register_jitable
 
-from podium.kernels.linking import HelperCompiler, KernelCompiler
+from podium.kernels.linking import HelperCompiler, KernelCache, KernelCompiler
 
 HOME = Path(__file__).parents[1]  # the package
 WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client")  # rooms that nothing compiled imports
@@ -126,8 +126,10 @@ def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Call
     numba.config.CACHE_DIR = cache_folder() if cached else before
     try:
         compiled: Callable[..., Any] = numba.njit(
-            function, cache=cached, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, **OPTIONS
+            function, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, **OPTIONS
         )
+        if cached:
+            compiled._cache = KernelCache(function)  # type: ignore[attr-defined]  # noqa: SLF001  (as `cache=True` does)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -29,6 +30,19 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """The passes of numba."""
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Machine code on disk; to load it takes none of numba's registries, which a compilation loads by itself.
+
+    They hold all that numba knows how to type and to lower, and take longer to load than all kernels of a replay.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for arguments of these types; None where there is none."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+        return None  # of a folder that cannot be read
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """What cells that are fine alone contradict together: one rule a function, each a cheap test before any detail."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -136,7 +137,11 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
 def may_contradict(table: pl.DataFrame) -> bool:
     """Whether anyone who is counted has a better position and a longer time than the next in the heat."""
     counted = counted_mask(table)
-    unit, position, time_s = (table[name].to_numpy()[counted] for name in ("unit", "position", "time_s"))
+    return is_better_and_slower(*(table[name].to_numpy()[counted] for name in ("unit", "position", "time_s")))
+
+
+def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
+    """Whether any row has a better position and a longer time than the next in its unit, NaN where it has none."""
     known = ~(np.isnan(position) | np.isnan(time_s))
     order = np.lexsort((time_s[known], position[known], unit[known]))
     unit, position, time_s = (column[known][order] for column in (unit, position, time_s))

@@ -8,6 +8,8 @@ within emoji. What a name says is nobody's business: markup and statements are t
 
 import functools
 import unicodedata
+from collections.abc import Collection
+from operator import eq
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -59,6 +61,14 @@ def patterns() -> tuple[Any, Any, Any]:
         regex.compile(REFUSED, regex.VERBOSE | regex.VERSION1),
         regex.compile(EMPTY),
     )
+
+
+def are_plain(names: Collection[str]) -> bool:
+    """Whether all of these are names that stay as they are, at one quick look; of others some may be so, too."""
+    whole = "".join(names)
+    if not whole.isascii() or not whole.isprintable() or "" in names:
+        return False
+    return max(map(len, names), default=0) <= LONGEST and all(map(eq, names, map(str.strip, names)))
 
 
 def normalise(name: str) -> str:

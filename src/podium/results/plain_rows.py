@@ -1,15 +1,16 @@
-"""A few rows that are fine at a glance, read without Polars, which takes its time for a table however small.
+"""Rows that are fine at a glance, read without Polars, which takes its time for a table however small.
 
 Nothing is refused here: whatever is not plainly fine, and whatever would be changed, is for `podium.results.reading`
 to judge. What is read is to the bit what it reads.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from podium.results.columns import (
@@ -29,15 +30,16 @@ from podium.results.columns import (
     TEXTS,
     TRUTHS,
 )
-from podium.results.names import NOT_PLAIN, is_page_address, normalise, refusal
+from podium.results.consistency import is_better_and_slower
+from podium.results.names import are_plain, is_page_address, normalise, refusal
 
-MOST_ROWS = 500  # from twice as many on, Polars is quicker
+MOST_ROWS = 20_000
+MOST_FRAME_ROWS = 500  # of a table that is Polars' own; from twice as many on it is quicker
 READ = frozenset(ALL) - {"sequence", "team_score"}  # rows with these are for Polars
 AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one of each event; the last two may lack in some rows
 MEASURES = ("position", "score", "time_s")  # any of which compares finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-needs_a_look = re.compile(NOT_PLAIN).search
 date_parts = re.compile(DATE_SHAPE.pattern).fullmatch
 
 
@@ -65,18 +67,30 @@ def read_plainly(rows: Any) -> PlainRows | None:
     Returns:
         What `podium.results.reading.read_table` reads of them.
     """
-    if isinstance(rows, pl.DataFrame) and rows.height <= MOST_ROWS and not in_nanoseconds(rows):
+    if isinstance(rows, pl.DataFrame) and rows.height <= MOST_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
-    if not isinstance(rows, list | tuple) or not 0 < len(rows) <= MOST_ROWS:
+    if not isinstance(rows, list | tuple) or len(rows) > MOST_ROWS or {*map(type, rows)} != {dict}:
         return None
-    if not all(type(row) is dict and row.keys() <= READ for row in rows):
+    names = set[Any]().union(*rows)
+    if not names <= READ:
+        return None
+    return check_plainly({name: [row.get(name) for row in rows] for name in names})
+
+
+def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
+    """Check columns of rows as they came, of those in `READ`; None where they are not plainly fine.
+
+    Args:
+        given: (rows) each, one at least; None where a row has nothing.
+
+    Returns:
+        What `podium.results.reading.read_table` reads of them.
+    """
+    if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        given = {name: [row.get(name) for row in rows] for name in ALL if any(name in row for row in rows)}
         columns = {name: cells(name, values) for name, values in given.items() if has_value(name, values)}
-        if any(name not in columns for name in REQUIRED):
-            return None
-        columns = {name: [default] * len(rows) for name, default in DEFAULTS.items()} | columns
+        columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
         columns = {name: columns[name] for name in ALL if name in columns}
         refuse_contradictions(columns)
     except NotPlainError:
@@ -91,7 +105,7 @@ def in_nanoseconds(frame: pl.DataFrame) -> bool:
 
 def has_value(name: str, values: Sequence[Any]) -> bool:
     """Whether a column says anything; an empty truth is read as its default."""
-    return name in (*REQUIRED, *TRUTHS) or any(value is not None for value in values)
+    return name in (*REQUIRED, *TRUTHS) or values.count(None) < len(values)
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:
@@ -100,21 +114,24 @@ def cells(name: str, values: list[Any]) -> list[Any]:
     Raises:
         NotPlainError: one of them is to be looked at.
     """
+    kinds = {*map(type, values)}
     if name == "started_at":
-        moments = {value: microseconds(value) for value in dict.fromkeys(map(as_key, values))}
-        return [moments[as_key(value)] for value in values]
-    if name == "weight":
-        return [1.0 if value is None else number(name, value) for value in values]
+        require(kinds == {str} or (kinds == {datetime} and all(str(each.tzinfo) == "UTC" for each in values)))
+        moments = {value: microseconds(value) for value in dict.fromkeys(values)}
+        return [moments[value] for value in values]
     if name in NUMBERS:
-        return [None if value is None else number(name, value) for value in values]
+        require(kinds <= {float, int, NoneType})
+        return numbers(name, values)
     if name in TRUTHS:
-        require(all(value is None or type(value) is bool for value in values))
+        require(kinds <= {bool, NoneType})
         return [name == "ranked" if value is None else value for value in values]
     if name == "status":
-        require(all(value is None or (type(value) is str and value in STATUSES) for value in values))
-        return [DEFAULTS["status"] if value is None else value for value in values]
-    for value in dict.fromkeys(map(as_key, values)):
-        require_text(name, value)
+        require(kinds <= {str, NoneType})
+        distinct = {*values}
+        require(distinct <= {*STATUSES, None})
+        return values if None not in distinct else [value or DEFAULTS["status"] for value in values]
+    require(kinds == {str} or (kinds == {str, NoneType} and name not in (*REQUIRED, "pool")))
+    require_texts(name, [value for value in dict.fromkeys(values) if value is not None])
     return values
 
 
@@ -128,55 +145,60 @@ def require(is_fine: object) -> None:
         raise NotPlainError
 
 
-def as_key(value: Any) -> Any:
-    """A value of a type that tells equal ones apart from others; True is no text."""
-    require(value is None or type(value) is str or type(value) is datetime)
-    return value
+def require_texts(name: str, texts: Collection[str]) -> None:
+    """Require names that nothing is changed in, or addresses.
 
-
-def require_text(name: str, value: Any) -> None:
-    """Require a name that nothing is changed in, or an address.
+    Args:
+        texts: each once.
 
     Raises:
-        NotPlainError: it is none.
+        NotPlainError: one of them is none.
     """
-    if value is None and name not in (*REQUIRED, "pool"):
-        return
-    require(type(value) is str and name in TEXTS)
+    require(name in TEXTS)
     if name == "url":
-        require(value.isascii() and len(value) <= LONGEST_URL and is_page_address(value))
+        require(all(each.isascii() and len(each) <= LONGEST_URL and is_page_address(each) for each in texts))
         return
-    if needs_a_look(value):
-        require(name not in SPELLINGS and normalise(value) == value and not refusal(value))
-    spellings = SPELLINGS.get(name, {})
-    require(value in spellings or not any(re.search(pattern, value) for pattern in spellings.values()))
+    if not are_plain(texts):
+        require(name not in SPELLINGS and all(normalise(each) == each and not refusal(each) for each in texts))
+    for word, pattern in SPELLINGS.get(name, {}).items():
+        require(not any(re.search(pattern, each) for each in texts if each != word))
 
 
-def number(name: str, value: Any) -> float:
-    """A finite number, above 0 where it must be.
+def numbers(name: str, values: list[Any]) -> list[float | None]:
+    """Finite numbers, above 0 where they must be.
 
     Raises:
-        NotPlainError: it is none.
+        NotPlainError: one of them is none.
     """
-    require(type(value) is float or type(value) is int)
-    require(-EXACT < value < EXACT)
+    try:
+        column = np.array(values, np.float64)  # NaN for None
+    except OverflowError:
+        raise NotPlainError from None
+    is_known = ~np.isnan(column)
+    known = column[is_known]
+    require(known.size == len(values) - values.count(None))
+    require((np.abs(known) < EXACT).all())
     if name in POSITIVE:
-        require(value > 0 and (name != "weight" or value <= MOST_WEIGHT))
+        require((known > 0).all() and (name != "weight" or (known <= MOST_WEIGHT).all()))
     elif name in NOT_NEGATIVE:
-        require(value >= 0)
-    return float(value)
+        require((known >= 0).all())
+    listed: list[float | None] = column.tolist()
+    if known.size == column.size:
+        return listed
+    if name == "weight":
+        return [1.0 if value is None else each for value, each in zip(values, listed, strict=True)]
+    return [each if is_given else None for each, is_given in zip(listed, is_known.tolist(), strict=True)]
 
 
 def microseconds(value: Any) -> int:
-    """A moment as microseconds since 1970, UTC.
+    """A moment, a text or in UTC, as microseconds since 1970.
 
     Raises:
         NotPlainError: it has to be looked at.
     """
     if type(value) is datetime:
-        require(str(value.tzinfo) == "UTC")
         return (value - EPOCH) // MICROSECOND
-    parts = date_parts(value) if type(value) is str else None
+    parts = date_parts(value)
     if parts is None:
         raise NotPlainError
     day, minute, second, fraction, zone = parts.groups("")
@@ -194,37 +216,41 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
     Raises:
         NotPlainError: two of them are to be looked at.
     """
-    events, nothing = columns["event_id"], [None] * len(columns["event_id"])
+    events = columns["event_id"]
     for name in AN_EVENT:
-        if name in columns:
-            pairs = {pair for pair in zip(events, columns[name], strict=True) if pair[1] is not None}
+        if name in columns and len({*columns[name]}) > 1:
+            pairs = {pair for pair in {*zip(events, columns[name], strict=True)} if pair[1] is not None}
             require(len(pairs) == len({event for event, _ in pairs}))
-    units = [*zip(events, columns.get("heat", nothing), strict=True)]
+    units = [*zip(events, columns["heat"], strict=True)] if "heat" in columns else events
     require(len({*zip(units, columns["player"], strict=True)}) == len(units))
     if "mode" in columns:
         require(len({*zip(units, columns["mode"], strict=True)}) == len({*units}))
     ranked = columns.get("ranked") or [True] * len(units)
-    finishes = [each == "finished" and counts for each, counts in zip(columns["status"], ranked, strict=True)]
-    measures = [columns.get(name, nothing) for name in MEASURES]
-    of_unit: dict[Any, list[tuple[Any, ...]]] = {}
-    for unit, finished, *measured in zip(units, finishes, *measures, strict=True):
-        if finished:
-            of_unit.setdefault(unit, []).append(tuple(measured))
-    for finishers in of_unit.values():
-        require_comparable(finishers)
+    counts = [each == "finished" and is_ranked for each, is_ranked in zip(columns["status"], ranked, strict=True)]
+    numbered = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    refuse_incomparable(columns, [numbered[unit] for unit in units], counts)
 
 
-def require_comparable(finishers: Sequence[tuple[Any, ...]]) -> None:
+def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
     """Require that something compares all finishers of a heat, and that no better position has a longer time.
 
     Args:
-        finishers: position, score and time of each, or None.
+        columns: of the rows.
+        units: the number of each row's heat.
+        counts: whether each row's finish counts.
 
     Raises:
         NotPlainError: it is not so.
     """
-    require(len(finishers) == 1 or any(None not in measured for measured in zip(*finishers, strict=True)))
-    both: Iterable[tuple[float, float]] = sorted(
-        (position, time_s) for position, _, time_s in finishers if position is not None and time_s is not None
-    )
-    require(all(one[0] == two[0] or one[1] <= two[1] for one, two in pairwise(both)))
+    measures = [columns[name] for name in MEASURES if name in columns]
+    if all(None in measured for measured in measures):
+        of_unit: dict[int, list[tuple[Any, ...]]] = {}
+        for unit, is_counted, *measured in zip(units, counts, *measures, strict=True):
+            if is_counted:
+                of_unit.setdefault(unit, []).append(tuple(measured))
+        for finishers in of_unit.values():
+            require(len(finishers) == 1 or any(None not in measured for measured in zip(*finishers, strict=True)))
+    if "position" in columns and "time_s" in columns:
+        position, time_s = (np.array(columns[name], np.float64) for name in ("position", "time_s"))
+        counting = np.array(counts)
+        require(not is_better_and_slower(np.array(units)[counting], position[counting], time_s[counting]))

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podium.errors import PodiumError
+from podium.results.plain_rows import PlainRows
 from podium.service.http.problems import BusyError, UnexpectedError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
@@ -45,7 +46,7 @@ class Intake:
         Raises:
             PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
         """
-        event_ids = frozenset(row["event_id"] for row in rows)
+        event_ids = frozenset(ids_in(rows))
         if sum(len(each.event_ids) for each in self._queues[pool]) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
@@ -100,6 +101,11 @@ class Intake:
                 remaining.append(each)
         self._queues[pool] = remaining
         return batch
+
+
+def ids_in(rows: PlainRows | Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The id of each row's event."""
+    return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
 
 
 def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:

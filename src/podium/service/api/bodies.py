@@ -1,6 +1,6 @@
 """Bodies: of requests, read strictly, the value of the JSON, then the model that it must fit; and of answers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
@@ -16,22 +16,27 @@ from podium.service.visits.forms import limited_stream
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
 Body = TypeVar("Body", bound=BaseModel)
+T = TypeVar("T")
 
 
-async def read_body(request: Request, model: type[Body], **alternatives: type[Body]) -> Body:
+async def read_body(request: Request, model: type[Body]) -> Body:
     """Return the body of a request, as a model.
-
-    Args:
-        alternatives: models of other bodies, by the field that distinguishes them.
 
     Raises:
         TooLargeError: it is too large.
         RefusedError: it is no JSON, not strict, or does not fit.
     """
+    return await read_parsed(request, lambda body: parse_body(body, model))
+
+
+async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
+    """Return what a function reads of the body of a request.
+
+    Raises:
+        TooLargeError: it is too large.
+    """
     body = await read_bytes(request)
-    if len(body) > OFFLOAD_BYTES:
-        return await run_in_threadpool(parse_body, body, model, alternatives)
-    return parse_body(body, model, alternatives)
+    return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
 
 async def read_bytes(request: Request) -> bytes:
@@ -43,15 +48,13 @@ async def read_bytes(request: Request) -> bytes:
     return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
 
 
-def parse_body(body: bytes, model: type[Body], alternatives: dict[str, type[Body]]) -> Body:
+def parse_body(body: bytes, model: type[Body]) -> Body:
     """Return a JSON text as a model.
 
     Raises:
         RefusedError: it is no JSON, not strict, or does not fit.
     """
-    value = loads(body)
-    fields = value if isinstance(value, dict) else {}
-    return validate(value, next((alternatives[name] for name in alternatives if name in fields), model))
+    return validate(loads(body), model)
 
 
 def validate(value: Any, model: type[Body]) -> Body:

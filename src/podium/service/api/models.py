@@ -26,6 +26,8 @@ Public = Annotated[bool | None, Field(description="Whether its pages and reads n
 MAX_CLOCK_LEAD = timedelta(days=1)  # that two clocks, or two notions of a day, may be apart
 MAX_PREDICTED = 100  # entrants: the answer grows with their square, and takes less than a second
 MAX_TICKETS = 2_000
+MAX_EVENTS = 1_000  # of a batch
+MAX_ENTRIES = 10_000  # of an event
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -119,7 +121,7 @@ class Event(Strict):
     weight: Weight | None = None
     title: SentName | None = Field(None, description="What people call the event; no rating depends on it.")
     url: SentUrl | None = Field(None, description="A page about the event, with http or https.")
-    entries: Annotated[list[Entry], Field(min_length=1, max_length=10_000, fail_fast=True)]
+    entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of a results table."""
@@ -132,7 +134,7 @@ class Event(Strict):
 class Batch(Strict):
     """Several events at once: all are stored, or none."""
 
-    events: Annotated[list[Event], Field(min_length=1, max_length=1000, fail_fast=True)]
+    events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS, fail_fast=True)]
 
 
 class NewPool(Strict):

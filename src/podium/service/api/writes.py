@@ -1,7 +1,7 @@
 """The routes that write: each body read strictly, each change one transaction off the event loop."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.api.bodies import json_response, read_body, request_body
+from podium.service.api.bodies import json_response, read_body, read_parsed, request_body
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
 from podium.service.api.models import (
     Batch,
@@ -25,6 +25,7 @@ from podium.service.api.models import (
     NewSeason,
     Rerated,
 )
+from podium.service.api.sent_events import parse_events
 from podium.service.http.access import refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.preconditions import IfMatch, versions_in
@@ -40,7 +41,6 @@ from podium.store.write.registrations import RegisteredMatch
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
-EVENT_OR_BATCH: type[Event | Batch] = Event
 Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
 DryRun = Annotated[
     bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
@@ -133,33 +133,22 @@ async def submit(
     effects_after: EffectsAfter = None,
 ) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
-    body = await read_body(request, EVENT_OR_BATCH, events=Batch)
-    events = body.events if isinstance(body, Batch) else [body]
-    refuse_repeated(events)
-    refuse_out_of_reach(request, [each.started_at for each in events])
-    rows = [row for each in events for row in each.rows()]
-    match_ids = {each.event_id: each.match_id for each in events if each.match_id is not None}
+    sent = await read_parsed(request, parse_events)
+    refuse_out_of_reach(request, sent.moments())
     if dry_run:
         receipts = await run_in(
-            threads.planning, store.submit, pool, rows, match_ids=match_ids, dry_run=True, effects_after=effects_after
+            threads.planning,
+            store.submit,
+            pool,
+            sent.rows,
+            match_ids=sent.match_ids,
+            dry_run=True,
+            effects_after=effects_after,
         )
         return json_response(list[Receipt], receipts)
-    receipts = await intake.submit(pool, rows, key, match_ids)
+    receipts = await intake.submit(pool, sent.rows, key, sent.match_ids)
     metrics.count_receipts(pool, receipts)
     return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
-
-
-def refuse_repeated(events: Sequence[Event]) -> None:
-    """Refuse a batch with two events of one id: their rows would become one event.
-
-    Raises:
-        RefusedError: an id appears twice.
-    """
-    seen: set[str] = set()
-    for k, each in enumerate(events):
-        if each.event_id in seen:
-            raise RefusedError(f"events[{k}].event_id", "appears twice in the batch; each event needs an id of its own")
-        seen.add(each.event_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ MAX_INTEGER = 2**63 - 1
 MAX_KEYS = 1_000  # of an object: each that no model knows is an error to describe
 # What makes it worth checking each value: escapes that are no text, long numbers, and depth.
 SUSPICIOUS = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}")
+NESTS = (dict, list)  # what a value may be within
 NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -38,8 +39,23 @@ def loads(body: bytes) -> Any:
         text = body.decode()
     except UnicodeDecodeError as error:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
+    shape = body.translate(SHAPE, WHITESPACE)
+    value = parse(text)
+    if b"\\" in body or shape.count(b'":') != count_keys(value):  # else each is a key, and none was there twice
+        value = parse(text, object_pairs_hook=reject_duplicate_keys)
+    if is_suspicious(body, shape) and SUSPICIOUS.search(text):
+        check_value(value, "", 0)
+    return value
+
+
+def parse(text: str, **hooks: Any) -> Any:
+    """Return the value of a JSON text; of a key that an object has twice, the last.
+
+    Raises:
+        RefusedError: it is no JSON, or has NaN, an infinity, a number of too many digits, or is nested too deep.
+    """
     try:
-        value = json.loads(text, parse_constant=reject_constant, object_pairs_hook=reject_duplicate_keys)
+        return json.loads(text, parse_constant=reject_constant, **hooks)
     except RecursionError:
         raise RefusedError("", "the body is nested too deep") from None
     except json.JSONDecodeError as error:
@@ -48,17 +64,26 @@ def loads(body: bytes) -> Any:
         raise
     except ValueError:
         raise RefusedError("", "a number has too many digits") from None
-    if is_suspicious(body) and SUSPICIOUS.search(text):
-        check_value(value, "", 0)
-    return value
 
 
-def is_suspicious(body: bytes) -> bool:
+def count_keys(value: Any) -> int:
+    """Count the keys of all objects of a value; -1 where one has more than an object may have."""
+    count, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        if type(each) is dict:
+            if len(each) > MAX_KEYS:
+                return -1
+            count += len(each)
+            waiting += [inner for inner in each.values() if type(inner) in NESTS]
+        elif type(each) is list:
+            waiting += each
+    return count
+
+
+def is_suspicious(body: bytes, shape: bytes) -> bool:
     """Whether `SUSPICIOUS` may find something: a quick look, since it takes its time for a large text."""
-    if b"\\u" in body:
-        return True
-    shape = body.translate(SHAPE, WHITESPACE)
-    return b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape
+    return b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape
 
 
 def reject_constant(word: str) -> float:

@@ -45,7 +45,7 @@ class SentEvent(NamedTuple):
     seq: int
     content_seq: int
     started_at: int  # microseconds since 1970, UTC
-    match: str | None
+    match_id: str | None
     present: int | None
     title: str | None
     url: str | None
@@ -58,13 +58,14 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
-        if row.kind in (SUBMIT, AMEND):
-            first = json.loads(row.body[: row.body.index(b"\n")])
+        content_seq, kind, subject, body, match_id, present = row
+        if kind in (SUBMIT, AMEND):
+            first = json.loads(body[: body.index(b"\n")].decode())
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
-            known = events.get(row.subject)
-            seq, is_voided = (row.seq, False) if known is None else (known.seq, known.is_voided)
-            title, url = (first.get(name) for name in FOR_PAGES)
-            events[row.subject] = SentEvent(seq, row.seq, started_at, row.match_id, row.present, title, url, is_voided)
+            known = events.get(subject)
+            seq, is_voided = (content_seq, False) if known is None else (known.seq, known.is_voided)
+            title, url = map(first.get, FOR_PAGES)
+            events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
         elif row.kind in (VOID, RESTORE):
             events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
         elif row.kind == REGISTER:
@@ -80,7 +81,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
     results = standing_results(events)
     while events:  # which has as much in memory as the facts of them
         event_id, each = events.popitem()
-        is_superseded = each.match is not None and results.get(each.match) != event_id
+        is_superseded = each.match_id is not None and results.get(each.match_id) != event_id
         state = VOIDED if each.is_voided else SUPERSEDED if is_superseded else ""
         facts["event", event_id] = (*each[:-1], state)
     return facts
@@ -99,21 +100,22 @@ def pool_fact(row: Any) -> Facts:
 def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
     """The event that is the result of each match: with most of its entrants, the first of equals."""
     results: dict[str, str] = {}
-    of_matches = ((event_id, each) for event_id, each in events.items() if each.match is not None)
+    of_matches = ((event_id, each) for event_id, each in events.items() if each.match_id is not None)
     for event_id, each in sorted(of_matches, key=lambda item: item[1].seq):
-        best = results.get(each.match or "")
+        best = results.get(each.match_id or "")
         if not each.is_voided and (best is None or (each.present or 0) > (events[best].present or 0)):
-            results[each.match or ""] = event_id
+            results[each.match_id or ""] = event_id
     return results
 
 
 def stored_facts(connection: sa.Connection, pool: Pool) -> Iterator[tuple[tuple[str, Any], Any]]:
     """Each fact as the tables have it, by its key."""
     streamed = {"yield_per": CHUNK_ROWS}
-    for row in connection.execute(sa.select(event).where(event.c.pool_id == pool.id), execution_options=streamed):
-        state = row.status if row.status in (VOIDED, SUPERSEDED) else ""
-        content = row.seq, row.content_seq, row.started_at, row.match_id, row.present, row.title, row.url
-        yield ("event", row.event_id), (*content, state)
+    select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
+    for event_id, status, *content in connection.execute(
+        select_events.where(event.c.pool_id == pool.id), execution_options=streamed
+    ):
+        yield ("event", event_id), (*content, status if status in (VOIDED, SUPERSEDED) else "")
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         yield ("match", row.match_id), (row.seq, row.expires_at)
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):

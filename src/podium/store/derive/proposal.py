@@ -66,6 +66,7 @@ class Proposal:
     touched: tuple[OrderKey, ...]  # where ratings may move: from the first of them on; nowhere where there is none
     events: Mapping[str, EventRow] = field(default_factory=dict)  # those that are new or other, by id
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
+    names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
     merged: Mapping[int, int] | None = None  # as `merges` has them; None where they stay
     season: NewSeason | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other

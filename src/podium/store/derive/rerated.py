@@ -97,13 +97,17 @@ class Rerated:
 
     def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
         """Take in the changes of the events that are answered."""
-        columns = ledger.player, ledger.before, ledger.rating
+        if not self.wanted:
+            return
+        moved = [*zip(ledger.player.tolist(), ledger.before.tolist(), ledger.rating.tolist(), strict=True)]
         starts = np.flatnonzero(np.diff(ledger.seq, prepend=-1) | np.diff(ledger.started_at, prepend=-1))
         keys = zip(ledger.started_at[starts].tolist(), ledger.seq[starts].tolist(), strict=True)
-        for key, start, stop in zip(keys, starts.tolist(), [*starts.tolist(), len(ledger)][1:], strict=True):
+        stops = [*starts.tolist(), len(ledger)][1:]
+        counts = np.add.reduceat(is_written, starts, dtype=np.int64).tolist() if starts.size else []
+        for key, start, stop, written in zip(keys, starts.tolist(), stops, counts, strict=True):
             if key in self.wanted:
-                self.rows[OrderKey(*key)] = [*zip(*(each[start:stop].tolist() for each in columns), strict=True)]
-                self.written_at[OrderKey(*key)] = int(is_written[start:stop].sum())
+                self.rows[OrderKey(*key)] = moved[start:stop]
+                self.written_at[OrderKey(*key)] = written
 
     def merge(self, later: Self) -> None:
         """Take in what was rated after it."""

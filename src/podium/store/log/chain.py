@@ -7,7 +7,7 @@ its text can be blanked without breaking the chain.
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,9 +67,13 @@ def entry_hash(previous: bytes, columns: Mapping[str, Any]) -> bytes:
         SHA-256 of `previous` and of every column in the order of `HASHED`: a byte 0 for nothing; else a byte 1, the
         length in 8 bytes, big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
     """
+    return hash_after(previous, [columns[name] for name in HASHED])
+
+
+def hash_after(previous: bytes, values: Iterable[Any]) -> bytes:
+    """The hash of an entry, as `entry_hash`, whose columns have these values, in the order of `HASHED`."""
     parts = [previous]
-    for name in HASHED:
-        value = columns[name]
+    for value in values:
         if value is None:
             parts.append(b"\0")
         else:
@@ -110,7 +114,11 @@ def is_chained(connection: sa.Connection, pool: Pool) -> bool:
 
 
 def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:
-    """The rows of a pool's log by their places in the chain, a few in memory at a time."""
+    """The rows of a pool's log by their places in the chain, a few in memory at a time.
+
+    Yields:
+        The number and the hash of an entry, and then its columns in the order of `HASHED`.
+    """
     after = -(2**62)
     while rows := connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after}).all():
         yield from rows

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.chain import GENESIS, SELECT_LINK, Head, chained_entries, entry_hash, reason_hash
+from podium.store.log.chain import GENESIS, SELECT_LINK, Head, chained_entries, hash_after, reason_hash
 from podium.store.log.log import BLANK
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
@@ -47,21 +47,22 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     reasons = {row.seq: row for row in connection.execute(SELECT_REASONS, {"pool": pool.id})}
     last, without_reason, blanked = Checked(0, 0, (GENESIS,)), dict[int, str](), set[str]()
     for row in chained_entries(connection, pool):
-        if row.place > last.place + 1:
-            yield f"{missing(last.place + 1, row.place - 1)} removed before {named(row)}"
-        elif row.place != last.place + 1:
+        seq, place, given_hash = row.seq, row.place, row.reason_hash
+        if place > last.place + 1:
+            yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
+        elif place != last.place + 1:
             yield f"{named(row)} has the place of another"
-        if row.seq <= last.seq:
+        if seq <= last.seq:
             yield f"{named(row)} was moved: it stands before entry {last.place}, which has the number {last.seq}"
         last, fits = follow(last, row)
         if not fits:
             yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
         if row.kind == BLANK:
             blanked.add(row.subject)
-        given = reasons.pop(row.seq, None)
-        if row.reason_hash is not None and given is None:
-            without_reason[row.place] = named(row)
-        elif given is not None and row.reason_hash != reason_hash(given.salt, given.text):
+        given = reasons.pop(seq, None)
+        if given_hash is not None and given is None:
+            without_reason[place] = named(row)
+        elif given is not None and given_hash != reason_hash(given.salt, given.text):
             yield f"the reason of {named(row)} was altered"
     yield from (
         f"the reason of {entry} was removed, and no entry of the log says that it was blanked"
@@ -90,13 +91,14 @@ def missing(first: int, last: int) -> str:
 
 def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
     """The next entry, and whether its hash is that of its columns after the entry before it."""
-    columns = row._asdict()
-    if row.place != last.place + 1:
-        return Checked(row.place, row.seq, (row.hash or b"",)), True  # without the entry before it, nobody can say
-    expected = [entry_hash(each, columns) for each in last.hashes]
-    fits = row.hash in expected
-    hashes = (row.hash,) if fits else (row.hash or b"", *expected)
-    return Checked(row.place, row.seq, hashes), fits
+    seq, stored_hash, *hashed = row
+    place = hashed[0]
+    if place != last.place + 1:
+        return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
+    expected = [hash_after(each, hashed) for each in last.hashes]
+    fits = stored_hash in expected
+    hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
+    return Checked(place, seq, hashes), fits
 
 
 def stored_head(connection: sa.Connection, pool: Pool) -> Head:

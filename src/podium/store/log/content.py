@@ -2,8 +2,9 @@
 
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.event_order import SEQUENCE, in_sequence
 from podium.results.names import normalise
-from podium.results.plain_rows import read_plainly
+from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
 from podium.store.sql.timestamps import instant
@@ -28,6 +29,7 @@ SCHEMA = {
 DEFAULT_POOL = OF_TABLES["pool"]
 UTC_DATETIME = pl.Datetime("us", "UTC")
 SMALL_BODY_ROWS = 1000
+REPEATED = 4  # times that a value stands in a column, or more, where each different one is written once
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
@@ -49,14 +51,12 @@ class Content:
 
     def digest(self, secret: bytes) -> bytes:
         """The digest of the content with the players' names, not their numbers, with a pool's secret as its key."""
-        lines = [json_line(head, encode_text(name)) for head, name in zip(self.heads, self.players, strict=True)]
-        return keyed_digest("".join(lines).encode(), secret)
+        return keyed_digest(json_lines(self.heads, map(encode_text, self.players)).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
-        lines = [json_line(head, numbers[name]) for head, name in zip(self.heads, self.players, strict=True)]
-        lines += map(self.quit_line, absent)
-        return "".join(lines).encode()
+        lines = json_lines(self.heads, map(numbers.__getitem__, self.players))
+        return (lines + "".join(map(self.quit_line, absent))).encode()
 
     def quit_line(self, absent: "Absent") -> str:
         """The line of a registered entrant who is not in the result, and so has quit in the first heat."""
@@ -64,7 +64,7 @@ class Content:
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
             row["team"] = absent.team
-        return json_line(row_head(row), absent.player)
+        return json_lines([row_head(row)], [absent.player])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class Absent:
     team: str | None
 
 
-def json_line(head: str, player: str | int) -> str:
-    """A row with its player, a number or a JSON text, as a line of JSON."""
-    return f'{head},"player":{player}}}\n'
+def json_lines(heads: Iterable[str], players: Iterable[str | int]) -> str:
+    """Rows with their players, numbers or JSON texts, as a line of JSON each."""
+    return "".join([f'{head},"player":{player}}}\n' for head, player in zip(heads, players, strict=True)])
 
 
 def row_head(row: dict[str, Any]) -> str:
@@ -102,13 +102,16 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
         raise ResultsError(
             results.source, [Fault(1, "started_at", None, "is missing; a live event says when it started")]
         )
-    other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), "default"]))
+    other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), DEFAULT_POOL]))
     if other_pools.len():
-        raise ResultsError(
-            results.source, [Fault(None, "pool", other_pools[0], f"is not {pool}, where the event was sent")]
-        )
+        raise other_pool_error(results.source, other_pools[0], pool)
     sent = None if results.sent is None else in_sequence(results.sent)
     return Results(in_sequence(frame), results.source, sent)
+
+
+def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
+    """The error for a row that names another pool than the one it was sent to."""
+    return ResultsError(source, [Fault(None, "pool", name, f"is not {pool}, where the event was sent")])
 
 
 def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
@@ -117,10 +120,26 @@ def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
     Raises:
         ResultsError: the results are refused; all faults are named.
     """
-    plain = read_plainly(rows)
-    if plain is not None and "started_at" in plain.columns and plain.pools <= {pool, DEFAULT_POOL}:
-        return contents_in(plain.columns)
-    return contents_of(check_results(rows, pool, known))
+    contents = plain_contents(rows, pool)
+    return contents_of(check_results(rows, pool, known)) if contents is None else contents
+
+
+def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
+    """Each event's content by its id, in the order of rows that are plainly fine; None of others.
+
+    Args:
+        rows: as `check_results` takes them, or found plainly fine already.
+
+    Raises:
+        ResultsError: rows that were found fine are another pool's.
+    """
+    plain = rows if isinstance(rows, PlainRows) else read_plainly(rows)
+    if plain is None or "started_at" not in plain.columns:
+        return None
+    others = plain.pools - {pool, DEFAULT_POOL}
+    if others and isinstance(rows, PlainRows):
+        raise other_pool_error("results", min(others), pool)
+    return None if others else contents_in(plain.columns)
 
 
 def contents_of(results: Results) -> dict[str, Content]:
@@ -141,20 +160,21 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     """Each event's content by its id, in the order of checked rows."""
     if not columns["event_id"]:
         return {}
-    starts = columns["started_at"]
-    moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in set(starts)}
+    ids, starts = columns["event_id"], columns["started_at"]
+    moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in dict.fromkeys(starts)}
     cells = [
         [moments[start] for start in starts] if name == "started_at" else json_fields(name, columns[name])
         for name in SCHEMA
         if name in columns and name != "player"
     ]
+    every_head = ["{" + "".join(parts)[1:] for parts in zip(*cells, strict=True)]
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
-    for event_id, player, start, *parts in zip(columns["event_id"], columns["player"], starts, *cells, strict=True):
-        heads.setdefault(event_id, []).append("{" + "".join(parts)[1:])
-        players.setdefault(event_id, []).append(player)
-        started_at.setdefault(event_id, start)
+    for event_id, first, stop in stretches(ids):
+        heads.setdefault(event_id, []).extend(every_head[first:stop])
+        players.setdefault(event_id, []).extend(columns["player"][first:stop])
+        started_at.setdefault(event_id, starts[first])
     titles, urls = (first_values(columns, name) if name in columns else {} for name in FOR_PAGES)
     for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
         for event_id, value in values.items():
@@ -165,6 +185,15 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
         )
         for each in heads
     }
+
+
+def stretches(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Each stretch of rows with one id: the id, the first row, and the one after the last."""
+    first = 0
+    for event_id, same in groupby(ids):
+        stop = first + sum(1 for _ in same)
+        yield event_id, first, stop
+        first = stop
 
 
 def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
@@ -187,7 +216,11 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
     """A column's values as fields of JSON objects, each after a comma; empty text for nulls and defaults."""
     prefix, default = f',"{name}":', DEFAULTS.get(name)
     encode = ENCODERS.get(COLUMN_TYPES[name], encode_text)
-    return ["" if value is None or value == default else prefix + encode(value) for value in values]
+    distinct = {*values}
+    if 0.0 in distinct or REPEATED * len(distinct) > len(values):  # a zero may be below 0, which is no other key
+        return ["" if value is None or value == default else prefix + encode(value) for value in values]
+    fields = {value: "" if value is None or value == default else prefix + encode(value) for value in distinct}
+    return [*map(fields.__getitem__, values)]
 
 
 def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
@@ -228,8 +261,7 @@ def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe where new content differs first from the stored lines."""
     old_rows = [json.loads(each) for each in old.decode().split("\n") if each]
-    names_in_json = map(encode_text, new.players)
-    new_rows = [json.loads(json_line(*row)) for row in zip(new.heads, names_in_json, strict=True)]
+    new_rows = [json.loads(each) for each in json_lines(new.heads, map(encode_text, new.players)).split("\n") if each]
     for row in old_rows:
         row["player"] = names[row["player"]]
     if len(old_rows) != len(new_rows):

@@ -33,8 +33,18 @@ UPDATE_NAME = (
     .where(IN_POOL, player.c.id == sa.bindparam("who"))
     .values({column: sa.bindparam(f"new_{column}") for column in ("name", "lookalike", "folded")})
 )
-Numbering = Callable[[sa.Connection, Pool, Iterable[str]], tuple[dict[str, int], dict[int, str]]]
 SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
+
+
+class Numbered(NamedTuple):
+    """Players by number, who were looked up by name."""
+
+    numbers: dict[str, int]  # by the given name
+    newcomers: dict[int, str]  # the names of those who have only just a number
+    names: dict[int, str]  # of those, too, who were given by the name that they have now
+
+
+Numbering = Callable[[sa.Connection, Pool, Iterable[str]], Numbered]
 
 
 def name_columns(name: str) -> dict[str, str]:
@@ -50,11 +60,16 @@ def update_name(connection: sa.Connection, pool: Pool, number: int, name: str) -
 
 def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are or were called exactly so, by name."""
-    numbers: dict[str, int] = dict(connection.execute(SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}).all())
+    numbers = current_numbers(connection, pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
         numbers |= dict(connection.execute(SELECT_FORMER_NUMBERS, {"pool": pool.id, "among": values(unknown)}).all())
     return numbers
+
+
+def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of players who are called exactly so, by name."""
+    return dict(connection.execute(SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}).all())
 
 
 def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
@@ -81,21 +96,17 @@ def admit_names(connection: sa.Connection, pool: Pool, names: Sequence[str], wha
 
 def numbers_of(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> dict[str, int]:
     """The numbers of players by name; newcomers get one."""
-    return numbers_and_newcomers(connection, pool, names)[0]
+    return numbers_and_newcomers(connection, pool, names).numbers
 
 
-def numbers_and_newcomers(
-    connection: sa.Connection, pool: Pool, names: Iterable[str]
-) -> tuple[dict[str, int], dict[int, str]]:
-    """The numbers of players by name, and the names of the newcomers, who got theirs just now."""
-    numbers, newcomers = known_and_newcomers(connection, pool, names)
-    numbered: dict[int, str] = {}
-    if newcomers:
-        numbered = dict(zip(count(newest_number(connection, pool) + 1), newcomers, strict=False))
-        insert(
-            connection, player, [(pool.id, number, *name_columns(name).values()) for number, name in numbered.items()]
-        )
-    return numbers | {name: number for number, name in numbered.items()}, numbered
+def numbers_and_newcomers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> Numbered:
+    """The numbers of players by name; newcomers get theirs just now."""
+    known, new_names = known_and_newcomers(connection, pool, names)
+    newcomers: dict[int, str] = {}
+    if new_names:
+        newcomers = dict(zip(count(newest_number(connection, pool) + 1), new_names, strict=False))
+        insert_players(connection, pool, newcomers.items())
+    return with_newcomers(known, newcomers)
 
 
 def insert_players(connection: sa.Connection, pool: Pool, names: Iterable[tuple[int, str]]) -> None:
@@ -103,22 +114,26 @@ def insert_players(connection: sa.Connection, pool: Pool, names: Iterable[tuple[
     insert(connection, player, [(pool.id, number, *name_columns(name).values()) for number, name in names])
 
 
-def provisional_numbers(
-    connection: sa.Connection, pool: Pool, names: Iterable[str]
-) -> tuple[dict[str, int], dict[int, str]]:
+def provisional_numbers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> Numbered:
     """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
-    numbers, newcomers = known_and_newcomers(connection, pool, names)
-    numbered = {-k: name for k, name in enumerate(newcomers, start=1)}
-    return numbers | {name: number for number, name in numbered.items()}, numbered
+    known, new_names = known_and_newcomers(connection, pool, names)
+    return with_newcomers(known, {-k: name for k, name in enumerate(new_names, start=1)})
 
 
-def known_and_newcomers(
-    connection: sa.Connection, pool: Pool, names: Iterable[str]
-) -> tuple[dict[str, int], list[str]]:
-    """The numbers of known players by name, and the other names, each once."""
+def with_newcomers(known: Numbered, newcomers: dict[int, str]) -> Numbered:
+    """Known players and newcomers, whose names stand by their numbers."""
+    numbers = {name: number for number, name in newcomers.items()}
+    return Numbered(known.numbers | numbers, newcomers, known.names | newcomers)
+
+
+def known_and_newcomers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> tuple[Numbered, list[str]]:
+    """Known players by the given names, and the other names, each once."""
     distinct = list(dict.fromkeys(names))
-    numbers = known_numbers(connection, pool, distinct)
-    return numbers, [name for name in distinct if name not in numbers]
+    current = current_numbers(connection, pool, distinct)
+    others = [name for name in distinct if name not in current]
+    numbers = current | known_numbers(connection, pool, others) if others else current
+    known = Numbered(numbers, {}, {number: name for name, number in current.items()})
+    return known, [name for name in others if name not in numbers]
 
 
 def newest_number(connection: sa.Connection, pool: Pool) -> int:

@@ -1,5 +1,6 @@
 """The ledger as it is stored, a column each: only the rows that changed are written."""
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain, repeat
@@ -67,8 +68,8 @@ class Ledger:
         started_at, seq, player, place, before, rating, state, rank, field = columns
         numbers: Any = [np.array(each, np.int64) for each in (started_at, seq, player, place)]
         numbers += [np.array(each, np.float64) for each in (before, rating)]
-        ranks = np.array([each or NO_RANK for each in rank], np.int64)
-        sizes = np.array([NO_FIELD if each is None else each for each in field], np.int64)
+        ranks = np.array([each or NO_RANK for each in rank] if None in rank else rank, np.int64)
+        sizes = np.array([NO_FIELD if each is None else each for each in field] if None in field else field, np.int64)
         numbers += [[*state], ranks, sizes]
         return cls(*numbers)
 
@@ -179,7 +180,9 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
     """The ledger as it is stored, from a key on, up to another."""
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
-    return Ledger.of(connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params).all())
+    found = connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params)
+    with contextlib.closing(found):
+        return Ledger.of(found.cursor.fetchall() if found.cursor else ())  # as the driver has them: many, and read once
 
 
 def write_changes(connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], written: Ledger) -> None:

@@ -1,6 +1,7 @@
 """Counts of players by rating: a rank is a sum of them. Only those that change are written."""
 
 import math
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +51,8 @@ def rank_counts(
             np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
         )
         other = (players != 0) | (settled_players != 0)
-        columns = (column[other].tolist() for column in (buckets, players, settled_players))
-        counts += [RankCount(per_point, int(each), *totals) for each, *totals in zip(*columns, strict=True)]
+        numbers, *totals = (column[other].tolist() for column in (buckets, players, settled_players))
+        counts += map(RankCount, repeat(per_point, len(numbers)), map(int, numbers), *totals)
     return counts
 
 

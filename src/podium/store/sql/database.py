@@ -24,6 +24,7 @@ PRAGMAS = (
     f"busy_timeout={BUSY_TIMEOUT_MS}",
     "cache_size=-65536",  # KiB a connection: a correction looks up every player it touches
     "mmap_size=1073741824",
+    "wal_autocheckpoint=8192",  # pages: those that each of many batches moves are copied once for them all
 )
 
 
@@ -104,7 +105,11 @@ def plain_engine(url: str) -> sa.Engine:
     """An engine for the database, as it is."""
     address = sa.make_url(full_url(url))
     is_server = address.get_backend_name() != "sqlite"
-    return sa.create_engine(address, pool_pre_ping=is_server)  # a server may have been restarted meanwhile
+    return sa.create_engine(
+        address,
+        pool_pre_ping=is_server,  # a server may have been restarted meanwhile
+        **({} if is_server else {"pool_use_lifo": True}),  # whoever writes finds the pages of the last writer
+    )
 
 
 def engine_for(url: str) -> sa.Engine:

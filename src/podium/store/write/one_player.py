@@ -24,11 +24,13 @@ def refuse_player_twice(
         ResultsError: there are some; both names and their rows are given.
     """
     merged = merges(connection, pool)
+    if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
+        return  # every name is another player, and a name that stands twice in a heat was refused before
     faults = []
     for content in contents:
         names, ends = content.players, ends_of(content.players, numbers, merged)
         if len(set(ends)) == len(set(names)):
-            continue  # every name is another player, and a name that stands twice in a heat was refused before
+            continue  # so it is in this event
         heats = [json.loads(head + "}").get("heat") for head in content.heads]
         for one, two in repeats(list(zip(heats, ends, strict=True))):
             where = f"rows {one + 1} and {two + 1} of event {content.event_id}"

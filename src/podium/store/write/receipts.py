@@ -116,8 +116,7 @@ def changes_among(
         return {}
     rows = {key: done.rerated.rows.get(key, ()) for key in keys}
     numbers = {number for moved in rows.values() for number, _, _ in moved}
-    newcomers = done.proposal.newcomers if done.proposal else {}
-    names = dict(newcomers)
+    names = dict(done.proposal.names) if done.proposal else {}
     if numbers - names.keys():
         names |= names_of(connection, pool, numbers - names.keys())
     return {

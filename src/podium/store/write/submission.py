@@ -15,7 +15,7 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.lookalikes import warning
 from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, RATED, VOIDED, EventRow, Proposal
-from podium.store.log.content import Content, difference, rate_alike, read_contents
+from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -70,15 +70,11 @@ def submission(rows: Any, actor: str, match_ids: Mapping[str, str]) -> Prepare[l
 
 def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list[Receipt]]]:
     """Log and rate what several sent, each the rows of other events; each one's receipts."""
-    every = [row for rows, _, _ in submissions for row in rows]
-    owner = {row["event_id"]: k for k, (rows, _, _) in enumerate(submissions) for row in rows}
-    matched = {event_id: match for _, _, match_ids in submissions for event_id, match in match_ids.items()}
 
     def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[list[Receipt]]]:
-        sent = {
-            event_id: each._replace(actor=submissions[owner[event_id]][1])
-            for event_id, each in check_events(connection, pool, every, "", matched).items()
-        }
+        checked = check_together(connection, pool, submissions)
+        owner = {event_id: k for k, each in enumerate(checked) for event_id in each}
+        sent = {event_id: event for each in checked for event_id, event in each.items()}
         together = taking(connection, pool, sent, numbering)
 
         def answer(connection: sa.Connection, done: Done) -> list[list[Receipt]]:
@@ -110,7 +106,7 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
         if has_content(connection, pool, known, content):
             return Prepared(None, receipt_of(pool, event_id, known.key))
         require_version(known, versions)
-        numbers, newcomers = numbering(connection, pool, content.players)
+        numbers, newcomers, names = numbering(connection, pool, content.players)
         refuse_player_twice(connection, pool, [content], numbers)
         entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
             reason=reason
@@ -126,7 +122,7 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
         changed = corrected(connection, pool, AMEND, entry, known, amended)
         (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
         touched = () if rate_alike(row.body, entry.body) else changed.touched  # nothing moves by another title
-        changed = replace(changed, newcomers=newcomers, touched=touched)
+        changed = replace(changed, newcomers=newcomers, names=names, touched=touched)
         return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
 
     return prepare
@@ -189,15 +185,15 @@ def taking(
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     proposal, warnings = None, dict[str, tuple[str, ...]]()
     if new_events:
-        names = (name for each in new_events.values() for name in each.content.players)
-        numbers, newcomers = numbering(connection, pool, names)
+        sent_names = (name for each in new_events.values() for name in each.content.players)
+        numbers, newcomers, names = numbering(connection, pool, sent_names)
         refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
         entries = tuple(as_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
         events = proposed_events(new_events, entries)
         touched = [each.key for each in events.values()]
         for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
             touched += registrations.choose_result(connection, pool, match_id, events)
-        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers)
+        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers, names)
         warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, list(newcomers.values())))
 
     def answer(connection: sa.Connection, done: Done) -> list[Receipt]:
@@ -220,7 +216,39 @@ def check_events(
         ResultsError: the rows are refused.
         UnknownError: there is a match of an event that is not among them.
     """
-    contents = check_rows(connection, pool, rows)
+    return as_sent(check_rows(connection, pool, rows), actor, match_ids)
+
+
+def check_together(
+    connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]
+) -> list[dict[str, SentEvent]]:
+    """Check what several sent, each the rows of other events; each one's events, in the order they were sent.
+
+    Raises:
+        ResultsError: rows are refused.
+        UnknownError: there is a match of an event that is not among its sender's rows.
+    """
+    contents = [plain_contents(rows, pool.name) for rows, _, _ in submissions]
+    others = [k for k, each in enumerate(contents) if each is None]
+    if others:  # one table of them all takes hardly longer than one of each
+        owner = {row["event_id"]: k for k in others for row in submissions[k][0]}
+        parts: dict[int, dict[str, Content]] = {k: {} for k in others}
+        for event_id, content in check_rows(
+            connection, pool, [row for k in others for row in submissions[k][0]]
+        ).items():
+            parts[owner[event_id]][event_id] = content
+        contents = [parts[k] if each is None else each for k, each in enumerate(contents)]
+    return [
+        as_sent(each or {}, actor, match_ids) for each, (_, actor, match_ids) in zip(contents, submissions, strict=True)
+    ]
+
+
+def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
+    """Events that were checked, with their sender, and their matches by event.
+
+    Raises:
+        UnknownError: there is a match of an event that is not among them.
+    """
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")

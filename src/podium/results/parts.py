@@ -19,7 +19,7 @@ from podium.results.event_order import SEQUENCE
 from podium.results.hashing import Numbered, number_runs
 from podium.results.reading import Results, header_faults, refuse
 from podium.results.seen_ids import SeenIds
-from podium.results.slices import Slice, grouped_slices
+from podium.results.slices import Position, Slice, grouped_slices
 
 FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, where a part has no such column
 ALL_OR_NONE = ("started_at", SEQUENCE)
@@ -59,6 +59,7 @@ class Part(NamedTuple):
     results: Results
     numbered: Numbered  # the numbers of their events
     places: Places
+    last: bool = False  # whether it is what waited to the end
 
     @contextmanager
     def in_tables(self) -> Iterator[None]:
@@ -69,32 +70,63 @@ class Part(NamedTuple):
             raise ResultsError(error.source, self.places.located(error.faults)) from None
 
 
-def whole_parts(source: Any, moments: Moments) -> Iterator[Part]:
-    """The parts of results that are read slice by slice.
+class Read(NamedTuple):
+    """How far parts have been read, from where reading them goes on."""
 
-    Args:
-        source: as `grouped_slices` takes it.
-        moments: what tells apart what settles apart: instants, or rating periods.
+    position: Position | None  # None: nothing has been read
+    sources: list[str]
+    given_on: dict[str, int]
+    columns: list[str] | None
+    held: tuple[pl.DataFrame, Places] | None
 
-    Raises:
-        ResultsError: a part is refused, or does not follow those before it, or an event stands in two of them.
-    """
-    with SeenIds() as seen:
-        assembly = Assembly(moments, seen)
-        for group in grouped_slices(source):
-            part = assembly.add(group)
+
+class PartReader:
+    """The parts of results that are read slice by slice."""
+
+    def __init__(self, source: Any, moments: Moments, seen: SeenIds, read: Read | None = None) -> None:
+        """Begin, or go on.
+
+        Args:
+            source: as `grouped_slices` takes it.
+            moments: what tells apart what settles apart: instants, or rating periods.
+            seen: takes note of the ids of events.
+            read: where an earlier reader of the same source was, a path's.
+        """
+        self._source = source
+        self._seen = seen
+        self._assembly = Assembly(moments, seen)
+        self._position: Position | None = None
+        if read is not None:
+            self._position = read.position
+            self._assembly.go_on(read)
+
+    def parts(self) -> Iterator[Part]:
+        """The parts that follow.
+
+        Raises:
+            ResultsError: a part is refused, or does not follow those before it, or an event stands in two of them.
+        """
+        for group in grouped_slices(self._source, self._position):
+            self._position = Position(group[-1].source, group[-1].first + group[-1].frame.height)
+            part = self._assembly.add(group)
             del group
             if part is not None:
                 yield part
             del part  # whoever rates parts may not need two at a time
-        part = assembly.rest()
+        part = self._assembly.rest()
         if part is not None:
             yield part
+        del part
+        sources = self._assembly.sources
         places = (
-            Fault(row + 1, "event_id", None, SPLIT.format(assembly.sources[other], first + 1), "", assembly.sources[at])
-            for at, row, other, first in seen.again()
+            Fault(row + 1, "event_id", None, SPLIT.format(sources[other], first + 1), "", sources[at])
+            for at, row, other, first in self._seen.again()
         )
-        refuse(assembly.sources[-1] if assembly.sources else "results", places)
+        refuse(sources[-1] if sources else "results", places)
+
+    def read(self) -> Read:
+        """How far it has read: after the part at hand, or before it where that is the last."""
+        return self._assembly.read(self._position)
 
 
 SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event stand together, and an id is used once"
@@ -111,6 +143,18 @@ class Assembly:
         self._given_on: dict[str, int] = {}  # by pool, the last moment that was
         self._columns: set[str] | None = None
 
+    def go_on(self, read: Read) -> None:
+        """Stand where an earlier assembly of the same results was."""
+        self.sources[:] = read.sources
+        self._given_on = dict(read.given_on)
+        self._columns = None if read.columns is None else set(read.columns)
+        self._held = None if read.held is None else (read.held[0], read.held[1]._replace(sources=self.sources))
+
+    def read(self, position: Position | None) -> Read:
+        """What an assembly goes on from."""
+        columns = None if self._columns is None else sorted(self._columns)
+        return Read(position, list(self.sources), dict(self._given_on), columns, self._held)
+
     def add(self, group: list[Slice]) -> Part | None:
         """Take some slices; the part that is whole with them, if any."""
         pieces = [self._typed(each) for each in group if each.frame.height]
@@ -123,7 +167,7 @@ class Assembly:
 
     def rest(self) -> Part | None:
         """The part that was held back, if any."""
-        return None if self._held is None else self._part(*self._held)
+        return None if self._held is None else self._part(*self._held)._replace(last=True)
 
     def _typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
         """A slice's columns in their types, and its places."""

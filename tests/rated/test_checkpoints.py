@@ -5,8 +5,9 @@ import shutil
 
 import polars as pl
 import pytest
+from duel_rows import duels
 from polars.testing import assert_frame_equal
-from test_parts import duels, small_slices, sorted_history  # noqa: F401  (a fixture)
+from test_parts import small_slices, sorted_history  # noqa: F401  (a fixture)
 
 import podium
 from podium import part_files

@@ -202,23 +202,31 @@ class Assembly:
             ids = frame["event_id"]
             last: npt.NDArray[np.bool_] = (ids == ids[-1]).to_numpy()
             return last
-        moment = pl.Series("moment", self._moments(frame["started_at"]))
-        rows = frame.select("pool", moment)
-        spans = rows.group_by("pool", maintain_order=True).agg(
-            first=pl.col("moment").min(), last=pl.col("moment").max()
-        )
-        for pool, first, _ in spans.iter_rows():
+        moment = self._moments(frame["started_at"])
+        pools = frame["pool"]
+        if (pools == pools[0]).all():
+            spans = [(str(pools[0]), int(moment.min()), int(moment.max()))]
+            latest: Any = spans[0][2]
+        else:
+            rows = pl.DataFrame({"pool": pools, "moment": moment})
+            of_pool = rows.group_by("pool", maintain_order=True)
+            spans = of_pool.agg(first=pl.col("moment").min(), last=pl.col("moment").max()).rows()
+            latest = rows.select(pl.col("moment").max().over("pool")).to_series().to_numpy()
+        for pool, first, _ in spans:
             until = self._given_on.get(pool, first - 1)
             if first <= until:
-                early = rows.select((pl.col("pool") == pool) & (pl.col("moment") <= until)).to_series()
+                early = (pools == pool) & pl.Series(moment <= until)
                 faults = (
                     Fault(row + 1, "started_at", str(frame["started_at"][row]), LATER) for row in early.arg_true()
                 )
                 refuse(places.name, places.located(faults))
-        latest = spans["last"][0] if spans.height == 1 else rows.select(pl.col("moment").max().over("pool")).to_series()
-        going_on: npt.NDArray[np.bool_] = (moment == latest).to_numpy()
-        given_on = rows.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max())
-        self._given_on.update(given_on.iter_rows())
+        going_on: npt.NDArray[np.bool_] = moment == latest
+        if len(spans) == 1:
+            before = moment[~going_on]
+            self._given_on.update({spans[0][0]: int(before.max())} if before.size else {})
+        else:
+            given_on = rows.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max())
+            self._given_on.update(given_on.iter_rows())
         return going_on
 
     def _part(self, frame: pl.DataFrame, places: Places) -> Part:

@@ -17,7 +17,7 @@ import polars as pl
 
 from podium.part_files import synchronise
 
-HELD_IDS = 1 << 18  # ids in memory; more go to files
+HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
 FILES = 1 << FILES_BITS
 HASH, OTHER, PLACE = range(3)  # what is noted of an id, each in 64 bits

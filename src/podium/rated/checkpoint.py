@@ -20,14 +20,15 @@ from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
 from podium.ledger.saved import Start, parameters, refuse_other
 from podium.part_files import part_file, remove_unfinished
-from podium.results.parts import Places, Read
+from podium.results.long_periods import LongPeriod
+from podium.results.parts import Read
 from podium.results.seen_ids import FILES, SeenIds
 from podium.results.slices import SLICE_ROWS, Position
 from podium.results.source_files import SourceFile, difference
+from podium.results.waiting_rows import read_rows, write_rows
 from podium.version import __version__
 
-STATE, LOCK, IDS = "state.json", "lock", "ids"
-SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
+STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")
 
 
@@ -88,7 +89,7 @@ class Checkpoint:
                 if isinstance(error, ParameterError):
                     raise
                 raise OutputError(f"{self.folder}: is no checkpoint that can be read ({error}); {ANEW}") from error
-        elif {each.name for each in self.folder.iterdir() if not each.name.startswith(".")} - {LOCK, IDS}:
+        elif {each.name for each in self.folder.iterdir() if not each.name.startswith(".")} - {LOCK, IDS, PIECES}:
             raise OutputError(f"{self.folder}: is no checkpoint, and holds other files; name a new folder")
 
     def __exit__(
@@ -211,21 +212,15 @@ class Checkpoint:
 
     def _write_waiting(self, name: str, read: Read) -> dict[str, Any]:
         if read.held is not None:
-            frame, places = read.held
-            columns = [pl.Series(SOURCE, places.source), pl.Series(ROW, places.row)]
-            with part_file(self.folder / name, OutputError) as part:
-                frame.hstack(columns).write_parquet(part, statistics=False)
+            write_rows(self.folder / name, *read.held)
         return read._asdict() | {"held": None if read.held is None else name}
 
     def _waiting(self, state: dict[str, Any]) -> Read:
         saved = state["read"]
-        held = None
-        if saved["held"] is not None:
-            table = pl.read_parquet(self.folder / saved["held"])
-            places = Places(saved["sources"], table[SOURCE].to_numpy(), table[ROW].to_numpy())
-            held = table.drop(SOURCE, ROW), places
+        held = None if saved["held"] is None else read_rows(self.folder / saved["held"], saved["sources"])
         position = None if saved["position"] is None else Position(*saved["position"])
-        return Read(position, saved["sources"], saved["given_on"], saved["columns"], held)
+        long = [LongPeriod(pool, moment, files, tuple(newest)) for pool, moment, files, newest in saved["long"]]
+        return Read(position, saved["sources"], saved["given_on"], saved["columns"], held, long)
 
     def _refuse_other(self, state: dict[str, Any]) -> None:
         """Refuse to go on with another stream than the checkpoint is of.

@@ -5,21 +5,27 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.long_periods import takes_pieces
 from podium.engine.periods import EVENT, check_period, numbers_at
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.ledger.saved import refuse_earlier
-from podium.rated.checkpoint import Checkpoint, Origin, Progress
+from podium.ledger.saved import Start, refuse_earlier
+from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress
 from podium.rated.history_parts import HistoryParts
+from podium.rated.long_periods import rate_long_period
 from podium.rated.rated import Rated
 from podium.rated.tables import begin, rate_table
-from podium.results.parts import Part, PartReader
+from podium.results.long_periods import LongPart, LongPeriods
+from podium.results.part import Part
+from podium.results.parts import PartReader
+from podium.results.reading import Results
 from podium.results.seen_ids import SeenIds
 from podium.results.source_files import fingerprint, source_files
 from podium.systems import make_system
@@ -133,33 +139,59 @@ class RatedStream(Iterator[Rated]):
             if self._history_to is not None:
                 histories = HistoryParts(self._history_to, self.number, again=goes_on)
             seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
-            reader = PartReader(self._source, functools.partial(moments, self.period), seen, self._progress.read)
-            if checkpoint is not None and not goes_on:
-                checkpoint.save(self._progress, seen)  # before the first history, which is this stream's from now on
+            long = self._long_periods(held, seen)
+            reader = PartReader(
+                self._source, functools.partial(moments, self.period), seen, self._progress.read, long=long
+            )
+            saves = Saves(self, checkpoint, reader, seen)
+            if not goes_on:
+                saves.save()  # before the first history, which is this stream's from now on
             for part in reader.parts():
-                last = part.last
-                if checkpoint is not None and last:  # what is saved here stays: begun again, it gives the last part
-                    checkpoint.save(self._progress._replace(read=reader.read()), seen)
-                rated = self._rate_part(part)
-                if histories is not None:
-                    histories.write(self.number, rated.history)
-                yield rated
-                self._advance(rated)
-                del rated, part  # before the next is read
-                if checkpoint is not None and not last and self.number % self._every == 0:
-                    checkpoint.save(self._progress._replace(read=reader.read()), seen)
+                saves.before_part()
+                for rated in self._rate_part(part):
+                    if histories is not None:
+                        histories.write(self.number, rated.history)
+                    yield rated
+                    self._advance(rated)
+                    del rated  # before the next is read
+                del part
+                if saves.after_part(self._every) and long is not None:
+                    long.remove_others()
             if checkpoint is not None:
                 checkpoint.finish()
 
-    def _rate_part(self, part: Part) -> Rated:
-        before = self._progress
+    def _long_periods(self, held: ExitStack, seen: SeenIds) -> LongPeriods | None:
+        """Where the rows of long rating periods wait; None where none may come in pieces."""
+        if self.period == EVENT or not takes_pieces(self.system):
+            return None
+        if self._folder is not None:
+            return LongPeriods(self._folder / PIECES, seen)
+        return LongPeriods(Path(held.enter_context(TemporaryDirectory(prefix="podium-"))), seen)
+
+    def _rate_part(self, part: Part | LongPart) -> Iterator[Rated]:
+        if isinstance(part, LongPart):
+            yield from rate_long_period(part, self.system, self.period, self._begin)
+            return
         with part.in_tables():
-            if before.began is not None:
-                refuse_earlier(before.began, part.results, self.period)
-            elif self._start is not None:
-                began = begin(self._start, self.system, self.period, part.results)
-                self._progress = before = before._replace(began=began, standing=began)
-            return rate_table(part.results, self.system, self.period, before.standing, part.numbered)
+            standing = self._begin(part.results)
+            rated = rate_table(part.results, self.system, self.period, standing, part.numbered)
+        del part
+        yield rated
+        del rated
+
+    def _begin(self, results: Results) -> Start | None:
+        """Where players stand before results, which may follow.
+
+        Raises:
+            ResultsError: they are earlier than the ratings that the stream started from.
+        """
+        before = self._progress
+        if before.began is not None:
+            refuse_earlier(before.began, results, self.period)
+        elif self._start is not None:
+            began = begin(self._start, self.system, self.period, results)
+            self._progress = before = before._replace(began=began, standing=began)
+        return before.standing
 
     def _advance(self, rated: Rated) -> None:
         """Take note of what a part did."""
@@ -184,6 +216,42 @@ class RatedStream(Iterator[Rated]):
             raise ParameterError("a checkpoint needs the path of the ratings to start from; save them first")
         start = None if self._start is None else fingerprint(Path(self._start).name, Path(self._start))
         return Origin(self.system, self.period, files, start, self._history_to is not None)
+
+
+class Saves:
+    """When the state of a stream is saved: every so many parts, and before what waited to the end.
+
+    That last state stays: a stream that is begun again gives the last part again.
+    """
+
+    def __init__(self, stream: RatedStream, checkpoint: Checkpoint | None, reader: PartReader, seen: SeenIds) -> None:
+        self._stream = stream
+        self._checkpoint = checkpoint
+        self._reader = reader
+        self._seen = seen
+        self._number = stream.number  # of the part that was next when the state was saved
+        self._at_end = False
+
+    def save(self) -> None:
+        """Save the state, where there is a checkpoint."""
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._stream.progress._replace(read=self._reader.read()), self._seen)
+            self._number = self._stream.number
+
+    def before_part(self) -> None:
+        """Save the state where the next part is the first of the rest."""
+        if self._reader.at_end and not self._at_end:
+            self._at_end = True
+            self.save()
+
+    def after_part(self, every: int) -> bool:
+        """Save the state where it is time; whether what the parts so far waited in is needed no longer."""
+        if self._checkpoint is None:
+            return True
+        if self._reader.at_end or not self._reader.between_groups or self._stream.number - self._number < every:
+            return False
+        self.save()
+        return True
 
 
 def moments(period: str, started_at: pl.Series) -> npt.NDArray[np.int64]:

@@ -15,6 +15,7 @@ NAMES_OF = {  # the names that a group has; every other one is under the last ti
         "rate",
         "Rated",
         "rate_stream",
+        "RatedStream",
         "RatedParts",
         "predict",
         "Live",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.live import Live, PlayerChange, RatedEvent
-    from podium.rated import Rated, RatedParts, predict, rate, rate_stream
+    from podium.rated import Rated, RatedParts, RatedStream, predict, rate, rate_stream
     from podium.reporting.plotting import plot
     from podium.results.reading import Results
 
@@ -38,6 +38,7 @@ __all__ = [
     "Rated",
     "RatedEvent",
     "RatedParts",
+    "RatedStream",
     "Results",
     "ResultsError",
     "RuleError",
@@ -77,6 +78,7 @@ _HOMES = {
     "Rated": "rated",
     "RatedEvent": "live",
     "RatedParts": "rated",
+    "RatedStream": "rated",
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",

@@ -48,6 +48,13 @@ def part_file(
                 part.with_name(part.name + ending).unlink()
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Remove what writers left in a folder that were killed; nobody else may be writing there."""
+    for path in folder.glob(".*.part"):
+        with suppress(OSError):
+            path.unlink()
+
+
 def synchronise(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)

@@ -1,11 +1,12 @@
 """Results rated part by part give the bits of the whole, and what does not fit together is refused."""
 
 import weakref
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import polars as pl
 import pytest
+from duel_rows import START, duels
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -16,29 +17,12 @@ from podium.results import slices
 from podium.systems import names
 
 PERIODS = [("elo", "event"), ("elo", "1d"), ("glicko2", "1w"), ("stk", "event")]
-START = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
 def small_slices(monkeypatch):
     monkeypatch.setattr(slices, "SLICE_ROWS", 7)
     monkeypatch.setattr(slices, "FEW_ROWS", 5)
-
-
-def duels(count, *, pools=1, players=6, first=0):
-    """Rows of duels an hour apart."""
-    rng = np.random.default_rng(count + first)
-    pairs = [rng.permutation(players)[:2] for _ in range(count)]
-    numbers = np.repeat(np.arange(first, first + count), 2).tolist()
-    return pl.DataFrame(
-        {
-            "event_id": [f"e{number}" for number in numbers],
-            "started_at": [START + timedelta(hours=number) for number in numbers],
-            "pool": [f"pool {number % pools}" for number in numbers],
-            "player": [f"player {number}" for pair in pairs for number in pair],
-            "position": [1, 2] * count,
-        }
-    )
 
 
 def sorted_history(history):

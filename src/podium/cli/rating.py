@@ -1,5 +1,6 @@
 """Commands that rate a results file: rate, leaderboard, explain."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,12 +8,13 @@ import typer
 
 from podium.cli.results.reading import Input, reads_results
 from podium.cli.terminal import show
-from podium.cli.terminal.files import check_output, write_table
+from podium.cli.terminal.files import SUFFIXES, check_output, write_table
 from podium.cli.terminal.helping import examples
 from podium.cli.terminal.options import Columns, Period, Settings, Shape, Start, SystemFile, SystemName
 from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
+from podium.errors import ParameterError
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -25,7 +27,7 @@ def rated_file(file: Input, system: "System", period: str, steps: show.Steps, st
     """Read and rate a file, a step each."""
     import podium
 
-    results = file.read()
+    results = file.path if file.is_folder() else file.read()
     steps.next()
     rated = podium.rate(results, system, period=period, start=start)
     steps.next()
@@ -38,6 +40,7 @@ def rated_file(file: Input, system: "System", period: str, steps: show.Steps, st
     "podium rate spring.csv -s elo:k=20 --ratings spring.parquet",
     "podium rate summer.csv -s elo:k=20 --start spring.parquet",
     "podium rate results.csv -f csv > ratings.csv",
+    "podium rate seasons/ --ratings ratings.parquet --history history/ --checkpoint state/",
 )
 @reads_results
 def rate(
@@ -54,35 +57,87 @@ def rate(
         ),
     ] = None,
     history: Annotated[
-        Path | None, typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl.")
+        Path | None,
+        typer.Option(
+            help="Write every change here: .csv, .parquet, .json or .jsonl; or, of results that are rated in parts, a "
+            "folder of Parquet files."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Rate FILE, a Parquet file or a folder of them, in parts, and save here how far it came: the same "
+            "command goes on where it was, were it killed.",
+        ),
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(min=1, metavar="PARTS", help="How often --checkpoint saves; each 8 if not given.")
     ] = None,
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
-    """Rate FILE and show every player's rating."""
-    from podium.ledger.readiness import why_nothing_counts
-    from podium.results.event_order import tie_notice
-
+    """Rate FILE and show every player's rating; a folder of Parquet files in bounded memory."""
     rating_system = chosen_system(system, settings, system_file)
-    for path in (ratings, history):
+    in_parts = checkpoint is not None or file.is_folder()
+    if every is not None and checkpoint is None:
+        raise ParameterError("--every says how often --checkpoint saves; name its folder")
+    if in_parts and history is not None and history.suffix.lower() in SUFFIXES:
+        raise ParameterError(f"--history {history}: {file} is rated in parts; name a folder, which gets a file of each")
+    for path in (ratings, None if in_parts else history):
         if path is not None:
             check_output(path)
     with show.progress("reading", "rating", "writing") as steps:
-        rated = rated_file(file, rating_system, period, steps, start)
-        if history is not None:
-            write_table(rated.history, history)
+        if in_parts:
+            rated = rated_in_parts(file, rating_system, period, start, history, checkpoint, every)
+        else:
+            rated = rated_file(file, rating_system, period, steps, start)
+            if history is not None:
+                write_table(rated.history, history)
         if ratings is not None:
             whole = ratings.suffix.lower() == ".parquet"
             write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
-    notice = tie_notice(rated.results.frame)
-    if notice is not None:
-        typer.echo(f"{rated.results.source}: {notice}", err=True)
+    for notice in notices(rated, file, in_parts=in_parts):
+        typer.echo(notice, err=True)
+    show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
+
+
+def rated_in_parts(
+    file: Input,
+    system: "System",
+    period: str,
+    start: str | None,
+    history: Path | None,
+    checkpoint: Path | None,
+    every: int | None,
+) -> "Rated":
+    """Rate a folder or a Parquet file in bounded memory."""
+    from podium.rated.parts import rate_folder
+    from podium.rated.streaming import EVERY
+
+    if file.format is not None or file.map is not None:
+        raise ParameterError(f"{file}: only a results table as Parquet is rated in parts; podium import makes one")
+    every = EVERY if every is None else every
+    return rate_folder(file.path, system, period, start, history_to=history, checkpoint=checkpoint, every=every)
+
+
+def notices(rated: "Rated", file: Input, *, in_parts: bool) -> Iterator[str]:
+    """What to know beside the ratings, a line each."""
+    from podium.ledger.readiness import why_nothing_counts
+    from podium.results.event_order import tie_notice
+
+    tied = None if in_parts else tie_notice(rated.results.frame)
+    if tied is not None:
+        yield f"{rated.results.source}: {tied}"
     if rated.notice is not None:
-        typer.echo(rated.notice, err=True)
+        yield rated.notice
+    if in_parts:
+        if not rated.event_count:
+            yield f"{file}: nothing here can be rated: no event has two entries that count"
+        return
     reason = why_nothing_counts(rated.results.frame)
     if reason is not None:
-        typer.echo(f"{rated.results.source}: nothing here can be rated: {reason}", err=True)
-    show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
+        yield f"{rated.results.source}: nothing here can be rated: {reason}"
 
 
 @examples(

@@ -51,7 +51,10 @@ class Start:
     def rows(self, events: Events) -> Integers:
         """The row that each player of the events has among `players`, -1 without one: (players of the events)."""
         pools = [pool.name for pool in events.pools for _ in range(pool.first_player, pool.last_player)]
-        seats = pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names})
+        return self.rows_of(pl.DataFrame({"pool": pl.Series(pools, dtype=pl.String), "player": events.player_names}))
+
+    def rows_of(self, seats: pl.DataFrame) -> Integers:
+        """The row that each `pool, player` has among `players`, -1 without one: (seats)."""
         numbered = self.players.select("pool", "player").with_row_index("row")
         numbers = seats.join(numbered, on=PLAYER_KEYS, how="left", maintain_order="left")["row"]
         return numbers.cast(pl.Int64).fill_null(-1).to_numpy()

@@ -1,18 +1,15 @@
-"""Results larger than memory: rated part by part, each from where the one before left its players."""
+"""A folder of results, rated part by part, as one table of ratings."""
 
 import functools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.encoding import Events
-from podium.engine.periods import EVENT, check_period, numbers_at
+from podium.engine.periods import EVENT
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
@@ -21,95 +18,43 @@ from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import nearest_name
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf
-from podium.ledger.saved import Start, refuse_earlier
+from podium.ledger.saved import Start
 from podium.rated.rated import Rated
+from podium.rated.streaming import EVERY, RatedStream
 from podium.rated.tables import begin, rate_table
 from podium.results.columns import REQUIRED
-from podium.results.parts import whole_parts
 from podium.results.reading import Results, read_results
-from podium.systems import make_system
 
 NOT_HELD = "the rows of a folder are not held in memory; podium.rate_stream gives them part by part"
 
 
-def rate_stream(
-    parts: Any, system: str | System = "elo", *, period: str = "event", start: Any = None, **settings: Any
-) -> Iterator[Rated]:
-    """Rate results that are larger than memory, part by part, to the bits of `rate` of the whole.
-
-    Within each pool, parts follow each other in time. What the next part may go on with waits for it: the last moment
-    of each pool, or its last rating period; of results without dates the last event. Files are read ahead, in slices
-    of a million rows.
-
-    Args:
-        parts: the path of a Parquet file, or of a folder of them (read in the order of their names; the name of a
-            folder within it, such as `pool=east`, is a column); a Polars LazyFrame; any other table; or an iterable of
-            these, each a part.
-        system: as `rate` takes it, and so are the others.
-
-    Returns:
-        The rated parts, each a `Rated`: its `history` is that part's, its `ratings`, `states` and forecasts are of all
-        players so far. A part is let go before the next is rated, unless
-        the caller has it still.
-
-    Raises:
-        ResultsError: a part is refused, or is not later than those before it; or, after the last part, two parts share
-            the id of an event. Rows are numbered as in their files.
-        ParameterError: as `rate` raises it.
-    """
-    return rated_parts(parts, make_system(system, settings), check_period(period), start)
-
-
-def rated_parts(parts: Any, system: System, period: str, start: Any) -> Iterator[Rated]:
-    """The rated parts, as `rate_stream` gives them.
+def rate_folder(
+    folder: str | Path,
+    system: System,
+    period: str,
+    start: Any,
+    *,
+    history_to: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    every: int = EVERY,
+) -> "RatedParts":
+    """Rate a folder of Parquet files, or one such file, in bounded memory; see `rate_stream`.
 
     Raises:
         ResultsError: as `rate_stream` raises it.
-        ParameterError: as `rate` raises it.
+        ParameterError: as `rate_stream` raises it.
+        OutputError: as `rate_stream` raises it.
     """
-    first: Start | None = None
-    standing: Start | None = None
-    for part in whole_parts(parts, functools.partial(moments, period)):
-        with part.in_tables():
-            if start is not None and first is None:
-                first = standing = begin(start, system, period, part.results)
-            elif first is not None:
-                refuse_earlier(first, part.results, period)
-            rated = rate_table(part.results, system, period, standing, part.numbered)
-        standing = rated.standing()
-        yield rated
-        del rated, part
-
-
-def moments(period: str, started_at: pl.Series) -> npt.NDArray[np.int64]:
-    """Numbers that rise with the instants, and differ where events settle apart in any case."""
-    if period == EVENT:
-        return started_at.cast(pl.Int64).to_numpy()
-    return numbers_at(started_at, period)
-
-
-def rate_folder(folder: str | Path, system: System, period: str, start: Any) -> "RatedParts":
-    """Rate a folder of Parquet files in bounded memory.
-
-    Raises:
-        ResultsError: as `rate_stream` raises it.
-        ParameterError: as `rate` raises it.
-    """
-    check_period(period)
-    began: Start | None = None
-    standing: Start | None = None
-    pools, events = Counter[str](), 0
-    for part in rated_parts(folder, system, period, start):
-        began = part.start if standing is None else began
-        standing = part.standing()
-        events += part.event_count
-        pools.update({pool.name: pool.last - pool.first for pool in part.events.pools})
+    stream = RatedStream(folder, system, period, start, history_to=history_to, checkpoint=checkpoint, every=every)
+    for part in stream:
         del part  # before the next is rated
+    done = stream.progress
+    standing, began = done.standing, done.began
     if standing is None:
         nothing = empty_results()
         began = None if start is None else begin(start, system, period, nothing)
         standing = rate_table(nothing, system, period, began).standing()
-    return RatedParts(folder, standing, began, pools, events, system, period)
+    return RatedParts(folder, standing, began, done.sizes, done.events, system, period)
 
 
 def empty_results() -> Results:
@@ -144,7 +89,7 @@ class RatedParts(Rated):
 
     def parts(self) -> Iterator[Rated]:
         """Rate the folder again, part by part, as `rate_stream` does."""
-        return rated_parts(self._folder, self.system, self.period, self.start)
+        return RatedStream(self._folder, self.system, self.period, self.start)
 
     @property
     def events(self) -> Events:

@@ -1,11 +1,10 @@
 """Results larger than memory, as parts of whole events that follow each other in time within each pool.
 
 What may go on in the next part is held back from one to the other: the last moment of each pool, or its last rating
-period; of results without dates the last event.
+period, whose rows wait in files where they are many; of results without dates the last event.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,88 +12,89 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.results import long_periods
 from podium.results.columns import ALL, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.event_order import SEQUENCE
-from podium.results.hashing import Numbered, number_runs
+from podium.results.hashing import number_runs
+from podium.results.long_periods import LongPart, LongPeriod, LongPeriods
+from podium.results.part import Part
+from podium.results.places import Places
 from podium.results.reading import Results, header_faults, refuse
 from podium.results.seen_ids import SeenIds
-from podium.results.slices import Slice, grouped_slices
+from podium.results.slices import Position, Slice, grouped_slices
 
 FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, where a part has no such column
 ALL_OR_NONE = ("started_at", SEQUENCE)
 Moments = Callable[[pl.Series], npt.NDArray[np.int64]]  # numbers that rise with the instants
 
 
-class Places(NamedTuple):
-    """Where rows come from."""
+class Read(NamedTuple):
+    """How far parts have been read, from where reading them goes on."""
 
+    position: Position | None  # None: nothing has been read
     sources: list[str]
-    source: npt.NDArray[np.int32]  # (rows): the number of the table
-    row: npt.NDArray[np.int64]  # (rows): of that table, from 0
-
-    def of(self, rows: Any) -> "Places":
-        """The places of those rows."""
-        return self._replace(source=self.source[rows], row=self.row[rows])
-
-    def located(self, faults: Iterable[Fault]) -> Iterator[Fault]:
-        """Faults of these rows, where they are in their tables."""
-        for fault in faults:
-            if fault.row is None:
-                yield fault
-            else:
-                source, row = self.source[fault.row - 1], self.row[fault.row - 1]
-                yield fault._replace(row=int(row) + 1, file=self.sources[source])
-
-    @property
-    def name(self) -> str:
-        """What to call these rows together."""
-        first, last = (self.sources[number] for number in self.source[[0, -1]])
-        return first if first == last else f"{first} to {last}"
+    given_on: dict[str, int]
+    columns: list[str] | None
+    held: tuple[pl.DataFrame, Places] | None
+    long: list[LongPeriod]
 
 
-class Part(NamedTuple):
-    """Whole events, checked."""
+class PartReader:
+    """The parts of results that are read slice by slice."""
 
-    results: Results
-    numbered: Numbered  # the numbers of their events
-    places: Places
+    def __init__(
+        self, source: Any, moments: Moments, seen: SeenIds, read: Read | None = None, *, long: LongPeriods | None = None
+    ) -> None:
+        """Begin, or go on.
 
-    @contextmanager
-    def in_tables(self) -> Iterator[None]:
-        """Name the rows of an error by where they are in their tables."""
-        try:
-            yield
-        except ResultsError as error:
-            raise ResultsError(error.source, self.places.located(error.faults)) from None
+        Args:
+            source: as `grouped_slices` takes it.
+            moments: what tells apart what settles apart: instants, or rating periods.
+            seen: takes note of the ids of events.
+            read: where an earlier reader of the same source was, a path's.
+            long: where periods of more rows than are held wait; they are held all the same where None.
+        """
+        self._source = source
+        self._seen = seen
+        self._assembly = Assembly(moments, seen, long)
+        self._position: Position | None = None
+        self.between_groups = True  # whether nothing is left of what was read
+        self.at_end = False  # whether what is given now waited to the end
+        if read is not None:
+            self._position = read.position
+            self._assembly.go_on(read)
 
+    def parts(self) -> Iterator[Part | LongPart]:
+        """The parts that follow.
 
-def whole_parts(source: Any, moments: Moments) -> Iterator[Part]:
-    """The parts of results that are read slice by slice.
-
-    Args:
-        source: as `grouped_slices` takes it.
-        moments: what tells apart what settles apart: instants, or rating periods.
-
-    Raises:
-        ResultsError: a part is refused, or does not follow those before it, or an event stands in two of them.
-    """
-    with SeenIds() as seen:
-        assembly = Assembly(moments, seen)
-        for group in grouped_slices(source):
-            part = assembly.add(group)
+        Raises:
+            ResultsError: a part is refused, or does not follow those before it, or an event stands in two of them.
+        """
+        for group in grouped_slices(self._source, self._position):
+            self._position = Position(group[-1].source, group[-1].first + group[-1].frame.height)
+            parts = self._assembly.add(group)
             del group
-            if part is not None:
-                yield part
-            del part  # whoever rates parts may not need two at a time
-        part = assembly.rest()
-        if part is not None:
-            yield part
+            yield from self._given(parts)
+        self.at_end = True
+        yield from self._given(self._assembly.rest(self._position))
+        sources = self._assembly.sources
         places = (
-            Fault(row + 1, "event_id", None, SPLIT.format(assembly.sources[other], first + 1), "", assembly.sources[at])
-            for at, row, other, first in seen.again()
+            Fault(row + 1, "event_id", None, SPLIT.format(sources[other], first + 1), "", sources[at])
+            for at, row, other, first in self._seen.again()
         )
-        refuse(assembly.sources[-1] if assembly.sources else "results", places)
+        refuse(sources[-1] if sources else "results", places)
+
+    def _given(self, parts: list[Part | LongPart]) -> Iterator[Part | LongPart]:
+        while parts:
+            part = parts.pop(0)
+            self.between_groups = not parts
+            yield part
+            del part  # whoever rates parts may not need two at a time
+
+    def read(self) -> Read:
+        """How far it has read: after the group at hand, or before what waited to the end."""
+        return self._assembly.read(self._position)
 
 
 SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event stand together, and an id is used once"
@@ -103,27 +103,87 @@ SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event sta
 class Assembly:
     """What has come so far: rows that are held back, and what the rest must follow."""
 
-    def __init__(self, moments: Moments, seen: SeenIds) -> None:
+    def __init__(self, moments: Moments, seen: SeenIds, long: LongPeriods | None = None) -> None:
         self.sources: list[str] = []
         self._moments = moments
         self._seen = seen
+        self._long = long
         self._held: tuple[pl.DataFrame, Places] | None = None
         self._given_on: dict[str, int] = {}  # by pool, the last moment that was
         self._columns: set[str] | None = None
+        self._before_rest: Read | None = None
 
-    def add(self, group: list[Slice]) -> Part | None:
-        """Take some slices; the part that is whole with them, if any."""
+    def go_on(self, read: Read) -> None:
+        """Stand where an earlier assembly of the same results was."""
+        self.sources[:] = read.sources
+        self._given_on = dict(read.given_on)
+        self._columns = None if read.columns is None else set(read.columns)
+        self._held = None if read.held is None else (read.held[0], read.held[1]._replace(sources=self.sources))
+        if self._long is not None:
+            self._long.go_on(read.long)
+
+    def read(self, position: Position | None) -> Read:
+        """What an assembly goes on from."""
+        if self._before_rest is not None:
+            return self._before_rest
+        columns = None if self._columns is None else sorted(self._columns)
+        periods = [] if self._long is None else list(self._long.open.values())
+        return Read(position, list(self.sources), dict(self._given_on), columns, self._held, periods)
+
+    def add(self, group: list[Slice]) -> list[Part | LongPart]:
+        """Take some slices; the parts that are whole with them, if any."""
         pieces = [self._typed(each) for each in group if each.frame.height]
         if not pieces:
-            return None
+            return []
         frame, places = joined([self._held, *pieces] if self._held is not None else pieces)
-        going_on = self._going_on(frame, places)
+        going_on, moment = self._going_on(frame, places)
+        parts: list[Part | LongPart] = []
+        now = ~going_on
+        for period in [] if self._long is None else list(self._long.open.values()):
+            rows = now & (moment == period.moment) & (frame["pool"] == period.pool).to_numpy()
+            if rows.any():  # later ones of the pool came: it is at its end
+                now &= ~rows
+                parts.append(self._close(period, frame.filter(pl.Series(rows)), places.of(rows)))
+        if now.any():
+            parts.append(self._part(frame.filter(pl.Series(now)), places.of(now)))
         self._held = frame.filter(pl.Series(going_on)), places.of(going_on)
-        return None if going_on.all() else self._part(frame.filter(pl.Series(~going_on)), places.of(~going_on))
+        self._put_aside()
+        return parts
 
-    def rest(self) -> Part | None:
-        """The part that was held back, if any."""
-        return None if self._held is None else self._part(*self._held)
+    def rest(self, position: Position | None) -> list[Part | LongPart]:
+        """The parts that were held back, if any; what `read` says stays as it was before."""
+        if self._held is None:
+            return []
+        self._before_rest = self.read(position)
+        frame, places = self._held
+        parts: list[Part | LongPart] = []
+        for period in [] if self._long is None else list(self._long.open.values()):
+            rows = (frame["pool"] == period.pool).to_numpy()
+            parts.append(self._close(period, frame.filter(pl.Series(rows)), places.of(rows)))
+            frame, places = frame.filter(pl.Series(~rows)), places.of(~rows)
+        if frame.height:
+            parts.append(self._part(frame, places))
+        return parts
+
+    def _close(self, period: LongPeriod, frame: pl.DataFrame, places: Places) -> LongPart:
+        """A period with its last rows."""
+        assert self._long is not None  # noqa: S101  (it has the period)
+        self._long.put(period.pool, period.moment, frame, places)
+        return self._long.close(period.pool, self.sources)
+
+    def _put_aside(self) -> None:
+        """Put rows of a long period, but the last event, into a file."""
+        if self._long is None or self._held is None or self._held[0].height <= long_periods.LONG_ROWS:
+            return
+        frame, places = self._held
+        pool = frame["pool"].value_counts(sort=True)["pool"][0]
+        own = frame["pool"] == pool
+        last_id = frame["event_id"].gather(own.arg_true()[-1:])[0]
+        rows = (own & (frame["event_id"] != last_id)).to_numpy()
+        if rows.any():
+            moment = int(self._moments(frame["started_at"].filter(own)[:1])[0])
+            self._long.put(pool, moment, frame.filter(pl.Series(rows)), places.of(rows))
+            self._held = frame.filter(pl.Series(~rows)), places.of(~rows)
 
     def _typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
         """A slice's columns in their types, and its places."""
@@ -148,8 +208,8 @@ class Assembly:
         self._columns = columns
         return checked.frame, places
 
-    def _going_on(self, frame: pl.DataFrame, places: Places) -> npt.NDArray[np.bool_]:
-        """Which rows later ones may go on from: (rows).
+    def _going_on(self, frame: pl.DataFrame, places: Places) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Which rows later ones may go on from, and the moment of each, nothing of results without dates: (rows).
 
         Raises:
             ResultsError: rows do not follow those of earlier parts.
@@ -157,25 +217,33 @@ class Assembly:
         if "started_at" not in frame.columns:
             ids = frame["event_id"]
             last: npt.NDArray[np.bool_] = (ids == ids[-1]).to_numpy()
-            return last
-        moment = pl.Series("moment", self._moments(frame["started_at"]))
-        rows = frame.select("pool", moment)
-        spans = rows.group_by("pool", maintain_order=True).agg(
-            first=pl.col("moment").min(), last=pl.col("moment").max()
-        )
-        for pool, first, _ in spans.iter_rows():
+            return last, np.empty(0, np.int64)
+        moment = self._moments(frame["started_at"])
+        pools = frame["pool"]
+        if (pools == pools[0]).all():
+            spans = [(str(pools[0]), int(moment.min()), int(moment.max()))]
+            latest: Any = spans[0][2]
+        else:
+            rows = pl.DataFrame({"pool": pools, "moment": moment})
+            of_pool = rows.group_by("pool", maintain_order=True)
+            spans = of_pool.agg(first=pl.col("moment").min(), last=pl.col("moment").max()).rows()
+            latest = rows.select(pl.col("moment").max().over("pool")).to_series().to_numpy()
+        for pool, first, _ in spans:
             until = self._given_on.get(pool, first - 1)
             if first <= until:
-                early = rows.select((pl.col("pool") == pool) & (pl.col("moment") <= until)).to_series()
+                early = (pools == pool) & pl.Series(moment <= until)
                 faults = (
                     Fault(row + 1, "started_at", str(frame["started_at"][row]), LATER) for row in early.arg_true()
                 )
                 refuse(places.name, places.located(faults))
-        latest = spans["last"][0] if spans.height == 1 else rows.select(pl.col("moment").max().over("pool")).to_series()
-        going_on: npt.NDArray[np.bool_] = (moment == latest).to_numpy()
-        given_on = rows.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max())
-        self._given_on.update(given_on.iter_rows())
-        return going_on
+        going_on: npt.NDArray[np.bool_] = moment == latest
+        if len(spans) == 1:
+            before = moment[~going_on]
+            self._given_on.update({spans[0][0]: int(before.max())} if before.size else {})
+        else:
+            given_on = rows.filter(pl.Series(~going_on)).group_by("pool").agg(pl.col("moment").max())
+            self._given_on.update(given_on.iter_rows())
+        return going_on, moment
 
     def _part(self, frame: pl.DataFrame, places: Places) -> Part:
         """Rows that are rated together."""

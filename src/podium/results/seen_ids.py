@@ -1,7 +1,12 @@
-"""Whether the parts of a table share the id of an event, in bounded memory: hashes of the ids, on disk where many."""
+"""Whether the parts of a table share the id of an event, in bounded memory: hashes of the ids, on disk where many.
 
+The files only grow. A place of theirs that stays lets a later process go on: what stands behind the lengths of its
+checkpoint is cut off.
+"""
+
+import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -10,8 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-HELD_IDS = 1 << 18  # ids in memory; more go to files
+from podium.part_files import synchronise
+
+HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
+FILES = 1 << FILES_BITS
 HASH, OTHER, PLACE = range(3)  # what is noted of an id, each in 64 bits
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
@@ -29,9 +37,27 @@ class Again(NamedTuple):
 class SeenIds:
     """The ids of events, each known by two hashes of 64 bits: that two ids share both will not happen."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None, lengths: Sequence[int] = (0,) * FILES) -> None:
+        """Begin, or go on.
+
+        Args:
+            folder: where the files stay; a temporary one, once there are many ids, where None.
+            lengths: of each file, in bytes, as `lengths` gave them.
+
+        Raises:
+            OSError: a file is shorter, or cannot be cut.
+        """
         self._held: list[Lines] = []
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._folder = folder
+        if folder is None:
+            return
+        folder.mkdir(exist_ok=True)
+        for path, length in zip(self._files(folder), lengths, strict=True):
+            if (path.stat().st_size if path.exists() else 0) < length:
+                raise FileNotFoundError(f"{path}: is shorter than the checkpoint says")
+            if path.exists():
+                os.truncate(path, length)
 
     def __enter__(self) -> Self:
         return self
@@ -39,8 +65,8 @@ class SeenIds:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def add(self, ids: pl.Series, source: npt.NDArray[np.int32], row: npt.NDArray[np.int64]) -> None:
         """Take note of ids that differ among themselves, and of where each stands: (ids)."""
@@ -54,9 +80,23 @@ class SeenIds:
         if self._folder is None:
             yield from repeated(self._lines())
             return
-        self._write()
-        for path in sorted(Path(self._folder.name).iterdir()):
-            yield from repeated(np.fromfile(path, np.uint64).reshape(-1, 3))
+        for path in self._files(self._write()):
+            if path.exists():
+                yield from repeated(np.fromfile(path, np.uint64).reshape(-1, 3))
+
+    def lengths(self) -> list[int]:
+        """Put all ids on the disk, in the folder that stays, and tell how long each file is, in bytes."""
+        folder = self._write()
+        paths = list(self._files(folder))
+        for path in paths:
+            if path.exists():
+                synchronise(path)
+        synchronise(folder)
+        return [path.stat().st_size if path.exists() else 0 for path in paths]
+
+    @staticmethod
+    def _files(folder: Path) -> Iterator[Path]:
+        return (folder / f"{number:02}" for number in range(FILES))
 
     def _lines(self) -> Lines:
         """What is held, which is then let go."""
@@ -64,16 +104,20 @@ class SeenIds:
         self._held = []
         return lines
 
-    def _write(self) -> None:
+    def _write(self) -> Path:
+        """Put what is held in the files; the folder they are in."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="podium-")
+            self._temporary = tempfile.TemporaryDirectory(prefix="podium-")
+            self._folder = Path(self._temporary.name)
         lines = self._lines()
         number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
         order = np.argsort(number, kind="stable")
-        lines, ends = lines[order], np.cumsum(np.bincount(number, minlength=1 << FILES_BITS))
-        for each, (first, end) in enumerate(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)):
-            with (Path(self._folder.name) / f"{each:02}").open("ab") as file:
-                lines[first:end].tofile(file)
+        lines, ends = lines[order], np.cumsum(np.bincount(number, minlength=FILES))
+        for path, first, end in zip(self._files(self._folder), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            if end > first:
+                with path.open("ab") as file:
+                    lines[first:end].tofile(file)
+        return self._folder
 
 
 def repeated(lines: Lines) -> Iterator[Again]:

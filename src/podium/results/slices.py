@@ -26,23 +26,39 @@ class Slice(NamedTuple):
     first: int  # how many rows of the table stand before
 
 
+class Position(NamedTuple):
+    """How far a source has been read."""
+
+    file: str  # as slices name it
+    row: int  # the first that is not read
+
+
 def is_folder(source: Any) -> bool:
     """Whether it is the path of a folder."""
     return isinstance(source, str | Path) and Path(source).is_dir()
 
 
-def grouped_slices(source: Any) -> Iterator[list[Slice]]:
+def is_parquet(source: Any) -> bool:
+    """Whether it is the path of a Parquet file, by its name."""
+    return isinstance(source, str | Path) and str(source).lower().endswith(".parquet")
+
+
+def grouped_slices(source: Any, position: Position | None = None) -> Iterator[list[Slice]]:
     """A table, or several one after the other, slice by slice; small files of a folder together.
 
     Args:
         source: the path of a folder of Parquet files, in the order of their names, folders within it included; or of a
             file; a lazy frame or another table; or an iterable of these.
+        position: where the paths of a folder and of a Parquet file are read from: the end of an earlier group.
 
     Raises:
         ResultsError: a file cannot be read, or is no table.
     """
     if is_folder(source):
-        yield from together(read_ahead(of_folder(Path(source))))
+        yield from together(read_ahead(of_folder(Path(source), position)))
+        return
+    if position is not None:
+        yield from ([part] for part in read_ahead(of_parquet(Path(source), position.file, first=position.row)))
         return
     if is_several(source):
         for number, each in enumerate(source, start=1):
@@ -59,7 +75,7 @@ def slices_of_table(source: Any) -> Iterator[Slice]:
     Raises:
         ResultsError: it cannot be read, or is no table.
     """
-    if isinstance(source, str | Path) and str(source).lower().endswith(".parquet"):
+    if is_parquet(source):
         yield from read_ahead(of_parquet(Path(source), Path(source).name))
     elif isinstance(source, pl.LazyFrame):
         yield from read_ahead(of_lazy(source, "results"))
@@ -77,8 +93,8 @@ def is_several(source: Any) -> bool:
     return isinstance(source, Iterable) and not rows
 
 
-def of_folder(folder: Path) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files.
+def parquet_files(folder: Path) -> dict[str, Path]:
+    """A folder's Parquet files in the order of reading, by what they are called: their paths within it.
 
     Raises:
         ResultsError: there is no such file.
@@ -86,36 +102,53 @@ def of_folder(folder: Path) -> Iterator[Callable[[], Slice]]:
     files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
     if not files:
         raise ResultsError(str(folder), [Fault(None, None, None, "is a folder without a Parquet file")])
-    for path in files:
-        within = path.relative_to(folder)
-        pairs = [part.split("=", 1) for part in within.parts[:-1] if "=" in part]
-        columns = {name: None if value == NO_VALUE else unquote(value) for name, value in pairs if name in ALL}
-        yield from of_parquet(path, within.as_posix(), columns)
+    return {path.relative_to(folder).as_posix(): path for path in files}
 
 
-def of_parquet(path: Path, name: str, columns: dict[str, str | None] | None = None) -> Iterator[Callable[[], Slice]]:
+def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callable[[], Slice]]:
+    """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files.
+
+    Raises:
+        ResultsError: there is no such file.
+    """
+    files = parquet_files(folder)
+    names = list(files)
+    first = 0 if position is None else names.index(position.file)
+    for name in names[first:]:
+        pairs = [part.split("=", 1) for part in Path(name).parts[:-1] if "=" in part]
+        columns = {column: None if value == NO_VALUE else unquote(value) for column, value in pairs if column in ALL}
+        row = position.row if position is not None and name == position.file else 0
+        yield from of_parquet(files[name], name, columns, row)
+
+
+def of_parquet(
+    path: Path, name: str, columns: dict[str, str | None] | None = None, first: int = 0
+) -> Iterator[Callable[[], Slice]]:
     """How to read each slice of a Parquet file.
 
     Args:
         name: what to call it.
         columns: those that its folders name, with their one value.
+        first: the row to begin with.
     """
     try:
         table = pl.scan_parquet(path, hive_partitioning=False)
         missing = (columns or {}).keys() - table.collect_schema().names()
         constants = [pl.lit(value, pl.String).alias(each) for each, value in (columns or {}).items() if each in missing]
-        yield from of_lazy(table, name, constants)
+        yield from of_lazy(table, name, constants, first)
     except OSError as error:
         raise ResultsError(name, [Fault(None, None, None, f"cannot be read ({error.strerror or error})")]) from None
     except pl.exceptions.PolarsError as error:
         raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({first_line(error)})")]) from None
 
 
-def of_lazy(table: pl.LazyFrame, name: str, constants: Iterable[pl.Expr] = ()) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a lazy table."""
+def of_lazy(
+    table: pl.LazyFrame, name: str, constants: Iterable[pl.Expr] = (), first: int = 0
+) -> Iterator[Callable[[], Slice]]:
+    """How to read each slice of a lazy table, from a row on."""
     height = table.select(pl.len()).collect().item()
-    for first in range(0, height, SLICE_ROWS):
-        yield partial(read_slice, table, name, first, list(constants))
+    for row in range(first, height, SLICE_ROWS):
+        yield partial(read_slice, table, name, row, list(constants))
 
 
 def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:

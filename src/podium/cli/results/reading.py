@@ -109,6 +109,10 @@ class Input:
             typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
         return own
 
+    def is_folder(self) -> bool:
+        """Whether it is a folder of results as Parquet files, which are rated in bounded memory."""
+        return self.format is None and self.map is None and Path(self.path).is_dir()
+
     def is_plain(self) -> bool:
         """Whether it is a file with the headings of a results table, and no others."""
         from podium.errors import ResultsError

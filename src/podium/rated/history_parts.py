@@ -1,0 +1,66 @@
+"""The history of a stream as Parquet files, one for each part, each whole or absent."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from podium.errors import OutputError
+from podium.part_files import part_file, remove_unfinished
+
+PATTERN = "part-*.parquet"
+
+
+class HistoryParts:
+    """A folder of histories, numbered as the parts of a stream."""
+
+    def __init__(self, folder: Path, number: int, *, again: bool) -> None:
+        """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed.
+
+        Args:
+            again: whether an earlier run began to write the files of the same stream.
+
+        Raises:
+            OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
+        """
+        self.folder = folder
+        try:
+            folder.mkdir(exist_ok=True)
+            present = {path.name: path for path in folder.glob(PATTERN)}
+            if not present or again:
+                remove_unfinished(folder)
+                for path in later_files(present, number):
+                    path.unlink()
+                return
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from error
+        raise OutputError(f"{folder}: holds a history already; name another folder, or delete its files")
+
+    def write(self, number: int, history: pl.DataFrame) -> None:
+        """Write the history of a part.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        with part_file(self.folder / name_of(number), OutputError) as part:
+            history.write_parquet(part, compression="lz4")
+
+
+def name_of(number: int) -> str:
+    """What the file of a part is called."""
+    return f"part-{number:06}.parquet"
+
+
+def later_files(present: Mapping[str, Path], number: int) -> list[Path]:
+    """The files of the part of that number and of later ones.
+
+    Raises:
+        OutputError: there is none of an earlier part.
+    """
+    earlier = [name_of(each) for each in range(number)]
+    missing = next((name for name in earlier if name not in present), None)
+    if missing is not None:
+        raise OutputError(f"{missing} of the history is missing; delete the checkpoint to rate from the beginning")
+    return [present[name] for name in present.keys() - set(earlier)]

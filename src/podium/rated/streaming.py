@@ -1,0 +1,261 @@
+"""Results larger than memory: rated part by part, each from where the one before left its players."""
+
+import functools
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.engine.long_periods import takes_pieces
+from podium.engine.periods import EVENT, check_period, numbers_at
+from podium.engine.system import System
+from podium.errors import ParameterError
+from podium.ledger.saved import Start, refuse_earlier
+from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress
+from podium.rated.history_parts import HistoryParts
+from podium.rated.long_periods import rate_long_period
+from podium.rated.rated import Rated
+from podium.rated.tables import begin, rate_table
+from podium.results.long_periods import LongPart, LongPeriods
+from podium.results.part import Part
+from podium.results.parts import PartReader
+from podium.results.reading import Results
+from podium.results.seen_ids import SeenIds
+from podium.results.source_files import fingerprint, source_files
+from podium.systems import make_system
+
+EVERY = 8  # parts from one checkpoint to the next
+
+
+def rate_stream(
+    parts: Any,
+    system: str | System = "elo",
+    *,
+    period: str = "event",
+    start: Any = None,
+    history_to: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    every: int = EVERY,
+    **settings: Any,
+) -> "RatedStream":
+    """Rate results that are larger than memory, part by part, to the bits of `rate` of the whole.
+
+    Within each pool, parts follow each other in time. What the next part may go on with waits for it: the last moment
+    of each pool, or its last rating period; of results without dates the last event. Files are read ahead, in slices
+    of half a million rows.
+
+    Args:
+        parts: the path of a Parquet file, or of a folder of them (read in the order of their names; the name of a
+            folder within it, such as `pool=east`, is a column); a Polars LazyFrame; any other table; or an iterable of
+            these, each a part.
+        system: as `rate` takes it, and so are the others.
+        history_to: a folder for the history of each part, `part-000000.parquet` and so on, each there as a whole before
+            its part is given.
+        checkpoint: a folder for what the stream goes on from after it was killed, to the same bits; `parts`, and
+            `start` where there is one, are then paths, whose files must not change. Whoever begins the same stream
+            again gets the parts that follow the last state saved, the last part again where it had finished.
+        every: how many parts from one saved state to the next.
+
+    Returns:
+        The rated parts, each a `Rated`: its `history` is that part's, its `ratings`, `states` and forecasts are of all
+        players so far. A part is let go before the next is rated, unless
+        the caller has it still.
+
+    Raises:
+        ResultsError: a part is refused, or is not later than those before it; or, after the last part, two parts share
+            the id of an event. Rows are numbered as in their files.
+        ParameterError: as `rate` raises it; or the checkpoint is of other results, or of another system or version.
+        OutputError: a history or the checkpoint cannot be written or read.
+    """
+    return RatedStream(
+        parts, make_system(system, settings), period, start, history_to=history_to, checkpoint=checkpoint, every=every
+    )
+
+
+class RatedStream(Iterator[Rated]):
+    """The parts of a stream, rated one after the other.
+
+    `number` is the number of the part at hand, from 0 at the beginning of the results: a stream that goes on from a
+    checkpoint gives each part the number that it has in one run.
+    """
+
+    def __init__(
+        self,
+        parts: Any,
+        system: System,
+        period: str,
+        start: Any,
+        *,
+        history_to: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        every: int = EVERY,
+    ) -> None:
+        self.system = system
+        self.period = check_period(period)
+        self._source = parts
+        self._start = start
+        self._history_to = None if history_to is None else Path(history_to)
+        self._folder = None if checkpoint is None else Path(checkpoint)
+        if every < 1:
+            raise ParameterError(f"every is {every}; it must be at least 1, in parts")
+        self._every = every
+        self._progress = Progress()
+        self._rated = self._rate()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Rated:
+        return next(self._rated)
+
+    def close(self) -> None:
+        """Let go of files and of the part at hand; what was saved stays."""
+        self._rated.close()
+
+    @property
+    def number(self) -> int:
+        """The number of the part at hand, from 0; of the part that comes next before the first."""
+        return self._progress.number
+
+    @property
+    def progress(self) -> Progress:
+        """What was rated before the part at hand; all of it after the last."""
+        return self._progress
+
+    def _rate(self) -> Generator[Rated]:
+        with ExitStack() as held:
+            checkpoint = None
+            if self._folder is not None:
+                checkpoint = held.enter_context(Checkpoint(self._folder, self._origin()))
+                self._progress = checkpoint.progress()
+            goes_on = checkpoint is not None and checkpoint.has_state
+            histories = None
+            if self._history_to is not None:
+                histories = HistoryParts(self._history_to, self.number, again=goes_on)
+            seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
+            long = self._long_periods(held, seen)
+            reader = PartReader(
+                self._source, functools.partial(moments, self.period), seen, self._progress.read, long=long
+            )
+            saves = Saves(self, checkpoint, reader, seen)
+            if not goes_on:
+                saves.save()  # before the first history, which is this stream's from now on
+            for part in reader.parts():
+                saves.before_part()
+                for rated in self._rate_part(part):
+                    if histories is not None:
+                        histories.write(self.number, rated.history)
+                    yield rated
+                    self._advance(rated)
+                    del rated  # before the next is read
+                del part
+                if saves.after_part(self._every) and long is not None:
+                    long.remove_others()
+            if checkpoint is not None:
+                checkpoint.finish()
+
+    def _long_periods(self, held: ExitStack, seen: SeenIds) -> LongPeriods | None:
+        """Where the rows of long rating periods wait; None where none may come in pieces."""
+        if self.period == EVENT or not takes_pieces(self.system):
+            return None
+        if self._folder is not None:
+            return LongPeriods(self._folder / PIECES, seen)
+        return LongPeriods(Path(held.enter_context(TemporaryDirectory(prefix="podium-"))), seen)
+
+    def _rate_part(self, part: Part | LongPart) -> Iterator[Rated]:
+        if isinstance(part, LongPart):
+            yield from rate_long_period(part, self.system, self.period, self._begin)
+            return
+        with part.in_tables():
+            standing = self._begin(part.results)
+            rated = rate_table(part.results, self.system, self.period, standing, part.numbered)
+        del part
+        yield rated
+        del rated
+
+    def _begin(self, results: Results) -> Start | None:
+        """Where players stand before results, which may follow.
+
+        Raises:
+            ResultsError: they are earlier than the ratings that the stream started from.
+        """
+        before = self._progress
+        if before.began is not None:
+            refuse_earlier(before.began, results, self.period)
+        elif self._start is not None:
+            began = begin(self._start, self.system, self.period, results)
+            self._progress = before = before._replace(began=began, standing=began)
+        return before.standing
+
+    def _advance(self, rated: Rated) -> None:
+        """Take note of what a part did."""
+        done = self._progress
+        sizes = Counter(done.sizes)
+        sizes.update({pool.name: pool.last - pool.first for pool in rated.events.pools})
+        self._progress = done._replace(
+            number=done.number + 1, standing=rated.standing(), sizes=sizes, events=done.events + rated.event_count
+        )
+
+    def _origin(self) -> Origin:
+        """What a checkpoint of this stream is of.
+
+        Raises:
+            ParameterError: what is read now could not be read again.
+            ResultsError: a file cannot be read.
+        """
+        files = source_files(self._source)
+        if files is None:
+            raise ParameterError("a checkpoint needs the path of a Parquet file, or of a folder of them, to read again")
+        if self._start is not None and not isinstance(self._start, str | Path):
+            raise ParameterError("a checkpoint needs the path of the ratings to start from; save them first")
+        start = None if self._start is None else fingerprint(Path(self._start).name, Path(self._start))
+        return Origin(self.system, self.period, files, start, self._history_to is not None)
+
+
+class Saves:
+    """When the state of a stream is saved: every so many parts, and before what waited to the end.
+
+    That last state stays: a stream that is begun again gives the last part again.
+    """
+
+    def __init__(self, stream: RatedStream, checkpoint: Checkpoint | None, reader: PartReader, seen: SeenIds) -> None:
+        self._stream = stream
+        self._checkpoint = checkpoint
+        self._reader = reader
+        self._seen = seen
+        self._number = stream.number  # of the part that was next when the state was saved
+        self._at_end = False
+
+    def save(self) -> None:
+        """Save the state, where there is a checkpoint."""
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._stream.progress._replace(read=self._reader.read()), self._seen)
+            self._number = self._stream.number
+
+    def before_part(self) -> None:
+        """Save the state where the next part is the first of the rest."""
+        if self._reader.at_end and not self._at_end:
+            self._at_end = True
+            self.save()
+
+    def after_part(self, every: int) -> bool:
+        """Save the state where it is time; whether what the parts so far waited in is needed no longer."""
+        if self._checkpoint is None:
+            return True
+        if self._reader.at_end or not self._reader.between_groups or self._stream.number - self._number < every:
+            return False
+        self.save()
+        return True
+
+
+def moments(period: str, started_at: pl.Series) -> npt.NDArray[np.int64]:
+    """Numbers that rise with the instants, and differ where events settle apart in any case."""
+    if period == EVENT:
+        return started_at.cast(pl.Int64).to_numpy()
+    return numbers_at(started_at, period)

@@ -1,0 +1,106 @@
+"""Rating periods whose rows are more than are held: they wait in files, whole events a file, until the period ends."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from podium.errors import Fault
+from podium.part_files import remove_unfinished
+from podium.results.consistency import contradictions
+from podium.results.event_order import SEQUENCE
+from podium.results.hashing import number_runs
+from podium.results.part import Part
+from podium.results.places import Places
+from podium.results.reading import Results, refuse
+from podium.results.seen_ids import SeenIds
+from podium.results.waiting_rows import read_rows, write_rows
+
+LONG_ROWS = 1 << 21  # that are held of a period before they go to a file
+UNSORTED = "stands after a later event of its rating period, which has more rows than are held: sort them by started_at"
+
+
+class LongPeriod(NamedTuple):
+    """A rating period of a pool, some of whose rows are in files."""
+
+    pool: str
+    moment: int  # its number
+    files: list[str]
+    newest: tuple[float, ...]  # start and sequence of the last event in the files
+
+
+class LongPart(NamedTuple):
+    """A whole rating period, piece by piece, as often as it is asked for."""
+
+    pool: str
+    paths: list[Path]
+    sources: list[str]
+
+    def pieces(self) -> Iterator[Part]:
+        """Its rows, whole events at a time, in the order of time."""
+        for path in self.paths:
+            frame, places = read_rows(path, self.sources)
+            yield Part(Results(frame, places.name), number_runs(frame["event_id"]), places)
+
+
+class LongPeriods:
+    """The rating periods that have rows in files, one a pool."""
+
+    def __init__(self, folder: Path, seen: SeenIds) -> None:
+        self._folder = folder
+        self._seen = seen
+        self._files = 0
+        remove_unfinished(folder)
+        self.open: dict[str, LongPeriod] = {}
+
+    def go_on(self, periods: Sequence[LongPeriod]) -> None:
+        """Stand where an earlier process was, whose other files go."""
+        self.open = {each.pool: each for each in periods}
+        names = {name for each in periods for name in each.files}
+        self._files = max((int(Path(name).stem) for name in names), default=0)
+        self.remove_others(names)
+
+    def put(self, pool: str, moment: int, frame: pl.DataFrame, places: Places) -> None:
+        """Check whole events of a period and put them in a file, after those that are there.
+
+        Raises:
+            ResultsError: they are refused, or earlier than those that are there.
+        """
+        numbered = number_runs(frame["event_id"])
+        refuse(places.name, places.located(contradictions(frame, numbered.code)))
+        first = places.of(numbered.first)
+        self._seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
+        period = self.open.get(pool, LongPeriod(pool, moment, [], ()))
+        keys = order_of(frame)
+        early = int(np.lexsort(keys.T[::-1])[0])
+        if period.newest and tuple(keys[early].tolist()) < period.newest:
+            fault = Fault(early + 1, "started_at", str(frame["started_at"][early]), UNSORTED)
+            refuse(places.name, places.located([fault]))
+        self._files += 1
+        name = f"{self._files:06}.parquet"
+        self._folder.mkdir(exist_ok=True)
+        write_rows(self._folder / name, frame, places)
+        newest = tuple(keys[int(np.lexsort(keys.T[::-1])[-1])].tolist())
+        self.open[pool] = LongPeriod(pool, moment, [*period.files, name], newest)
+
+    def close(self, pool: str, sources: list[str]) -> LongPart:
+        """The whole period of a pool, which has come to its end."""
+        period = self.open.pop(pool)
+        return LongPart(pool, [self._folder / name for name in period.files], sources)
+
+    def remove_others(self, names: set[str] | None = None) -> None:
+        """Remove the files that no open period needs any longer."""
+        needed = {name for each in self.open.values() for name in each.files} if names is None else names
+        for path in self._folder.glob("*.parquet"):
+            if path.name not in needed:
+                path.unlink()
+
+
+def order_of(frame: pl.DataFrame) -> Any:
+    """What orders the events of rows: start and sequence, (rows, 1 or 2) float64."""
+    keys = [frame["started_at"].cast(pl.Int64).to_numpy().astype(np.float64)]
+    if SEQUENCE in frame.columns:
+        keys.append(frame[SEQUENCE].to_numpy())
+    return np.stack(keys, axis=1)

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from podium.cli.terminal.parameters import load_lazily
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -25,6 +27,11 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
 class Command(TyperCommand):
     """A command whose help ends with examples."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the values of the parameters, those of Typer's own included."""
+        load_lazily(self.get_params(ctx))
+        return super().parse_args(ctx, args)
+
     def format_epilog(self, _ctx: Any, formatter: Any) -> None:
         """Write the examples, a line each."""
         lines = getattr(self.callback, "examples", ())
@@ -36,6 +43,11 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """Commands under the headings that they have in `rich_help_panel`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the values of the parameters, those of Typer's own included."""
+        load_lazily(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """List the names of the commands in the order in which they were added."""

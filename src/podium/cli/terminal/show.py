@@ -85,11 +85,9 @@ def show_json(value: Any) -> None:
 
 def show_table(frame: "pl.DataFrame", shown: "pl.DataFrame", title: str, *, whole: bool) -> None:
     """Print rows of a frame as aligned text under a title; where `whole`, with every column, however wide."""
-    from rich.console import Console
-
     from podium.cli.terminal import tables
 
-    console = Console()
+    console = tables.console()
     if whole:
         layout = tables.Layout([tables.as_column(shown[name]) for name in shown.columns])
     else:

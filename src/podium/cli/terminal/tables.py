@@ -6,6 +6,7 @@ columns of least interest, words to more lines, and the columns to the right. Th
 """
 
 import os
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ IDENTITY = frozenset(
 )
 LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first goes first
 WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
+TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # that Rich reads
 UNSAID = {"pool": "default"}  # a value that says nothing
 
 
@@ -47,9 +49,7 @@ class Column:
     @property
     def natural(self) -> int:
         """How wide its texts and its heading are."""
-        from rich.cells import cell_len
-
-        return max(cell_len(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
+        return max(cells_of(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
 
     @property
     def width(self) -> int:
@@ -155,11 +155,54 @@ def without(layout: Layout, name: str) -> Layout:
     return replace(layout, columns=columns, left_out=[*layout.left_out, name])
 
 
-def table_text(layout: Layout, console: "Console") -> str:
+def cells_of(text: str) -> int:
+    """How many cells of a terminal a line takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def console() -> "Console | None":
+    """The terminal; None where nothing says that there is one, so that tables are as wide as they are, and plain."""
+    if not sys.stdout.isatty() and not TERMINAL_VARIABLES & os.environ.keys():
+        return None
+    from rich.console import Console
+
+    return Console()
+
+
+def table_text(layout: Layout, console: "Console | None") -> str:
     """The table and what is to say of it, each line without blanks at its end."""
+    lines = (plain_lines(layout) if console is None else None) or rich_lines(layout, console)
+    if layout.constant:
+        lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
+    if layout.left_out:
+        lines += wrap(f"not shown: {', '.join(layout.left_out)}; --format csv has all")
+    return "\n".join(lines) + "\n"
+
+
+def plain_lines(layout: Layout) -> list[str] | None:
+    """The lines of a table that needs no terminal, as Rich would write it; None where texts have more than a line."""
+    columns = []
+    for each in layout.columns:
+        texts = [each.heading, *each.texts]
+        if each.widest is not None or not all(map(str.isprintable, texts)):
+            return None
+        blanks = [" " * (each.width - cells_of(text)) for text in texts]
+        pairs = zip(blanks, texts, strict=True) if each.is_number else zip(texts, blanks, strict=True)
+        columns.append(["".join(pair) for pair in pairs])
+    return [(" " * GAP).join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
+    """The lines of a table, with a heading that a terminal shows as such."""
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = console or Console()
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for each in layout.columns:
         table.add_column(Text(each.heading), justify="right" if each.is_number else "left", width=each.width)
@@ -168,12 +211,7 @@ def table_text(layout: Layout, console: "Console") -> str:
     console.width = max(layout.width + GAP, 1)
     with console.capture() as captured:
         console.print(table)
-    lines = [line.rstrip() for line in captured.get().splitlines()]
-    if layout.constant:
-        lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
-    if layout.left_out:
-        lines += wrap(f"not shown: {', '.join(layout.left_out)}; --format csv has all")
-    return "\n".join(lines) + "\n"
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def wrap(text: str) -> list[str]:
@@ -181,6 +219,8 @@ def wrap(text: str) -> list[str]:
     return textwrap.wrap(text, DESIGN_WIDTH, subsequent_indent="  ")
 
 
-def room(console: "Console") -> int | None:
+def room(console: "Console | None") -> int | None:
     """How wide a table may be: the terminal, or what COLUMNS says; elsewhere as wide as it is."""
+    if console is None:
+        return None
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None

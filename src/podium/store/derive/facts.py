@@ -1,8 +1,11 @@
 """Facts about events, matches, seasons, accounts and the pool: by the log alone, and as the tables have them."""
 
 import json
+import marshal
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -29,9 +32,14 @@ from podium.store.log.pools import Pool
 from podium.store.sql.schema import event, log, merged, pools, registration, season
 from podium.store.sql.timestamps import microseconds
 
+MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
 OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
+SELECT_REVISED = sa.select(log.c.subject).where(
+    log.c.pool_id == sa.bindparam("pool"),
+    sa.or_(log.c.kind.in_([AMEND, VOID, RESTORE]), sa.and_(log.c.kind == SUBMIT, log.c.match_id.is_not(None))),
+)
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
     .where(log.c.pool_id == sa.bindparam("pool"))
@@ -52,8 +60,35 @@ class SentEvent(NamedTuple):
     is_voided: bool
 
 
-def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
-    """The facts by the log."""
+@dataclass(slots=True)
+class PlainEvents:
+    """Facts about events that one entry of the log tells all of, as a sum that does not depend on their order.
+
+    Nearly all events are plain, and of a million no dict has room in memory.
+    """
+
+    revised: frozenset[str]  # the ids of all other events
+    count: int = 0
+    total: int = 0  # of digests of 256 bits
+
+    @classmethod
+    def of(cls, connection: sa.Connection, pool: Pool) -> "PlainEvents":
+        """The sum over no events, of a pool's."""
+        return cls(frozenset(connection.execute(SELECT_REVISED, {"pool": pool.id}).scalars()))
+
+    def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
+        """Take the fact about a plain event in."""
+        self.count += 1
+        digest = blake2b(marshal.dumps((event_id, *fact), MARSHAL_VERSION), digest_size=32).digest()
+        self.total += int.from_bytes(digest, "big")
+
+
+def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None) -> Facts:
+    """The facts by the log.
+
+    Args:
+        plain: takes those about plain events, which the answer then leaves out.
+    """
     facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
     events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}
@@ -62,9 +97,12 @@ def facts_from_log(connection: sa.Connection, pool: Pool) -> Facts:
         if kind in (SUBMIT, AMEND):
             first = json.loads(body[: body.index(b"\n")].decode())
             started_at = microseconds(datetime.fromisoformat(first["started_at"]))
+            title, url = map(first.get, FOR_PAGES)
+            if plain is not None and subject not in plain.revised:
+                plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
+                continue
             known = events.get(subject)
             seq, is_voided = (content_seq, False) if known is None else (known.seq, known.is_voided)
-            title, url = map(first.get, FOR_PAGES)
             events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
         elif row.kind in (VOID, RESTORE):
             events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
@@ -108,14 +146,24 @@ def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
     return results
 
 
-def stored_facts(connection: sa.Connection, pool: Pool) -> Iterator[tuple[tuple[str, Any], Any]]:
-    """Each fact as the tables have it, by its key."""
+def stored_facts(
+    connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None
+) -> Iterator[tuple[tuple[str, Any], Any]]:
+    """Each fact as the tables have it, by its key.
+
+    Args:
+        plain: takes those about plain events, which are then left out.
+    """
     streamed = {"yield_per": CHUNK_ROWS}
     select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
     for event_id, status, *content in connection.execute(
         select_events.where(event.c.pool_id == pool.id), execution_options=streamed
     ):
-        yield ("event", event_id), (*content, status if status in (VOIDED, SUPERSEDED) else "")
+        fact = (*content, status if status in (VOIDED, SUPERSEDED) else "")
+        if plain is not None and event_id not in plain.revised:
+            plain.add(event_id, fact)
+        else:
+            yield ("event", event_id), fact
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         yield ("match", row.match_id), (row.seq, row.expires_at)
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):

@@ -13,7 +13,7 @@ from podium.arithmetic import ARITHMETIC
 from podium.collector import paused_collection
 from podium.live import Live
 from podium.store.derive import snapshots
-from podium.store.derive.facts import facts_from_log, stored_facts
+from podium.store.derive.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.derive.rating import events_from, rate_segments, statuses_of
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
@@ -88,12 +88,19 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
 
 def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     """Differences of events, matches, seasons, accounts, and the pool's system."""
-    expected = facts_from_log(connection, pool)
-    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored_facts(connection, pool))
-    found = [each for each in pairs if each[1] != each[2]]
-    found += [(key, None, fact) for key, fact in expected.items()]
+    logged, stored = (PlainEvents.of(connection, pool) for _ in range(2))
+    found = differing_facts(facts_from_log(connection, pool, logged), stored_facts(connection, pool, stored))
+    if logged != stored:  # which of them differ, only all of the facts tell
+        found = differing_facts(facts_from_log(connection, pool), stored_facts(connection, pool))
     for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
         yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
+
+
+def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any]]) -> list[tuple[Any, Any, Any]]:
+    """The facts that are not as expected: the key, as it is stored, and as it should be."""
+    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored)
+    found = [each for each in pairs if each[1] != each[2]]
+    return found + [(key, None, fact) for key, fact in expected.items()]
 
 
 def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) -> Iterator[str]:

@@ -33,7 +33,7 @@ from podium.store.read.models import (
     RatingCount,
     extended,
 )
-from podium.store.sql.database import UnavailableError, close_engine, open_database, read_transaction
+from podium.store.sql.database import UnavailableError, close_engine, open_database, read_transaction, reading_once
 from podium.store.sql.files import integrity_faults, truncate_wal
 from podium.store.upgrading import filling
 from podium.store.write import registrations
@@ -364,7 +364,7 @@ class Reader:
             found.append(f"the pools cannot be read ({error.orig})")
         for name in names:
             try:
-                with self.reading(name) as (connection, pool):
+                with self.reading(name) as (connection, pool), reading_once(connection):
                     reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
                     reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
                     if reason:

@@ -19,6 +19,11 @@ TOTALS = ("players", "settled")  # what is added; a count of the settled that is
 DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
 DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
 
+DELETE_EMPTY_COUNT = DELETE_EMPTY_COUNTS.where(
+    rank_count.c.per_point == sa.bindparam("fine"), rank_count.c.bucket == sa.bindparam("number")
+)
+FEW_COUNTS = 512  # that are looked up one by one: for one event, all counts of a large pool are many more
+
 
 class RankCount(NamedTuple):
     """How many players belong to a count, and how many of them are settled; or how many more than before."""
@@ -59,8 +64,12 @@ def rank_counts(
 def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
     """Add to the counts of players, and delete those that become 0."""
     upsert(connection, rank_count, [(pool.generation, *each) for each in counts], added=TOTALS)
-    if any(each.players < 0 for each in counts):
+    lessened = [each for each in counts if each.players < 0]
+    if len(lessened) > FEW_COUNTS:
         connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
+    elif lessened:
+        keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
+        connection.execute(DELETE_EMPTY_COUNT, keys)
 
 
 def delete_counts(connection: sa.Connection, pool: Pool) -> None:

@@ -1,7 +1,7 @@
 """Connections and transactions, and the schema brought up to date when one is opened."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from podium.errors import PodiumError
-from podium.store.sql.files import file_of, sqlite_code
+from podium.store.sql.files import file_of, sqlite_code, unmapped
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
@@ -108,7 +108,9 @@ def plain_engine(url: str) -> sa.Engine:
     return sa.create_engine(
         address,
         pool_pre_ping=is_server,  # a server may have been restarted meanwhile
-        **({} if is_server else {"pool_use_lifo": True}),  # whoever writes finds the pages of the last writer
+        **(
+            {} if file_of(address) is None else {"pool_use_lifo": True}
+        ),  # whoever writes finds the pages of the last writer
     )
 
 
@@ -181,6 +183,11 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
     """
     with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
+
+
+def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
+    """For work that reads all of a pool, and none of it again."""
+    return unmapped(connection.connection) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 @contextmanager

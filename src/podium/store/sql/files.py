@@ -1,8 +1,10 @@
 """The files of an SQLite database: which they are, whether they are whole, and what is moved from one to the other."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -28,12 +30,28 @@ def sqlite_code(error: BaseException | None) -> str:
     return str(getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR")
 
 
+@contextmanager
+def unmapped(connection: Any) -> Iterator[None]:
+    """Read SQLite's file piece by piece and not as memory: for work that passes through all of it once.
+
+    Args:
+        connection: the driver's.
+    """
+    cursor = connection.cursor()
+    (mapped_bytes,) = cursor.execute("PRAGMA mmap_size").fetchone()
+    cursor.execute("PRAGMA mmap_size=0")
+    try:
+        yield
+    finally:
+        cursor.execute(f"PRAGMA mmap_size={mapped_bytes:d}")
+
+
 def integrity_faults(engine: sa.Engine) -> list[str]:
     """What SQLite itself finds wrong with its file, a line each; a server looks after its own."""
     if engine.dialect.name != "sqlite":
         return []
     try:
-        with closing(engine.raw_connection()) as connection:
+        with closing(engine.raw_connection()) as connection, unmapped(connection):
             rows = connection.cursor().execute("PRAGMA integrity_check(20)").fetchall()
     except sqlite3.DatabaseError as error:
         if sqlite_code(error) not in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):

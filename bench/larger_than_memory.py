@@ -28,12 +28,12 @@ FILE_ROWS = 1 << 21
 COMMAND = "from podium.cli import main; main()"
 
 
-def write_pool(folder: Path, entries: int, entrants: int, players: int) -> None:
-    """Races between random players, a minute apart, a file for each two million rows."""
+def write_pool(folder: Path, entries: int, entrants: int, players: int, file_rows: int = FILE_ROWS) -> None:
+    """Races between random players, a minute apart, several files."""
     rng = np.random.default_rng(SEED)
     folder.mkdir(parents=True)
     names = pl.Series([f"player {number}" for number in range(players)])
-    events, races = entries // entrants, FILE_ROWS // entrants
+    events, races = entries // entrants, file_rows // entrants
     for file, first in enumerate(range(0, events, races)):
         count = min(races, events - first)
         drawn = np.sort(rng.integers(0, players - entrants + 1, (count, entrants)), axis=1) + np.arange(entrants)

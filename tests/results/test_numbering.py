@@ -80,6 +80,20 @@ def test_an_id_that_was_there_before_is_found_with_both_places(held):
         assert sorted(seen.again()) == [(2, 40, 0, 14), (4, 40, 0, 14)]
 
 
+@pytest.mark.parametrize("compared", [16, 100, 1 << 20])
+def test_large_files_of_ids_are_compared_a_share_at_a_time(compared):
+    with (
+        mock.patch("podium.results.seen_ids.HELD_IDS", 7),
+        mock.patch("podium.results.seen_ids.COMPARED_BYTES", compared),
+        mock.patch("podium.results.seen_ids.READ_LINES", 5),
+        SeenIds() as seen,
+    ):
+        for source in range(30):
+            ids = pl.Series([f"{source}-{k}" for k in range(20)] + (["0-7"] if source == 29 else []))
+            seen.add(ids, np.full(ids.len(), source, np.int32), np.arange(ids.len()) * 2)
+        assert sorted(seen.again()) == [(29, 40, 0, 14)]
+
+
 def test_one_hash_that_two_ids_share_is_no_repeated_id():
     with SeenIds() as seen, mock.patch.object(pl.Series, "hash", alike_but_for_the_seed):
         seen.add(pl.Series(["a", "b"]), np.zeros(2, np.int32), np.arange(2))

@@ -18,7 +18,7 @@ from podium.results.reading import Results, refuse
 from podium.results.seen_ids import SeenIds
 from podium.results.waiting_rows import read_rows, write_rows
 
-LONG_ROWS = 1 << 21  # that are held of a period before they go to a file
+LONG_ROWS = 1 << 20  # that are held of a period before they go to a file
 UNSORTED = "stands after a later event of its rating period, which has more rows than are held: sort them by started_at"
 
 

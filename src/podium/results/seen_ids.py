@@ -21,6 +21,8 @@ HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
 FILES = 1 << FILES_BITS
 HASH, OTHER, PLACE = range(3)  # what is noted of an id, each in 64 bits
+COMPARED_BYTES = 1 << 26  # of a file that are compared at a time
+READ_LINES = 1 << 20
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
 
@@ -82,7 +84,8 @@ class SeenIds:
             return
         for path in self._files(self._write()):
             if path.exists():
-                yield from repeated(np.fromfile(path, np.uint64).reshape(-1, 3))
+                for lines in shares(path):
+                    yield from repeated(lines)
 
     def lengths(self) -> list[int]:
         """Put all ids on the disk, in the folder that stays, and tell how long each file is, in bytes."""
@@ -118,6 +121,23 @@ class SeenIds:
                 with path.open("ab") as file:
                     lines[first:end].tofile(file)
         return self._folder
+
+
+def shares(path: Path) -> Iterator[Lines]:
+    """The lines of a file, all of one hash together, as many at a time as memory should hold."""
+    size = path.stat().st_size
+    bits = max(0, (size // COMPARED_BYTES).bit_length())
+    if not bits:
+        yield np.fromfile(path, np.uint64).reshape(-1, 3)
+        return
+    lines = np.memmap(path, np.uint64, mode="r").reshape(-1, 3)
+    blocks = [slice(first, first + READ_LINES) for first in range(0, len(lines), READ_LINES)]
+    for share in range(1 << bits):
+        own = []
+        for block in blocks:
+            read = np.asarray(lines[block])
+            own.append(read[(read[:, HASH] >> np.uint64(64 - FILES_BITS - bits)) % (1 << bits) == share])
+        yield np.concatenate(own)
 
 
 def repeated(lines: Lines) -> Iterator[Again]:

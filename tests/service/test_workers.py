@@ -1,10 +1,11 @@
-"""Several processes on one PostgreSQL: what one writes the others show, what is done once is, and kills lose nothing."""
+"""Several processes on one PostgreSQL: what one writes the others show, and kills lose nothing."""
 
 import json
 import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -25,6 +26,7 @@ from podium.systems import find
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 POOL = "/api/v1/pools/main"
 LONG_S = 120.0
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
 
 
 @contextmanager
@@ -54,7 +56,7 @@ def until(find_it):
     end = time.monotonic() + LONG_S
     while not (found := find_it()):
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.05)
     return found
 
 
@@ -74,14 +76,17 @@ def name_of_worker(answer):
     return answer.headers["x-request-id"].partition("-")[0]
 
 
+def client_of(port, headers=()):
+    """A client of whatever listens at a port."""
+    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=dict(headers), timeout=LONG_S, verify=NO_TLS)
+
+
 def client_of_each(port, key, stack):
     """A client of each worker: one connection stays with whoever took it."""
     clients = {}
 
     def connect():
-        client = httpx2.Client(
-            base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {key}"}, timeout=LONG_S
-        )
+        client = client_of(port, {"Authorization": f"Bearer {key}"})
         try:
             worker = name_of_worker(client.get("/healthz"))
         except httpx2.TransportError:
@@ -90,7 +95,8 @@ def client_of_each(port, key, stack):
         if worker in clients:
             client.close()
         else:
-            clients[worker] = stack.enter_context(client)
+            clients[worker] = client
+            stack.callback(client.close)
         return clients if len(clients) == 2 else None
 
     return [*until(connect).values()]
@@ -111,96 +117,107 @@ def url(request, new_url):
 
 
 def listen(client, entries, ended):
-    """Take what a stream sends until it ends."""
-    with client.stream("GET", f"{POOL}/stream") as stream:
-        entries.append(name_of_worker(stream))
-        assert stream.headers["x-accel-buffering"] == "no"
+    """Take what a stream sends until it ends, or its worker is killed."""
+    with suppress(httpx2.TransportError), client.stream("GET", f"{POOL}/stream") as stream:
+        entries.append(stream.headers["x-accel-buffering"])
         for line in stream.iter_lines():
             if line.startswith("data: "):
                 entries.append(json.loads(line[6:])["event_id"])
     ended.set()
 
 
+def show_what_the_other_writes(one, other, entries):
+    """The board of each worker, and a stream, have what was sent to either."""
+    board = f"{POOL}/leaderboard"
+    assert other.get(board).json()["players"] == []
+    assert one.post(f"{POOL}/events", json=event(1)).status_code == 201
+    assert other.post(f"{POOL}/events", json=event(2)).status_code == 201
+    until(lambda: entries[1:] == ["e1", "e2"])
+    until(lambda: other.get(board).json()["players"] == one.get(board).json()["players"] != [])
+
+
+def limit_a_key_once(one, other, key):
+    """Limits are of the key, whichever worker is asked, and a scrape of either has the requests of both."""
+    began, statuses = time.monotonic(), []
+    for each in (one, other) * 15:
+        statuses.append(each.get(f"{POOL}/leaderboard", headers={"Authorization": f"Bearer {key}"}).status_code)
+    passed_s = time.monotonic() - began
+    assert {*statuses} <= {200, 429}
+    assert 8 <= statuses.count(200) <= 8 + 4.0 * passed_s + 1
+    route = re.escape('route="/api/v1/pools/{pool}/leaderboard",status="200"')
+    for each in (one, other):
+        text = each.get("/metrics").text
+        answered = float(re.search(rf"podium_requests_total{{method=\"GET\",{route}}} (.*)", text)[1])
+        assert answered > statuses.count(200)
+        assert "podium_streams 1.0" in text
+    assert one.get("/metrics").text.count(route) == other.get("/metrics").text.count(route)
+
+
+def kill_workers_in_the_midst_of_posts(server, one, kills):
+    """The events that were answered; each was sent until it was."""
+    answered, stop, numbers = set(), threading.Event(), iter(range(100, 100_000))
+
+    def send(number):
+        sent = event(number, "abc" if number % 2 else "cab", minute=number % 50)
+        with suppress(httpx2.TransportError), client_of(one.base_url.port, one.headers) as client:
+            return client.post(f"{POOL}/events", json=sent).is_success
+        return False
+
+    def send_all():
+        for number in numbers:
+            while not send(number):
+                pass
+            answered.add(number)
+            if stop.is_set():
+                return
+
+    def wait_for_more():
+        enough = len(answered) + 3
+        until(lambda: len(answered) >= enough)
+
+    senders = [threading.Thread(target=send_all) for _ in range(3)]
+    for each in senders:
+        each.start()
+    for _ in range(kills):
+        wait_for_more()
+        os.kill(min(until(lambda: both_workers(server))), signal.SIGKILL)
+        wait_for_more()
+    stop.set()
+    for each in senders:
+        each.join()
+    return answered
+
+
+def both_workers(server):
+    """The numbers of the workers' processes, if there are two."""
+    workers = workers_of(server)
+    return workers if len(workers) == 2 else None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="it finds the workers in /proc")
-def test_two_workers_are_one_service(tmp_path, url):
-    """Boards, streams, limits, metrics and daily ranks; behind a proxy, with kills in the midst of posts."""
+def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
     store = Store(url)
     store.create_pool("main", find("elo")())
     key, limited = create_key(store.engine, "all", "admin"), create_key(store.engine, "few", "read", None, 4.0)
     with ExitStack() as stack:
         server, port, log = stack.enter_context(serving(tmp_path, url, "--trusted-proxy", "127.0.0.1"))
         one, other = client_of_each(port, key, stack)
-
-        # What one writes, the board and a stream of the other have.
-        board = f"{POOL}/leaderboard"
-        assert other.get(board).json()["players"] == []
-        entries, ended = [], threading.Event()
         proxy = stack.enter_context(proxying(port))
-        through = stack.enter_context(
-            httpx2.Client(base_url=f"http://127.0.0.1:{proxy}", headers=one.headers, timeout=LONG_S)
-        )
+        through = stack.enter_context(client_of(proxy, one.headers))
+        entries, ended = [], threading.Event()
         listener = threading.Thread(target=listen, args=(through, entries, ended))
         listener.start()
         until(lambda: entries)
-        assert one.post(f"{POOL}/events", json=event(1)).status_code == 201
-        assert other.post(f"{POOL}/events", json=event(2)).status_code == 201
-        until(lambda: entries[1:] == ["e1", "e2"])
-        assert until(lambda: other.get(board).json()["players"]) == one.get(board).json()["players"]
-        with httpx2.Client(base_url=through.base_url) as client:
+        show_what_the_other_writes(one, other, entries)
+        limit_a_key_once(one, other, limited)
+        with client_of(proxy) as client:
             client.get("/healthz").raise_for_status()
         until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # whom the proxy named
-
-        # Limits are of the key, whichever worker is asked.
-        statuses = []
-        headers = {"Authorization": f"Bearer {limited}"}
-        began = time.monotonic()
-        for each in (one, other) * 15:
-            statuses.append(each.get(board, headers=headers).status_code)
-        passed_s = time.monotonic() - began
-        assert {*statuses} == {200, 429}
-        assert statuses.count(200) <= 8 + 4.0 * passed_s + 1
-
-        # A scrape of either has the requests of both.
-        route = f'route="{POOL.replace("main", "{pool}")}/leaderboard",status="429"'
-        counted = f"{float(statuses.count(429))}"
-        for each in (one, other):
-            text = each.get("/metrics").text
-            assert re.search(rf"podium_requests_total\{{.*{re.escape(route)}\}} {re.escape(counted)}", text)
-            assert "podium_streams 1.0" in text
-
-        # What is answered is there once, though workers are killed.
-        answered, stop = set(), threading.Event()
-        numbers = iter(range(100, 100_000))
-
-        def send():
-            for number in numbers:
-                sent = event(number, "abc" if number % 2 else "cab", minute=number % 50)
-                while number not in answered:
-                    with suppress(httpx2.TransportError):
-                        answer = httpx2.post(f"{one.base_url}{POOL}/events", json=sent, headers=one.headers, timeout=30)
-                        if answer.is_success:
-                            answered.add(number)
-                if stop.is_set():
-                    return
-
-        senders = [threading.Thread(target=send) for _ in range(3)]
-        for each in senders:
-            each.start()
-        for _ in range(times(1, 30)):
-            enough = len(answered) + 3
-            until(lambda enough=enough: len(answered) >= enough)
-            killed = min(until(lambda: workers if len(workers := workers_of(server)) == 2 else None))
-            os.kill(killed, signal.SIGKILL)
-            enough = len(answered) + 3
-            until(lambda enough=enough: len(answered) >= enough)
-        stop.set()
-        for each in senders:
-            each.join()
-        until(lambda: len(workers_of(server)) == 2)  # another takes the place of the one that was killed
-
+        answered = kill_workers_in_the_midst_of_posts(server, one, times(1, 30))
+        until(lambda: both_workers(server))  # another takes the place of the one that was killed
         if FULL:
-            server.kill()  # workers end with the process that watches them
-            until(lambda: not workers_of(server))
+            server.kill()
+            until(lambda: not workers_of(server))  # they end with the process that watches them
         server.terminate()
         until(ended.is_set)  # streams end as the service stops, if their worker was not killed before
         listener.join()

@@ -191,45 +191,64 @@ def test_only_a_trusted_proxy_says_who_the_client_is(trusted, sender, client, mo
         seen.append(scope["client"][0])
 
     app: Any = remember
-    config = server.server_config(app, "127.0.0.1", 0, trusted)
+    config = uvicorn.Config(app, **server.server_options("127.0.0.1", 0, trusted))
     config.load()
     headers = [(b"x-forwarded-for", b"198.51.100.1, 192.0.2.9")]
     asyncio.run(config.loaded_app({"type": "http", "client": (sender, 1), "headers": headers}, None, None))
     assert seen == [client]
 
 
-def test_the_server_looks_at_its_connections_and_ends_streams_as_it_stops(monkeypatch):
-    """The real one, on a port: a connection that is late goes, and the process need not wait for anything."""
+def test_a_late_connection_goes_and_streams_end_as_the_server_stops():
+    """The real server, on a port; connections look at themselves, and the first that is shut down ends the streams."""
     ended = threading.Event()
-
-    class Watchers:
-        close = ended.set
 
     async def app(scope, receive, send):
         if scope["type"] == "lifespan":
+            scope["state"]["end_streams"] = ended.set
             await receive()
             await send({"type": "lifespan.startup.complete"})
             await receive()
             await send({"type": "lifespan.shutdown.complete"})
-
-    class State:
-        watchers = Watchers
-
-    app.state = State
+        else:
+            await answer(scope, receive, send)
 
     async def serve():
         config = uvicorn.Config(app, port=0, http=LimitedProtocol, log_config=None, timeout_graceful_shutdown=3)
-        running = server.Server(config)
+        running = uvicorn.Server(config)
         task = asyncio.create_task(running.serve())
         await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        reader, late = await asyncio.open_connection("127.0.0.1", port)
         connection = await phase_reached(running.server_state.connections, Phase.HEADERS)
         connection.since -= 11.0
+        connection.look_after(0.0)
         assert await is_closed(reader)
-        writer.close()
+        late.close()
+        reader, stays = await asyncio.open_connection("127.0.0.1", port)
+        stays.write(HEADERS + b"\r\n")
+        connection = await phase_reached(running.server_state.connections, Phase.IDLE)
+        assert connection.next_look.when() - asyncio.get_running_loop().time() > Phase.IDLE.value - 10.0
+        assert not ended.is_set()
         running.should_exit = True
         await asyncio.wait_for(task, 10.0)
+        stays.close()
 
     asyncio.run(serve())
     assert ended.is_set()
+
+
+def test_a_connection_looks_again_at_a_client_whom_the_service_holds_back():
+    async def wait():
+        async with listening(answer) as (connect, connections):
+            await connect(HEADERS + b"content-length: 9\r\n\r\n1234")
+            connection = await phase_reached(connections, Phase.BODY)
+            connection.flow.pause_reading()
+            connection.since -= 31.0
+            connection.look()
+            assert connection in connections
+            connection.flow.resume_reading()
+            connection.look()
+            assert connection not in connections
+            assert connection.next_look is None
+
+    asyncio.run(wait())

@@ -280,7 +280,7 @@ def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
 
 
 def test_a_stream_outlives_an_outage(store, monkeypatch):
-    monkeypatch.setattr(watchers, "POLL_S", 0.01)
+    monkeypatch.setattr(watchers, "RETRY_S", 0.01)
     news, failures = store.news, [UnavailableError("away")]
 
     def failing(*sent):

@@ -8,7 +8,7 @@ import pytest
 from races import calling
 
 from podium.errors import UnknownError
-from podium.service.delivery import watchers
+from podium.service.delivery import announcements, watchers
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
@@ -26,7 +26,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def client(store, monkeypatch):
-    monkeypatch.setattr(watchers, "POLL_S", 0.01)
+    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
     with calling(store) as opened:
         yield opened
 

@@ -14,7 +14,7 @@ from races import event as race
 
 import podium
 from podium.service.api import batching, streams
-from podium.service.delivery import watchers
+from podium.service.delivery import announcements, watchers
 from podium.service.http import threads
 from podium.store import Store
 from podium.systems import find, names
@@ -217,7 +217,7 @@ def test_the_stream_goes_on_where_it_ended(client, store):
 
 def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monkeypatch):
     """However many listen; one who comes later, or falls behind, misses nothing."""
-    monkeypatch.setattr(watchers, "POLL_S", 0.01)
+    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
     state, queries = client.app.state, []
     news = store.news
 
@@ -228,7 +228,11 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     store.news = counting
 
     async def listened():
-        fan_out = watchers.Watchers(store, threads.Threads())
+        looks = announcements.Announcements(store, threads.Threads())
+        async with looks.running():
+            return await listen_to(watchers.Watchers(store, threads.Threads(), looks))
+
+    async def listen_to(fan_out):
 
         def listen(after):
             return streams.server_sent_events(store, fan_out, state.metrics, "main", 1, after, 9.0)

@@ -18,6 +18,7 @@ from podium.service.delivery import webhooks
 from podium.service.delivery.posting import is_public
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.metrics import Metrics
+from podium.store.sql.turns import Turn
 from podium.store.webhooks import create_webhook, delete_webhook, list_webhooks, resume_webhook, store_progress
 from podium.systems import find
 
@@ -53,7 +54,7 @@ def receiving(*statuses):
 
 def deliver(store, **options):
     """One turn of every webhook; what is stored of the first afterwards."""
-    delivery = Webhooks(store, Metrics(), **({"allow_private": True} | options))
+    delivery = Webhooks(store, Metrics(), Turn(store.engine), **({"allow_private": True} | options))
     for each in list_webhooks(store.engine):
         delivery.deliver(each)
     return list_webhooks(store.engine)[0], delivery
@@ -97,7 +98,9 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         number = create_webhook(store.engine, "main", url).id
         store.submit("main", rows(1, "ab"))
         assert deliver(store)[0].stopped
-        assert not Webhooks(store, Metrics(), allow_private=True).is_due(list_webhooks(store.engine)[0])
+        assert not Webhooks(store, Metrics(), Turn(store.engine), allow_private=True).is_due(
+            list_webhooks(store.engine)[0]
+        )
         resume_webhook(store.engine, number)
         long_ago = (datetime.now(UTC) - timedelta(days=5, minutes=1)).isoformat(timespec="seconds")
         store_progress(store.engine, number, 1, error="x", failing_since=long_ago)

@@ -1,3 +1,15 @@
 """The HTTP service over a store. Needs the extra `service`."""
 
-from podium.service.app import create_app as create_app
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podium.service.app import create_app as create_app
+
+
+def __getattr__(name: str) -> Any:
+    """Load the app when it is asked for: a worker answers its parent before."""
+    if name != "create_app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from podium.service.app import create_app  # noqa: PLC0415
+
+    return create_app

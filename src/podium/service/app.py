@@ -1,7 +1,7 @@
 """The service over a store: its routes, error handlers and metrics put together."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TextIO
 
 from fastapi import FastAPI
@@ -13,6 +13,7 @@ from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
 from podium.service.api.bodies import schemas
 from podium.service.api.models import REQUEST_MODELS
+from podium.service.delivery.announcements import Announcements
 from podium.service.delivery.watchers import Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
@@ -31,6 +32,7 @@ from podium.service.web.routes import page_routes
 from podium.service.web.rules.page import RulesPages
 from podium.store import Store
 from podium.store.insights.version_cache import VersionCache
+from podium.store.sql.turns import Turn
 
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
@@ -59,22 +61,26 @@ def create_app(
     """
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.watchers.open()
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+        watchers: Watchers = app.state.watchers
+        watchers.open()
         try:
-            if daily:
-                upkeep = Upkeep(store, threads, app.state.key_guard, metrics)
-                webhooks = Webhooks(store, metrics, allow_private=private_webhooks)
-                async with upkeep.running(), webhooks.running():
-                    yield
-            else:
-                yield
+            async with AsyncExitStack() as running:
+                await running.enter_async_context(announcements.running())
+                await running.enter_async_context(metrics.sharing())
+                if daily:
+                    await running.enter_async_context(looking_after(app, private_webhooks=private_webhooks))
+                yield {"end_streams": watchers.close}
         finally:
-            app.state.watchers.close()
+            watchers.close()
             if log is not None:
                 log.write()
             if close:
                 await run_in(threads.keeping, store.close)
+
+    def observe_write(pool: str, waited_s: float, held_s: float) -> None:
+        metrics.observe_write(pool, waited_s, held_s)
+        announcements.note_write(pool)
 
     app = FastAPI(
         lifespan=lifespan,
@@ -87,6 +93,7 @@ def create_app(
         exception_handlers=with_pages(ERROR_HANDLERS),
     )
     threads, metrics = Threads(), Metrics()
+    announcements = Announcements(store, threads)
     log = None if request_log is None else RequestLog(request_log)
     app.state.store = store
     app.state.threads = threads
@@ -96,12 +103,12 @@ def create_app(
     app.state.visibility = Visibility(store, threads)
     app.state.pictures = VersionCache(most=MOST_PICTURES)
     app.state.intake = Intake(store, threads)
-    app.state.watchers = Watchers(store, threads)
+    app.state.watchers = Watchers(store, threads, announcements)
     app.state.board_cache = BoardCache(store)
     app.state.front_pages = FrontPages(store)
     app.state.rules_pages = RulesPages(store)
-    store.observe_write = metrics.observe_write
-    metrics.add_gauge("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
+    store.observe_write = observe_write
+    metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     modules = writes, reads, insights, streams, exports, status, submit
     for module in modules:  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
@@ -111,6 +118,20 @@ def create_app(
     app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)
     return app
+
+
+@asynccontextmanager
+async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterator[None]:
+    """Do what one process does for all that serve the store, as long as it is this one's turn."""
+    store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
+    turn = Turn(store.engine)
+    upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn)
+    webhooks = Webhooks(store, metrics, turn, allow_private=private_webhooks)
+    try:
+        async with upkeep.running(), webhooks.running():
+            yield
+    finally:
+        turn.release()
 
 
 def add_request_models(app: FastAPI) -> None:

@@ -3,13 +3,18 @@
 import heapq
 import time
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 MAX_HEADER_BYTES = 65_536
 ROOM_PART = 64  # of the connections are closed at once at the limit: to look for them takes as long as for one
 WRITE_TIMEOUT_S = 60.0  # that a client may read nothing of an answer
+CLOCK_S = 0.01  # by which timers may be early
+AGAIN_S = 1.0  # until the next look at a client that is held back
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
 )
@@ -28,7 +33,8 @@ class LimitedProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one connection of as many as `limit_concurrency` allows.
 
     Where there are more, those that have waited longest for their clients are closed for new ones; where all are being
-    answered, the new one gets 503. The server calls `close_if_late` now and then.
+    answered, the new one gets 503. A connection looks at itself when its client has had its time, so that any server of
+    ASGI's can have it. As the server stops, the first that it shuts down calls the `end_streams` of the app's lifespan.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -36,6 +42,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self.write_paused_at: float | None = None
         self.header_bytes = 0
+        self.next_look: asyncio.TimerHandle | None = None
         self.enter(Phase.HEADERS)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             self.make_room(max(1, self.limit_concurrency // ROOM_PART))
@@ -47,9 +54,37 @@ class LimitedProtocol(HttpToolsProtocol):
         for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
             each.abort()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self.look_after(float("inf"))
+
+    def shutdown(self) -> None:
+        """Let the client go as the server stops: streams, which would go on for hours, end first."""
+        end_streams = self.app_state.get("end_streams")
+        if end_streams is not None:
+            end_streams()
+        super().shutdown()
+
     def enter(self, phase: Phase) -> None:
         """Begin a phase."""
         self.phase, self.since = phase, time.monotonic()
+        self.look_after(phase.value)
+
+    def look_after(self, seconds: float) -> None:
+        """Look after so many seconds, and no sooner, whether the client is late; never where they are infinite."""
+        if self.next_look is not None:
+            self.next_look.cancel()
+        is_never = seconds == float("inf")
+        self.next_look = None if is_never else self.loop.call_later(seconds + CLOCK_S, self.look)
+
+    def look(self) -> None:
+        """Close the connection if its client is late; where the service holds it back, look again later."""
+        self.next_look = None
+        self.close_if_late(time.monotonic())
+        is_watched = self.waits() or self.write_paused_at is not None
+        if is_watched and not self.transport.is_closing():
+            self.look_after(AGAIN_S)
 
     def waits(self) -> bool:
         """Whether it is the client's turn."""
@@ -109,6 +144,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """Note that the client reads more slowly than the service writes."""
         super().pause_writing()
         self.write_paused_at = time.monotonic()
+        if self.next_look is None:
+            self.look_after(WRITE_TIMEOUT_S)
 
     def resume_writing(self) -> None:
         """Note that the client has read."""

@@ -1,14 +1,26 @@
-"""Metrics for Prometheus: requests, results, and how the service keeps up with them."""
+"""Metrics for Prometheus: requests, results, and how the service keeps up with them.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+Where `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share, and whichever is
+asked sums up what all of them have counted.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from podium.store.write.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the library's: set before it is loaded
+SHARE_S = 1.0  # between two times that a worker's own figures are shared
 
 
 class PoolGauge:
@@ -25,10 +37,28 @@ class PoolGauge:
         yield family
 
 
+class PartGauge:
+    """A figure of each pool of which every worker has a part; all parts are added up."""
+
+    def __init__(self, gauge: Gauge, read: Callable[[], Mapping[str, float]]) -> None:
+        self.gauge, self.read = gauge, read
+        self._pools: set[str] = set()  # that ever had one
+
+    def store(self) -> None:
+        """Let the other workers know this one's part."""
+        figures = self.read()
+        self._pools.update(figures)
+        for pool in self._pools:
+            self.gauge.labels(pool).set(figures.get(pool, 0.0))
+
+
 class Metrics:
     """Counters of one service."""
 
     def __init__(self) -> None:
+        self.folder = os.environ.get(SHARED_FOLDER)  # None where there are no other workers
+        self._gauges: list[PoolGauge] = []
+        self._parts: list[PartGauge] = []
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
             "podium_requests", "Requests answered", ["method", "route", "status"], registry=registry
@@ -41,7 +71,9 @@ class Metrics:
             "podium_changes_rerated", "Changes of other events that a late event or a correction moved", ["pool"],
             registry=registry,
         )  # fmt: skip
-        self.streams = Gauge("podium_streams", "Live streams that are open", registry=registry)
+        self.streams = Gauge(
+            "podium_streams", "Live streams that are open", registry=registry, multiprocess_mode="livesum"
+        )
         self.lock_wait = Histogram(
             "podium_lock_wait_seconds", "Time that a writer waited for its turn", ["pool"],
             buckets=LONG_BUCKETS, registry=registry,
@@ -74,9 +106,71 @@ class Metrics:
         self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
     def add_gauge(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
-        """Add a figure of each pool that is read when the metrics are."""
-        self.registry.register(PoolGauge(name, meaning, read))
+        """Add a figure of each pool that is read when the metrics are; every worker reads the same."""
+        self._gauges.append(PoolGauge(name, meaning, read))
+
+    def add_part(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
+        """Add a figure of each pool of which every worker has a part."""
+        if self.folder is None:
+            self.add_gauge(name, meaning, read)
+        else:
+            gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode="livesum")
+            self._parts.append(PartGauge(gauge, read))
+
+    @asynccontextmanager
+    async def sharing(self) -> AsyncIterator[None]:
+        """Let other workers know this one's parts while the service runs."""
+        if self.folder is None:
+            yield
+            return
+        forget_dead_workers(Path(self.folder))
+        task = asyncio.create_task(self._share())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            mark_process_dead(os.getpid(), self.folder)  # type: ignore[no-untyped-call]
+
+    async def _share(self) -> None:
+        while True:
+            self._store_parts()
+            await asyncio.sleep(SHARE_S)
+
+    def _store_parts(self) -> None:
+        for each in self._parts:
+            each.store()
 
     def text(self) -> bytes:
         """Return all of them in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        registry = CollectorRegistry()
+        if self.folder is None:
+            registry.register(self.registry)
+        else:
+            self._store_parts()
+            MultiProcessCollector(registry, self.folder)  # type: ignore[no-untyped-call]
+        for each in self._gauges:
+            registry.register(each)
+        return generate_latest(registry)
+
+
+def forget_dead_workers(folder: Path) -> None:
+    """Forget what workers had at the moment that they were killed; what they had counted stays."""
+    for file in folder.glob("gauge_live*_*.db"):
+        number = int(file.stem.rpartition("_")[2])
+        if not is_alive(number):
+            mark_process_dead(number, str(folder))  # type: ignore[no-untyped-call]
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is a process of that number, as far as can be told."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is another's
+        return True
+    return True

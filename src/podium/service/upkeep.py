@@ -1,4 +1,7 @@
-"""What is done once a minute while the service runs, daily ranks above all; a failure is logged, and it goes on."""
+"""What is done once a minute while the service runs, daily ranks above all; a failure is logged, and it goes on.
+
+Of several processes that serve a database one does it, until it ends; then another does.
+"""
 
 import asyncio
 import logging
@@ -11,19 +14,22 @@ from podium.service.http.access import KeyGuard
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
+from podium.store.budgets import forget_budgets
 from podium.store.derive.snapshots import date_of
 from podium.store.keys import revoke_expired
 from podium.store.sql.files import truncate_wal
 from podium.store.sql.timestamps import DAY_US
+from podium.store.sql.turns import Turn
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
-DAILY_RANKS, FACTS, KEYS, LEFT_OVERS, FILES = (
+DAILY_RANKS, FACTS, KEYS, LEFT_OVERS, FILES, TURN = (
     "daily ranks",
     "facts",
     "keys",
     "left-overs",
     "files",
+    "turn",
 )  # as metrics have it
 LOGGER = logging.getLogger(__name__)
 
@@ -31,8 +37,9 @@ LOGGER = logging.getLogger(__name__)
 class Upkeep:
     """Stores the ranks of 00:00 UTC and facts, revokes keys that have expired, and stores when keys were used."""
 
-    def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics) -> None:
+    def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
+        self._turn = turn
         self._newest_days: dict[str, int] = {}  # with ranks, since 1970, by pool
         metrics.add_gauge(
             "podium_newest_ranks_age_seconds", "Time since the 00:00 UTC of the newest daily ranks", self.ages_s
@@ -56,18 +63,34 @@ class Upkeep:
 
     async def _run(self) -> None:
         while True:
-            await self._store_ranks()
+            has_turn = await self._take_turn()
+            if has_turn:
+                await self._look_after()
+            await self._read_newest_days()
             await self._store_last_uses()
-            with self._log_failure(KEYS):
-                expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
-                if expired:
-                    LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
-            with self._log_failure(LEFT_OVERS):  # of a long correction, or of one that was killed
-                await run_in(self._threads.keeping, self._store.clear_unread)
-            with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
-                await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
             await asyncio.sleep(CHECK_INTERVAL_S)
-            await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
+            if has_turn:
+                await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
+
+    async def _take_turn(self) -> bool:
+        """Whether this process looks after the database; one does, of all that serve it."""
+        with self._log_failure(TURN):
+            return await run_in(self._threads.keeping, self._turn.take)
+        return False
+
+    async def _look_after(self) -> None:
+        """Do what one process does for all."""
+        await self._store_ranks()
+        with self._log_failure(KEYS):
+            expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
+            if expired:
+                LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
+        with self._log_failure(LEFT_OVERS):  # of a long correction, or of one that was killed
+            await run_in(self._threads.keeping, self._store.clear_unread)
+        with self._log_failure(LEFT_OVERS):
+            await run_in(self._threads.keeping, forget_budgets, self._store.engine)
+        with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
+            await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
 
     async def _store_ranks(self) -> None:
         """Store the ranks that are due, of each pool."""
@@ -82,6 +105,11 @@ class Upkeep:
         days = self._store.snapshot_days(pool)
         if days:
             self._newest_days[pool] = days[-1]
+
+    async def _read_newest_days(self) -> None:
+        """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""
+        with self._log_failure(DAILY_RANKS):
+            self._newest_days |= await run_in(self._threads.keeping, self._store.newest_days)
 
     async def _keep_facts(self) -> None:
         """Work out what pools' histories show, of each that has ranks and that it is due of."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from podium.store import Store
 
 
-@examples("podium serve", "podium serve --db karts.db --port 8080 --key-file admin.key")
+@examples(
+    "podium serve",
+    "podium serve --db karts.db --port 8080 --key-file admin.key",
+    "podium serve --db postgresql+psycopg://podium@localhost/podium --workers 4",
+)
 def serve(
     url: Database = DEFAULT,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -37,18 +41,30 @@ def serve(
     private_webhooks: Annotated[
         bool, typer.Option("--private-webhooks", help="Send webhooks to private addresses, too.")
     ] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes that serve; more than one with PostgreSQL only.")
+    ] = 1,
 ) -> None:
     """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
         from podium.service import create_app
         from podium.service.server import run
+        from podium.service.workers import WorkerSettings, compile_kernels, refuse_workers, run_workers
         from podium.store.upgrading.upgrade import upgrade_pools
+    if workers > 1:
+        refuse_workers(url, workers)
     store = open_store(url, create=True)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
+    if workers > 1:
+        compile_kernels(store)
+        store.close()
+        settings = WorkerSettings(url, private_webhooks=private_webhooks, log_requests=log_requests)
+        run_workers(settings, workers, host, port, trusted_proxies or ())
+        return
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
     gc.collect()

@@ -10,13 +10,14 @@ from fastapi.responses import StreamingResponse
 
 from podium.errors import UnknownError
 from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentWatchers, Reader
-from podium.service.delivery.watchers import POLL_S, Watchers, event_block
+from podium.service.delivery.watchers import RETRY_S, Watchers, event_block
 from podium.service.http.paths import POOLS_PATH, PoolName
 from podium.service.http.problems import READ_ERRORS, error_responses, success_response
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.sql.database import UnavailableError
 
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open
 router = APIRouter(prefix=POOLS_PATH)
 
@@ -47,7 +48,7 @@ async def stream(
     resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdecimal()
     after = min(int(last_event_id or 0), newest) if resumes else newest
     events = server_sent_events(store, watchers, metrics, pool, key, after, seconds)
-    return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
 
 async def server_sent_events(
@@ -65,7 +66,7 @@ async def server_sent_events(
                     entries = await run_in_threadpool(store.news, pool, after)
                 except UnavailableError:  # the next query finds them
                     entries, has_more = [], time.monotonic() < end
-                    await listener.wait(POLL_S)
+                    await listener.wait(RETRY_S)
                 except UnknownError:  # the pool was deleted
                     return
                 else:

@@ -68,7 +68,7 @@ async def submit_signed(
         if fingerprint is None:
             guard: KeyGuard = request.app.state.key_guard
             message = "the signature is missing or not verified; put a key at the end of the address"
-            raise guard.refusal(request, 401, message)
+            raise await guard.refusal(request, 401, message)
         return await store_report(store, intake, metrics, body, Sender(fingerprint))
 
     return await answer_in_text(request, take)
@@ -84,8 +84,8 @@ async def submit_with_key(
         guard: KeyGuard = request.app.state.key_guard
         key = await guard.key(secret)
         if key is None:
-            raise guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
-        guard.count(key)
+            raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
+        await guard.count(key)
         return await store_report(store, intake, metrics, await read_bytes(request), Sender(key.name, key))
 
     return await answer_in_text(request, take)

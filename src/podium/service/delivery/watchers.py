@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from podium.errors import PodiumError, UnknownError
+from podium.service.delivery.announcements import Announcements
 from podium.service.http.problems import BusyError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.keys import valid_keys
 
 LOGGER = logging.getLogger(__name__)
-POLL_S = 0.5  # between two queries of a pool's log
+RETRY_S = 0.5  # after a query of a pool's log that failed
 KEY_CHECK_S = 1.0  # between two checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
 MAX_WAITING_ENTRIES = 10_000  # of a listener who reads too slowly
@@ -76,8 +77,8 @@ class Watcher:
 class Watchers:
     """Watchers of all pools that somebody listens to."""
 
-    def __init__(self, store: Store, threads: Threads) -> None:
-        self._store, self._threads = store, threads
+    def __init__(self, store: Store, threads: Threads, announcements: Announcements) -> None:
+        self._store, self._threads, self._announcements = store, threads, announcements
         self._watchers: dict[str, Watcher] = {}
         self._key_check: asyncio.Task[None] | None = None
         self.is_closed = False
@@ -114,6 +115,8 @@ class Watchers:
             watcher.listeners.discard(listener)
             if not watcher.listeners and self._watchers.get(pool) is watcher:
                 del self._watchers[pool]
+                if watcher.task is not None:
+                    watcher.task.cancel()
             if self._key_check is not None and not self._watchers:
                 self._key_check.cancel()
                 self._key_check = None
@@ -139,31 +142,34 @@ class Watchers:
             each.end()
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
-        """Query a pool's log as long as anyone listens."""
+        """Query a pool's log whenever it has grown, as long as anyone listens."""
         after: int | None = None
-        while watcher.listeners:
-            entries: list[dict[str, Any]] = []
-            try:
-                if after is None:
-                    after = await run_in(self._threads.watching, self._store.version, pool)
+        with self._announcements.awaiting(pool) as grown:
+            while watcher.listeners:
+                grown.clear()  # before the query: what is logged after it sets it again
+                entries: list[dict[str, Any]] = []
+                try:
+                    if after is None:
+                        after = await run_in(self._threads.watching, self._store.version, pool)
+                        watcher.is_ready.set()
+                    entries = await run_in(self._threads.watching, self._store.news, pool, after)
+                except UnknownError:  # the pool was deleted
                     watcher.is_ready.set()
-                entries = await run_in(self._threads.watching, self._store.news, pool, after)
-            except UnknownError:  # the pool was deleted
-                watcher.is_ready.set()
+                    for listener in watcher.listeners:
+                        listener.end()
+                    return
+                except Exception as error:  # as of a database that is away: the next query finds them
+                    cause = None if isinstance(error, PodiumError) else error
+                    LOGGER.warning("pool %s: the log could not be read for streams: %s", pool, error, exc_info=cause)
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                if not entries:
+                    await grown.wait()
+                    continue
+                blocks = [event_block(each) for each in entries]
+                after = blocks[-1][0]
                 for listener in watcher.listeners:
-                    listener.end()
-                return
-            except PodiumError as error:  # the next query finds them
-                LOGGER.warning("the log of pool %s could not be read for its streams: %s", pool, error)
-            except Exception:
-                LOGGER.exception("the log of pool %s could not be read for its streams", pool)
-            if not entries:
-                await asyncio.sleep(POLL_S)
-                continue
-            blocks = [event_block(each) for each in entries]
-            after = blocks[-1][0]
-            for listener in watcher.listeners:
-                listener.add(blocks)
+                    listener.add(blocks)
 
     async def _check_keys(self) -> None:
         """End the streams of keys that are no longer valid, and those without one of pools that are not public."""

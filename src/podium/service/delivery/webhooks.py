@@ -17,6 +17,7 @@ from podium.service.delivery.posting import DeliveryError, post, signed_headers
 from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
+from podium.store.sql.turns import Turn
 from podium.store.webhooks import Webhook, list_webhooks, store_progress
 
 LOGGER = logging.getLogger(__name__)
@@ -35,10 +36,13 @@ class Failures(NamedTuple):
 
 
 class Webhooks:
-    """Sends what happens to the webhooks of all pools; goes on after a restart where each had come to."""
+    """Sends what happens to the webhooks of all pools; goes on after a restart where each had come to.
 
-    def __init__(self, store: Store, metrics: Metrics, *, allow_private: bool) -> None:
-        self._store, self._metrics, self._allow_private = store, metrics, allow_private
+    Of several processes that serve a database the one whose turn it is sends.
+    """
+
+    def __init__(self, store: Store, metrics: Metrics, turn: Turn, *, allow_private: bool) -> None:
+        self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
         self._threads = CapacityLimiter(PARALLEL_DELIVERIES)
         self._failures: dict[int, Failures] = {}
         self._under_way: dict[int, asyncio.Task[None]] = {}
@@ -58,7 +62,8 @@ class Webhooks:
     async def _run(self) -> None:
         while True:
             try:
-                for each in await run_in(self._threads, list_webhooks, self._store.engine):
+                has_turn = await run_in(self._threads, self._turn.take)
+                for each in await run_in(self._threads, list_webhooks, self._store.engine) if has_turn else ():
                     if self.is_due(each):
                         self._under_way[each.id] = asyncio.create_task(self._deliver(each))
             except Exception as error:  # noqa: BLE001  (as of a database that is away: the next look finds them)

@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import TypeVar
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from fastapi import Request
 
 from podium.errors import PodiumError
+from podium.service.http.budgets import budgets_of
 from podium.service.http.paths import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
@@ -21,7 +22,6 @@ BURST_S = 2.0  # seconds of a key's rate that may come at once
 KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
 MAX_CACHED_KEYS = 10_000
 REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows them, from an address
-MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
 NO_KEY = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
 IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
 
@@ -36,32 +36,6 @@ class AccessError(PodiumError):
         self.status, self.retry_after_s = status, retry_after_s
 
 
-class Budgets:
-    """Budgets of requests: so many a second on average, and some more at once; held in memory, by process."""
-
-    def __init__(self) -> None:
-        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # when, and how much there was left
-
-    def take(self, owner: Hashable, per_second: float, burst: float) -> int:
-        """Take a request from a budget.
-
-        Args:
-            per_second: how fast it grows.
-            burst: how large it gets.
-
-        Returns:
-            0, or the seconds until there is one to take.
-        """
-        now = time.monotonic()
-        counted_at, left = self._left.pop(owner, (now, burst))
-        left = min(burst, left + (now - counted_at) * per_second)
-        is_enough = left >= 1.0
-        self._left[owner] = now, left - 1.0 if is_enough else left
-        if len(self._left) > MAX_BUDGETS:
-            self._left.popitem(last=False)
-        return 0 if is_enough else int((1.0 - left) / per_second) + 1
-
-
 class KeyGuard:
     """Looks keys up, and counts the requests of each and the refused ones of each address."""
 
@@ -69,7 +43,7 @@ class KeyGuard:
         self._store, self._threads = store, threads
         self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # that open something
         self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
-        self._requests, self._refused = Budgets(), Budgets()
+        self._budgets = budgets_of(store, threads)
 
     async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""
@@ -89,7 +63,7 @@ class KeyGuard:
         is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
         key = await self.key(words[1]) if is_bearer else None
         if key is None:
-            raise self.refusal(request, 401, NO_KEY)
+            raise await self.refusal(request, 401, NO_KEY)
         return key
 
     async def _cached(self, sent: Sent, find: Callable[[sa.Connection, Sent], ApiKey | None]) -> ApiKey | None:
@@ -123,7 +97,7 @@ class KeyGuard:
             if self._last_uses.get(key) == used:
                 del self._last_uses[key]
 
-    def count(self, key: ApiKey) -> None:
+    async def count(self, key: ApiKey) -> None:
         """Count a request.
 
         Raises:
@@ -131,16 +105,17 @@ class KeyGuard:
         """
         if key.per_second is None:
             return
-        wait_s = self._requests.take(key.id, key.per_second, max(1.0, BURST_S * key.per_second))
+        burst = max(1.0, BURST_S * key.per_second)
+        wait_s = await self._budgets.take(f"key {key.id}", key.per_second, burst)
         if wait_s:
             unit = "request" if key.per_second == 1.0 else "requests"
             raise AccessError(
                 429, f"rate limit: {key.per_second:g} {unit} a second; send this again in {wait_s} s", wait_s
             )
 
-    def refusal(self, request: Request, status: int, message: str) -> AccessError:
+    async def refusal(self, request: Request, status: int, message: str) -> AccessError:
         """Count a request that is refused against its address; the error to raise."""
-        wait_s = self._refused.take(client_site(request), REFUSED_PER_S, REFUSED_BURST)
+        wait_s = await self._budgets.take(f"address {client_site(request)}", REFUSED_PER_S, REFUSED_BURST)
         if wait_s:
             return AccessError(429, f"too many requests were refused from this address; wait {wait_s} s", wait_s)
         return AccessError(status, message)
@@ -214,8 +189,8 @@ def require_role(role: str) -> Callable[[Request], Awaitable[str]]:
         key = await guard.bearer(request)
         request.state.key = key
         if not key.may(role, pool):
-            raise guard.refusal(request, 403, lacking(role, pool))
-        guard.count(key)
+            raise await guard.refusal(request, 403, lacking(role, pool))
+        await guard.count(key)
         return key.name
 
     return check_key

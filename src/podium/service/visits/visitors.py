@@ -63,7 +63,7 @@ async def find_visitor(request: Request) -> Visitor:
         key = None if session is None else await guard.session_key(session.key)
         visitor = Visitor() if key is None else Visitor(key, session)
     if visitor.key is not None:
-        guard.count(visitor.key)
+        await guard.count(visitor.key)
     request.state.visitor = visitor
     request.state.key = visitor.key
     request.state.signed_in = "" if visitor.session is None or visitor.key is None else visitor.key.name
@@ -87,5 +87,5 @@ async def check_reader(request: Request) -> Visitor:
     if visitor.may("read", pool) or (pool is not None and await is_public(request, pool)):
         return visitor
     if visitor.key is None:
-        raise guard.refusal(request, 401, NO_KEY)
-    raise guard.refusal(request, 403, lacking("read", pool))
+        raise await guard.refusal(request, 401, NO_KEY)
+    raise await guard.refusal(request, 403, lacking("read", pool))

@@ -62,9 +62,9 @@ async def sign_in(request: Request, guard: CurrentKeyGuard, sessions: CurrentSes
     secret, next_path = form.text("key").strip(), own_path(form.text("next"))
     key = await guard.key(secret) if secret else None
     if key is None:
-        refusal = guard.refusal(request, 401, "this key is unknown, expired or revoked")
+        refusal = await guard.refusal(request, 401, "this key is unknown, expired or revoked")
         return render(request, SignInPage(next=next_path, refusal=str(refusal)), status=refusal.status)
-    guard.count(key)
+    await guard.count(key)
     response = RedirectResponse(next_path, SEE_OTHER)
     set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
     return response

@@ -9,7 +9,7 @@ from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rows.standings import newest_standings, state_columns
-from podium.store.sql.schema import snapshot, snapshot_day
+from podium.store.sql.schema import pools, snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
@@ -123,3 +123,14 @@ def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRan
 def days(connection: sa.Connection, pool: Pool) -> list[int]:
     """The days whose ranks are stored, oldest first; none that waits to be taken again."""
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
+
+
+def newest_days(connection: sa.Connection) -> dict[str, int]:
+    """The newest day whose ranks are stored, of each pool that has one, by name."""
+    select = (
+        sa.select(pools.c.name, sa.func.max(snapshot_day.c.day).label("day"))
+        .join(pools, pools.c.id == snapshot_day.c.pool_id)
+        .where(~snapshot_day.c.stale)
+        .group_by(pools.c.name)
+    )
+    return {row.name: row.day for row in connection.execute(select)}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.store.log.announcements import announce
 from podium.store.log.chain import Head, entry_hash, newest_head, seal
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
@@ -93,6 +94,7 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
     insert_entries(connection, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)
+    announce(connection, pool, seqs[-1])
     return Logged(seqs, Head(head.place + len(rows), previous.hex()))
 
 

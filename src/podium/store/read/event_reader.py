@@ -15,6 +15,7 @@ from podium.store.read.log_listing import listing, newest_listing
 from podium.store.read.models import DailyRank, EventDetails, LogRecord, RankedPlayer, Season
 from podium.store.read.pool_export import export_lines
 from podium.store.read.reader import Reader
+from podium.store.sql.database import read_transaction
 
 
 class EventReader(Reader):
@@ -151,6 +152,15 @@ class EventReader(Reader):
         """
         with self.reading(pool_name) as (connection, pool):
             return snapshots.days(connection, pool)
+
+    def newest_days(self) -> dict[str, int]:
+        """Show up to when ranks are stored.
+
+        Returns:
+            The newest day that has ranks, since 1970, by pool; none of a pool that has no such day.
+        """
+        with read_transaction(self.engine) as connection:
+            return snapshots.newest_days(connection)
 
     def ranks_on(self, pool_name: str, day: int) -> tuple[RankedPlayer, ...]:
         """Show the ranks of a day.

@@ -54,7 +54,7 @@ class Reader:
             StoreError: it cannot be opened.
         """
         self.engine = open_database(url, must_exist=must_exist)
-        self.writes: Counter[str] = Counter()  # transactions of this process, by pool
+        self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
 
     def close(self) -> None:
         """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from podium.errors import PodiumError
 from podium.store.sql.files import file_of, sqlite_code, unmapped
+from podium.store.sql.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
@@ -98,7 +99,8 @@ def refusal(engine: sa.Engine) -> str:
     if path is not None and path.is_file() and not path.stat().st_size:
         return "the file is empty, there is no database in it"
     revision = schema_revision(engine)
-    return "it has no tables of Podium; podium db init makes them" if revision is None else newer_schema(revision)
+    no_tables = "it has no tables of Podium; podium db init makes them"
+    return no_tables if revision is None else newer_schema(engine, revision)
 
 
 def plain_engine(url: str) -> sa.Engine:
@@ -230,10 +232,15 @@ def schema_revision(engine: sa.Engine) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def newer_schema(revision: str | None) -> str:
-    """A sentence on a schema of a newer version of Podium; empty on any other."""
-    known = {each.revision for each in ScriptDirectory.from_config(migration_config()).walk_revisions()}
-    if revision is None or revision in known:
+def known_revisions() -> set[str]:
+    """The revisions that this version has the migrations of."""
+    return {each.revision for each in ScriptDirectory.from_config(migration_config()).walk_revisions()}
+
+
+def newer_schema(engine: sa.Engine, revision: str | None) -> str:
+    """A sentence on a schema of a newer version of Podium that this one cannot go on with; empty on any other."""
+    known = known_revisions()
+    if revision is None or revision in known or earliest_revision(engine) in known:
         return ""
     return (
         f"the database is a newer version's: its schema is {revision}, and this version of Podium knows those up to "
@@ -241,9 +248,20 @@ def newer_schema(revision: str | None) -> str:
     )
 
 
+def earliest_revision(engine: sa.Engine) -> str | None:
+    """The earliest revision whose versions of Podium may go on with the schema, as its newest migration says."""
+    with read_only_engine(engine).connect() as connection:
+        if not sa.inspect(connection).has_table(compatibility.name):
+            return None
+        return connection.execute(sa.select(compatibility.c.earliest)).scalar()
+
+
 def is_current(engine: sa.Engine) -> bool:
-    """Whether the schema is this version's; locks nothing."""
-    return schema_revision(engine) == ScriptDirectory.from_config(migration_config()).get_current_head()
+    """Whether the schema is this version's, or a newer one's that it can go on with; locks nothing."""
+    revision = schema_revision(engine)
+    if revision == ScriptDirectory.from_config(migration_config()).get_current_head():
+        return True
+    return revision is not None and revision not in known_revisions() and not newer_schema(engine, revision)
 
 
 def migration_config() -> Config:
@@ -261,7 +279,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
     """
     if revision == "head" and is_current(engine):
         return
-    reason = newer_schema(schema_revision(engine))
+    reason = newer_schema(engine, schema_revision(engine))
     if reason:
         raise StoreError(f"{engine.url.render_as_string()}: {reason}")
     config = migration_config()

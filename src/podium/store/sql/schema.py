@@ -349,3 +349,19 @@ correction = Table(
     Column("players", Integer, nullable=False),  # who have
     Column("largest", Double, nullable=False),  # points by which a rating after an event is another than before
 )
+
+request_budget = Table(  # of keys and addresses; in PostgreSQL alone, where several processes share them
+    "request_budget",
+    metadata,
+    Column("owner", String(128), primary_key=True),
+    Column("counted_at", Double, nullable=False),  # seconds since 1970, by the database's clock
+    Column("requests", Double, nullable=False),  # that were left then
+    Column("granted", Integer, nullable=False),  # to the process that asked last
+)
+
+compatibility = Table(
+    "compatibility",
+    metadata,
+    Column("id", Integer, primary_key=True),  # 1: the only row
+    Column("earliest", String(32), nullable=False),  # revision whose versions of Podium may go on with this schema
+)

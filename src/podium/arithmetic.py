@@ -9,9 +9,10 @@
 | | | a team's sum of scores is the same in any order of rows; |
 | | | the variance term of `glicko2` and `trials`; |
 | | | `openskill-pl` in fields that lie far apart, `xonstat-2015` where scores overflow |
+| 3 | unreleased | `elo` and `folyami` in heats of 2,048 and more: sums taken at once, other last digits |
 
 A change of any stored number, be it the last bit, is a new revision and a row above. What was rated with an earlier one
 is rated again as a whole: ratings of two revisions in one ledger would be what no replay makes.
 """
 
-ARITHMETIC = 2
+ARITHMETIC = 3

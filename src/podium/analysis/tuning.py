@@ -20,6 +20,7 @@ from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
+from podium.engine.replay import takes_sums
 from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
@@ -182,7 +183,7 @@ class Losses:
     def judge_alike(self, candidates: list[System]) -> list[float]:
         """The log loss of each of candidates that read the events alike."""
         encoded = self.encoded(candidates[0])
-        if can_share(candidates[0]):
+        if can_share(candidates[0]) and not takes_sums(candidates[0], encoded.events.columns):
             return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.judged)]
         return [self.judge_one(candidate, encoded.events) for candidate in candidates]
 

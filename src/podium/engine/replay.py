@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from podium.engine.duels.running import replay_duels, runs
 from podium.engine.encoding import Events, Pool
-from podium.engine.inputs import Columns, Scratch, empty_scratch
+from podium.engine.inputs import Columns, empty_scratch
+from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import params_in_pool, rate_event
 from podium.engine.system import System
+from podium.engine.wide_heats import sums_up, wide_scratch
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
 from podium.kernels.records import finite, read, total, write
@@ -175,11 +177,26 @@ def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
     return NotFiniteError(error.system, error.settlement, error.entrant, event_id, player)
 
 
-def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Scratch:
+def scratch_for(system: System, columns: Columns, first: int, last: int, pool: PoolNumbers) -> Any:
     """Room for the widest of settlements `first` to `last`, and the state of their pool, which rating them moves."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
-    longest = widest if columns.entries.size == 0 else int(np.diff(columns.entries).max(initial=0))
-    return empty_scratch(system.prototypes(), system.room, widest, longest, pool)
+    sizes = heat_sizes(columns, first, last)
+    scratch = empty_scratch(system.prototypes(), system.room, widest, int(sizes.max(initial=0)), pool)
+    return wide_scratch(system, sizes, scratch)
+
+
+def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:
+    """How many entries each heat of settlements `first` to `last` has."""
+    begin, end = (int(columns.heats[first]), int(columns.heats[last])) if columns.heats.size else (first, last)
+    offsets = columns.entries if columns.entries.size else columns.entrants
+    sizes: npt.NDArray[np.int64] = np.diff(offsets[begin : end + 1])
+    return sizes
+
+
+def takes_sums(system: System, columns: Columns) -> bool:
+    """Whether a heat is so large that the system takes its sums at once, which loops over pairs of their own do not."""
+    sizes = heat_sizes(columns, 0, columns.entrants.size - 1)
+    return int(sizes.max(initial=0)) >= LARGE_HEAT and sums_up(system)
 
 
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:

@@ -17,6 +17,7 @@ from podium.kernels.compiled import HOME
 RULES: tuple[Any, ...] = (
     *(rules.in_pool, rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
     *(rules.credit, rules.causes, rules.rate_two, rules.rate_event, rules.judge_heat),
+    *(rules.compare_all, rules.judge_large_heat),
 )
 # Where numba says it was, and lines of its messages that frame a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')

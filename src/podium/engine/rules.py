@@ -19,14 +19,12 @@ A system whose pools have a state has two things more: `in_pool` puts the pool's
 each event enters, and its own `rate_event` moves `Scratch.pool` once the event has settled.
 """
 
-from collections.abc import Callable
 from functools import singledispatch
-from types import FunctionType
 from typing import Any, NamedTuple
 
-from numba import types
 from numba.extending import overload
 
+from podium.engine.choosing import compiled_as as compiled_as
 from podium.engine.inputs import (
     TIME_TRIAL,
     Columns,
@@ -34,7 +32,6 @@ from podium.engine.inputs import (
     Entry,
     Heat,
     Occasion,
-    Scratch,
     comparable,
     entrant_at,
     entry_at,
@@ -45,6 +42,9 @@ from podium.engine.inputs import (
     plain_entry,
     slot_at,
 )
+from podium.engine.large_heats import compare_all as compare_all  # rules as those below
+from podium.engine.large_heats import judge_in_bulk
+from podium.engine.large_heats import judge_large_heat as judge_large_heat
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
 from podium.kernels.records import add, alike, plus, read, times, write
@@ -153,7 +153,7 @@ def rate_event(
     columns: Columns,
     settlement: int,
     states: Any,
-    scratch: "Scratch",
+    scratch: Any,
     after: Any,
     at: int,
 ) -> None:
@@ -174,7 +174,7 @@ def rate_heats(
     columns: Columns,
     settlement: int,
     states: Any,
-    scratch: "Scratch",
+    scratch: Any,
     after: Any,
     at: int,
 ) -> None:
@@ -215,20 +215,39 @@ def judge_heat(
 
     By default the evidence of every pair.
     """
+    lines, size = scratch.lines, float(stop - start)
+    for i in range(start, stop):
+        write(lines, i - start, entry_at(columns, i, size))
+    if not judge_in_bulk(scratch, params, prototypes, columns, heat, start, stop, first):
+        compare_among(params, prototypes, columns, heat, start, stop, start, stop, first, scratch)
+
+
+@kernel
+def compare_among(
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    heat: int,
+    start: int,
+    stop: int,
+    begin: int,
+    end: int,
+    first: int,
+    scratch: Any,
+) -> None:
+    """Add the evidence of every pair of entries `begin` to `end` of a heat, whose entries stand in `scratch.lines`."""
     _, entering, zero_evidence = prototypes
     entering_states, sums, lines = scratch.entering_states, scratch.sums, scratch.lines
     size = float(stop - start)
     course = Heat(size, mode_at(columns, heat))
     blank = entry_at(columns, start, size)
-    for i in range(start, stop):
-        write(lines, i - start, entry_at(columns, i, size))
     all_comparable = columns.side.size == 0 and columns.finished.size == 0
-    for i in range(start, stop):
+    for i in range(begin, end):
         mine = read(lines, i - start, blank)
         me = slot_at(columns, i, first)
         a = read(entering_states, me, entering)
         totals = read(sums, me, zero_evidence)
-        for j in range(i + 1, stop):
+        for j in range(i + 1, end):
             if all_comparable or comparable(columns, i, j):
                 you = slot_at(columns, j, first)
                 b = read(entering_states, you, entering)
@@ -270,7 +289,10 @@ def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, state
 
 
 # The rules that kernels call.
-COMPILED = (in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat)
+COMPILED = (
+    *(in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat),
+    *(compare_all, judge_large_heat),
+)
 _versions: dict[type[Any], tuple[tuple[Any, ...], type[Any]]] = {}
 
 
@@ -321,19 +343,6 @@ def overrides(rule: Any, system: Any) -> bool:
 def is_by_pairs(system: Any) -> bool:
     """Whether a change is a sum over pairs, each with its credit: also of a system that rates events in its own way."""
     return overrides(credit, system) or not overrides(rate_event, system)
-
-
-def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
-    """What numba asks of a rule: the function registered for the type of `params`."""
-
-    def chosen_for(params: types.Type) -> Callable[..., Any] | None:
-        if not isinstance(params, types.NamedTuple | types.NamedUniTuple):
-            return None
-        chosen = rule.dispatch(params.instance_class)
-        # Bare of annotations: numba refuses an implementation whose annotations differ from the slot's.
-        return FunctionType(chosen.__code__, chosen.__globals__, chosen.__name__, None, chosen.__closure__)
-
-    return chosen_for
 
 
 @overload(in_pool, jit_options=IN_KERNELS)

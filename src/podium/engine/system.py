@@ -16,6 +16,7 @@ from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 from podium.errors import ParameterError
+from podium.probability.logistic_sums import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
 
 STEP = 1e-4  # points over which a slope is taken
@@ -160,6 +161,10 @@ class System(PoolReader):
             if not kind.__module__.startswith("podium."):
                 qualify(kind)
         return (params if version is type(params) else version(*params)), prototypes
+
+    def large_heat_room(self, size: int) -> Any:
+        """Scratch that the rule for large heats writes, a NamedTuple of arrays, for heats of up to so many entrants."""
+        return room_for_logistic_sums(size)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """How the players of a field perform, from what each brings: lower is better.

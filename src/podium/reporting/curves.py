@@ -14,7 +14,7 @@ from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
 from podium.systems import find
-from podium.systems.folyami import agnesi
+from podium.systems._folyami_field import agnesi
 from podium.systems.stk import lead
 
 GAPS = np.arange(-800.0, 801.0, 20.0)

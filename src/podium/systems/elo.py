@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Points, compare, settle
+from podium.engine.rules import Comparison, Points, compare, compare_all, settle
 from podium.engine.system import System, parameter
 from podium.probability.logistic import logistic, score
 
@@ -39,6 +39,10 @@ class Elo(System):
         "expected = 1 / (1 + 10^((opponent - me) / scale))",
         "change = k * mean (or sum) over opponents of (result - expected)",
     )
+    limits: ClassVar[tuple[str, ...]] = (
+        "from 2,048 entrants on, in a heat without teams, the sum of the expected scores is taken by interpolation: "
+        "within 1e-13 of the sum over pairs",
+    )
     state_type = State
     entering_type = State
     # The mean is over each player's own opponents, whose number differs where teams or quits do.
@@ -68,6 +72,13 @@ def points_from_pair(
     stake_a = params.k / mine.opponents if params.mean else params.k
     stake_b = params.k / theirs.opponents if params.mean else params.k
     return Comparison(result, expected, stake_a), Comparison(1.0 - result, 1.0 - expected, stake_b)
+
+
+@compare_all.register
+def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: float, expected: float) -> Points:
+    """The pairs of a large heat at once: each has the same stake."""
+    stake = params.k / mine.opponents if params.mean else params.k
+    return Points(stake * (won - expected))
 
 
 @settle.register

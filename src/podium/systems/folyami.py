@@ -11,16 +11,30 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.inputs import Entrant, Entry, Heat
-from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
+from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
+from podium.engine.large_heats import finishes
+from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
 from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST
+from podium.kernels.records import add, read
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
 from podium.probability.logistic import bradley_terry, score, win_share
+from podium.systems._folyami_field import (
+    KIND,
+    PLACE,
+    RATING,
+    TOTAL,
+    WEIGHT,
+    RaceRoom,
+    add_up_race,
+    agnesi,
+    room_for_race,
+)
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
+NEWCOMER, SETTLED, UNFINISHED = 0, 1, 2  # whose opponents weigh alike in a large race; UNFINISHED is added
 # The solver's answer at the defaults, so that rating with them does not load SciPy; a test solves for it.
 KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
@@ -68,6 +82,11 @@ class Folyami(System):
         "q_remote = 1 / ((pi / 22)^2 (my place - their place)^2 + 1)",
         "q_prov: newcomer b^(12 - n), settled against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
         "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
+    )
+    limits: ClassVar[tuple[str, ...]] = (
+        "from 2,048 entrants on, in a heat without teams, the sum over opponents is taken by interpolation and Fourier "
+        "transforms: within 1e-13 of the points at stake in it; pair by pair where ratings lie so far apart that this "
+        "is quicker, and with `both_provisional` off where a newcomer enters",
     )
     game: ClassVar[str] = "Stunts"
     state_type = State
@@ -117,6 +136,10 @@ class Folyami(System):
             both=float(self.both_provisional),
         )
 
+    def large_heat_room(self, size: int) -> RaceRoom:
+        """Room for the sums of a race of so many."""
+        return room_for_race(size)
+
     def performances(self, entering_states: Sequence[Any]) -> ranks.Performances:
         """The gamma model itself."""
         return performances([me.rating for me in entering_states], self.gamma_shape)
@@ -155,17 +178,47 @@ def points_from_pair(
 
 
 @kernel
-def agnesi(gap: float) -> float:
-    """The witch of Agnesi: 1 side by side, 1/2 where `gap` (pi * places / span) is 1."""
-    return 1.0 / (gap * gap + 1.0)
-
-
-@kernel
 def factor_against(params: Params, me: Entering, opponent: Entering) -> float:
     """The provisional factor of one side of a pair."""
     if me.newcomer:
         return me.factor if params.both or not opponent.newcomer else 1.0
     return 1.0 / opponent.factor
+
+
+@judge_large_heat.register
+def points_from_race(
+    params: Params, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
+) -> bool:
+    """The pairs of a large race at once: apart from what each has to itself, opponents differ by weight alone.
+
+    A newcomer's factor is its own, so that all opponents weigh 1; a settled player's is one over the opponent's. One
+    who did not finish has only finishers as opponents.
+    """
+    _, entering, _ = prototypes
+    room, size = scratch.large, stop - start
+    table = room.table
+    for i in range(start, stop):
+        me, at, here = (
+            read(scratch.entering_states, slot_at(columns, i, first), entering),
+            i - start,
+            finishes(columns, i),
+        )
+        if me.newcomer and not params.both:
+            return False
+        table[RATING, at], table[PLACE, at] = me.rating, columns.place[i]
+        room.indices[KIND, at] = (NEWCOMER if me.newcomer else SETTLED) + (0 if here else UNFINISHED)
+        table[WEIGHT + NEWCOMER, at], table[WEIGHT + SETTLED, at] = 1.0, 1.0 / me.factor
+        for kind in (NEWCOMER, SETTLED):
+            table[WEIGHT + UNFINISHED + kind, at] = table[WEIGHT + kind, at] if here else 0.0
+    if not add_up_race(room, size, params.slope, params.shape, params.closeness):
+        return False
+    weight = params.k * weight_at(columns, heat)
+    for i in range(start, stop):
+        slot, at = slot_at(columns, i, first), i - start
+        me = read(scratch.entering_states, slot, entering)
+        factor = me.factor if me.newcomer else 1.0
+        add(scratch.sums, slot, Points(weight * factor * table[TOTAL + room.indices[KIND, at], at]))
+    return True
 
 
 @settle.register

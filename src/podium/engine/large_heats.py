@@ -1,0 +1,135 @@
+"""Heats of many entrants, whose sums over all pairs are taken at once where a system says how.
+
+From `LARGE_HEAT` entrants on, in a heat that no teams contest, this is what the system's rules mean: the sums differ
+from those taken pair by pair in their last digits. The heat alone decides, so that live, replay and any part of a table
+agree.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from podium.engine.choosing import compiled_as
+from podium.engine.inputs import Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
+from podium.kernels.compiled import IN_KERNELS, kernel
+from podium.kernels.records import add, read, times
+from podium.probability.logistic_sums import TOTAL, WEIGHT, X, add_up_logistics
+
+LARGE_HEAT = 2048  # entrants; changing it changes ratings: see `podium.arithmetic`
+
+
+@singledispatch
+def judge_in_bulk(
+    scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
+) -> bool:
+    """Judge a heat otherwise than pair after pair, in a scratch that has room for it; whether it did."""
+    return False
+
+
+@singledispatch
+def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
+    """What all opponents of a heat say of a player together: the evidence, from their scores' sums.
+
+    Beside the `compare` of a system whose expected score is the logistic of `params.slope` times the lead in `rating`.
+
+    Args:
+        won: the sum of the results against all, a tie a half.
+        expected: the sum of the expected scores.
+    """
+    raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
+
+
+@singledispatch
+def judge_large_heat(
+    params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
+) -> bool:
+    """Add to `scratch.sums` what a large heat says of each entrant; False where it is to be done pair by pair.
+
+    `scratch.large` is what the system's `large_heat_room` gave. By default from logistic sums, by `compare_all`.
+    """
+    _, entering, _ = prototypes
+    room, size = scratch.large, stop - start
+    table, course, finishers = room.table, Heat(float(size), mode_at(columns, heat)), 0
+    for i in range(start, stop):
+        table[X, i - start] = read(scratch.entering_states, slot_at(columns, i, first), entering).rating
+        finishers += 1 if finishes(columns, i) else 0
+    for unfinished in range(2):  # who did not finish is compared with finishers alone
+        if unfinished and finishers == size:
+            break
+        for i in range(start, stop):
+            table[WEIGHT, i - start] = 0.0 if unfinished and not finishes(columns, i) else 1.0
+        if not add_up_logistics(room, size, params.slope):
+            return False
+        for i in range(start, stop):
+            if finishes(columns, i) != bool(unfinished):
+                me, mine = slot_at(columns, i, first), entry_at(columns, i, float(size))
+                won = 0.0 if unfinished else size - mine.place
+                a = read(scratch.entering_states, me, entering)
+                says = compare_all(params, a, mine, course, won, table[TOTAL, i - start])
+                add(scratch.sums, me, times(says, weight_at(columns, heat)))
+    return True
+
+
+def judge_by_sums(
+    large: Any,
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    heat: int,
+    start: int,
+    stop: int,
+    first: int,
+    scratch: Any,
+) -> bool:
+    """Judge a large heat by the system's rule for one, where there is room for it; whether it did."""
+    return len(large) > 0 and judge_large_heat(params, prototypes, columns, heat, start, stop, first, scratch)
+
+
+@kernel
+def finishes(columns: Columns, i: int) -> bool:
+    """Whether entry `i` finished."""
+    return bool(columns.finished.size == 0 or columns.finished[i] != 0.0)
+
+
+@kernel
+def any_teams(columns: Columns, start: int, stop: int) -> bool:
+    """Whether teams contest a heat."""
+    found = False
+    for i in range(start, stop if columns.side.size else start):
+        found = found or columns.side[i] >= 0
+    return found
+
+
+@kernel
+def all_finish(columns: Columns, start: int, stop: int) -> bool:
+    """Whether everyone finished a heat."""
+    finishers = 0
+    for i in range(start, stop):
+        finishers += 1 if finishes(columns, i) else 0
+    return finishers == stop - start
+
+
+@overload(judge_in_bulk, jit_options=IN_KERNELS)
+def _(scratch, params, prototypes, columns, heat, start, stop, first):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_in_bulk)(scratch)
+
+
+@overload(judge_by_sums, jit_options=IN_KERNELS)
+def _(large, params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
+    if isinstance(large, types.BaseTuple) and len(large) == 0:
+        return lambda large, params, prototypes, columns, heat, start, stop, first, scratch: False  # noqa: ARG005
+    return lambda large, params, prototypes, columns, heat, start, stop, first, scratch: judge_large_heat(  # noqa: ARG005
+        params, prototypes, columns, heat, start, stop, first, scratch
+    )
+
+
+@overload(compare_all, jit_options=IN_KERNELS)
+def _(params, me, mine, heat, won, expected):  # type: ignore[no-untyped-def]
+    return compiled_as(compare_all)(params)
+
+
+@overload(judge_large_heat, jit_options=IN_KERNELS)
+def _(params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_large_heat)(params)

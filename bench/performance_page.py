@@ -122,6 +122,10 @@ def single_figures(figures) -> list[str]:
         "## Single figures",
         "",
         f"- One race of 10,000 entrants with `folyami`, from table to ratings: {figures['huge_race_s']:.2f} s.",
+        *(
+            f"- One race with `{race.partition(',')[0]}`,{race.partition(',')[2]}, the kernel: {1e3 * seconds:.1f} ms."
+            for race, seconds in figures["large_races_s"].items()
+        ),
         f"- One race of 100,000 entrants with `openskill-pl`, the kernel: {1e3 * figures['crowd_s']:.0f} ms.",
         f"- Sixteen sets of parameters in one pass, against a replay with predictions for each: {together}.",
     ]

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from contenders import SHAPES, Shape
-from events import Fields, fields
-from growth import growth_by_entrants, growth_by_events, growth_by_players
+from events import SEED, Fields, fields
+from growth import growth_by_entrants, growth_by_events, growth_by_players, seconds_of
 from performance_page import of_limit, of_skillratings, write_page
 
 import podium
@@ -34,6 +34,7 @@ from podium.engine.system import System
 from podium.kernels.records import LANES
 from podium.systems import find
 
+LARGE_RACES = (("elo", 10_000), ("elo", 100_000), ("folyami", 10_000))
 ROUNDS = 9
 LONGEST_S = 3.0  # of all rounds of a contender together
 
@@ -91,9 +92,24 @@ def best_seconds(run: Callable[[], object], *, tries: int, limit_s: float = 5.0)
 
 
 def one_huge_race(entrants: int = 10_000) -> float:
-    """Seconds for one race of so many entrants with folyami, all pairs."""
+    """Seconds for one race of so many entrants with folyami, from table to ratings."""
     table = fields(1, entrants).table()
     return best_seconds(lambda: podium.rate(table, "folyami").ratings, tries=3)
+
+
+def large_races() -> dict[str, float]:
+    """Seconds of the processor for the kernel over one large race, by system and entrants, ratings as in real life."""
+    figures = {}
+    for name, entrants in LARGE_RACES:
+        system, race = find(name)(), fields(1, entrants, entrants)
+        columns = encode(podium.read_results(race.table()), system).columns
+        start = newcomers(system, entrants)
+        start[:, 0] += np.random.default_rng(SEED).normal(0.0, 300.0, entrants)
+        seconds = [
+            seconds_of(lambda c=columns, s=system, b=start: states_after(s, c, 0, 1, b.copy())) for _ in range(6)
+        ]
+        figures[f"{name}, {entrants:,} entrants"] = min(seconds)
+    return figures
 
 
 def one_crowd(entrants: int = 100_000) -> float:
@@ -159,6 +175,7 @@ def main() -> None:
         "entrants": growth_by_entrants(),
         "events": growth_by_events(),
         "huge_race_s": one_huge_race(),
+        "large_races_s": large_races(),
         "crowd_s": one_crowd(),
         "candidates": many_candidates(fields(200_000, 2)),
         "load": os.getloadavg()[1],
@@ -169,6 +186,8 @@ def main() -> None:
             f"{point['peak_mb']:.0f} MB (the table is {point['table_mb']:.0f} MB)"
         )
     print(f"One race of 10,000 entrants with folyami: {figures['huge_race_s']:.2f} s")
+    for race, seconds in figures["large_races_s"].items():
+        print(f"One race, {race}, the kernel: {1e3 * seconds:.2f} ms")
     print(f"One race of 100,000 entrants with openskill-pl, the kernel: {figures['crowd_s']:.4f} s")
     print(
         f"{LANES} candidates in one pass, against a replay with predictions for each: "

@@ -182,6 +182,19 @@ def test_order_of_rows_costs_only_rounding_where_heats_are_large(name):
     np.testing.assert_allclose(one.to_numpy(), other.to_numpy(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("size", [2, 40, 5000])
+def test_places_of_a_shuffled_field_are_those_of_a_sorted_one(size):
+    rows = heat(0, np.random.default_rng(size).permutation(size) // 2 + 1)
+    mixed, in_order = (
+        encode(podium.read_results(each), find("elo")()).columns for each in (rows, rows.sort("position"))
+    )
+    position = rows["position"].to_numpy()
+    np.testing.assert_array_equal(np.sort(mixed.place), in_order.place)
+    assert (np.diff(mixed.place[np.argsort(position, kind="stable")]) >= 0.0).all()
+    shared = np.bincount(position)[position] == 2
+    np.testing.assert_array_equal(mixed.place, np.where(shared, 2.0 * position - 0.5, 2.0 * position - 1.0))
+
+
 class Params(elo.Params):
     """What the rules read: as Elo, by rules of another hand."""
 

@@ -7,6 +7,8 @@ import numpy as np
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
+MOST_MOVES = 32  # of insertion for each entry of a heat, before it is sorted another way
+
 
 class Reported(NamedTuple):
     """What the results say of each entry, heat by heat; an array of no entries is an absent column."""
@@ -106,21 +108,42 @@ def common_positions(reported: Reported, start: int, stop: int, result: Any) -> 
 
 
 @kernel
+def sort_by_heap(order: Any, count: int, result: Any) -> None:
+    """Sort the first `count` numbers by their results, lower first; equal ones stand in any order."""
+    for step in range(count + count // 2):  # half as many make the heap, then each takes its greatest to the end
+        top, end = count // 2 - 1 - step, count
+        if top < 0:
+            top, end = 0, count - 1 - (step - count // 2)
+            order[0], order[end] = order[end], order[0]
+        child = 2 * top + 1
+        while child < end:
+            if child + 1 < end and result[order[child]] < result[order[child + 1]]:
+                child += 1
+            if result[order[top]] >= result[order[child]]:
+                break
+            order[top], order[child] = order[child], order[top]
+            top, child = child, 2 * child + 1
+
+
+@kernel
 def rank_finishers(reported: Reported, start: int, stop: int, result: Any, order: Any, places: Places) -> None:
     """Places of a heat by `result`: the finishers' first, those who quit share the last.
 
     By insertion, because heats are short and mostly in order of their places; `order` is scratch.
     """
-    count = 0
+    count, moves = 0, 0
     for i in range(stop - start):
         if reported.finished.size and not reported.finished[start + i]:
             continue
         slot = count
-        while slot > 0 and result[order[slot - 1]] > result[i]:
+        while slot > 0 and moves < MOST_MOVES * (stop - start) and result[order[slot - 1]] > result[i]:
             order[slot] = order[slot - 1]
             slot -= 1
+            moves += 1
         order[slot] = i
         count += 1
+    if moves >= MOST_MOVES * (stop - start):
+        sort_by_heap(order, count, result)
     first = 0
     while first < count:
         last = first

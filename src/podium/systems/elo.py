@@ -39,10 +39,6 @@ class Elo(System):
         "expected = 1 / (1 + 10^((opponent - me) / scale))",
         "change = k * mean (or sum) over opponents of (result - expected)",
     )
-    limits: ClassVar[tuple[str, ...]] = (
-        "from 2,048 entrants on, in a heat without teams, the sum of the expected scores is taken by interpolation: "
-        "within 1e-13 of the sum over pairs",
-    )
     state_type = State
     entering_type = State
     # The mean is over each player's own opponents, whose number differs where teams or quits do.

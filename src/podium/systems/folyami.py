@@ -83,11 +83,6 @@ class Folyami(System):
         "q_prov: newcomer b^(12 - n), settled against a newcomer 1 / b^(12 - n), else 1; mean 1.5 over 12 events",
         "expected = I(W; g, g), W = 1 / (1 + exp(-c alpha (me - opponent))), alpha = ln 10 / 400; g = 3",
     )
-    limits: ClassVar[tuple[str, ...]] = (
-        "from 2,048 entrants on, in a heat without teams, the sum over opponents is taken by interpolation and Fourier "
-        "transforms: within 1e-13 of the points at stake in it; pair by pair where ratings lie so far apart that this "
-        "is quicker, and with `both_provisional` off where a newcomer enters",
-    )
     game: ClassVar[str] = "Stunts"
     state_type = State
     entering_type = Entering

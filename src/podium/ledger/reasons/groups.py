@@ -71,7 +71,8 @@ def partition(
         return Partition(headings, [[k] for k in range(len(duels))])
     edges = band_edges(system, most)
     limits = [None, *edges, None]
-    gaps = [shown(leads[duel.opponent], system.digits - 1) for duel in duels]
+    digits = system.digits - 1
+    gaps = [shown(leads[duel.opponent], digits) for duel in duels]
     members = members_of([sum(gap >= edge for edge in edges) for gap in gaps], len(edges) + 1)
     bands = [(Heading(BAND, edges=(limits[k], limits[k + 1])), each) for k, each in enumerate(members) if each]
     return Partition([heading for heading, _ in bands], [each for _, each in bands])

@@ -82,7 +82,7 @@ def test_what_is_read_at_a_glance_is_what_the_models_read(body):
     plain = read_plain_events(json.loads(json.dumps(body)))
     if plain is None:
         return
-    modelled = SentEvents.from_models(validate(body, Batch if "events" in body else Event))
+    modelled = SentEvents.from_models(validate(body, Batch) if "events" in body else validate(body, Event))
     contents = read_contents(plain.rows, "main", lambda _column, _names: set())
     assert contents == read_contents(modelled.rows, "main", lambda _column, _names: set())
     assert plain.match_ids == modelled.match_ids

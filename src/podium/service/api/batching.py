@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from podium.errors import PodiumError
@@ -103,8 +103,8 @@ class Intake:
         return batch
 
 
-def ids_in(rows: PlainRows | Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """The id of each row's event."""
+def ids_in(rows: Any) -> Iterable[str]:
+    """The id of the event of each row; rows are dicts, or plain."""
     return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
 
 

@@ -49,7 +49,7 @@ def rank_counts(
         settled: whether each is settled.
         sign: 1 for each who belongs to a count, -1 for each who did.
     """
-    counts = []
+    counts: list[RankCount] = []
     for per_point in COUNTS_PER_POINT:
         buckets, index = np.unique(np.floor(ratings * per_point), return_inverse=True)
         players, settled_players = (

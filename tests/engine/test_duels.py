@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine.duels import running as duels
+from podium.engine.duels.waiting import SEATS
 from podium.engine.encoding import encode
 from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
 from podium.engine.replay import newcomers, replay
@@ -133,31 +134,81 @@ def test_only_long_runs_of_duels_go_apart():
 
 
 def test_sizes_that_only_average_two_are_no_duels():
-    matches = [*random_matches(5), (PLAYERS[:1], -1), (PLAYERS[:3], -1), *random_matches(5)]
     system = find("elo")()
-    columns = encode(table([(players, -1) for players, _ in matches if len(players) > 1]), system).columns
+    matches = [*random_matches(5), (PLAYERS[:3], -1), *random_matches(6)]
+    columns = encode(table([(players, -1) for players, _ in matches]), system).columns
     offsets = np.cumsum([0, *(len(players) for players, _ in matches)])
-    player = np.concatenate([columns.player[:10], [0], columns.player[10:]]).astype(np.int32)
-    place = np.concatenate([columns.place[:10], [1.0], columns.place[10:]])
-    table_of_one = columns._replace(entrants=offsets, player=player, place=place, mode=columns.mode[:0])
-    states = newcomers(system, len(PLAYERS))
-    none = np.empty(0)
-    stopped = duels.replay_duels(system, table_of_one, 0, len(matches), states, none, np.empty((0, 2)))
-    assert stopped == (5, -1)
+    offsets[7:] -= 1  # three entrants, then one
+    assert offsets[-1] == 2 * len(matches)
+    with mock.patch.object(duels, "MIN_DUELS", 5):
+        runs = list(duels.runs(system, columns._replace(entrants=offsets), 0, len(matches)))
+    assert runs == [(0, 5, True), (5, 7, False), (7, 12, True)]
+
+
+def tell_apart(name, matches, start):
+    """What both ways say of events that leave a state that is not finite."""
+    system = find(name)()
+    events = encode(table(matches, system), system)
+    found = []
+    for least in (1, 1 << 60):
+        states = newcomers(system, events.player_names.len())
+        for number in start:
+            states[events.columns.player[number], 0] = np.inf
+        with mock.patch.object(duels, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
+            replay(system, events, states)
+        found.append((error.value.settlement, error.value.entrant, str(error.value)))
+    return found
 
 
 @pytest.mark.parametrize("winner", [0, 1])
-def test_a_state_that_is_not_finite_is_named_as_by_the_general_way(winner):
-    system = find("elo")()
-    events = encode(table([([a, b], -1) for (a, b), _ in random_matches(30)]), system)
-    start = newcomers(system, events.player_names.len())
-    start[events.columns.player[20 + winner], 0] = np.inf
-    found = []
-    for least in (1, 1 << 60):
-        with mock.patch.object(duels, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
-            replay(system, events, start)
-        found.append(str(error.value))
-    assert found[0] == found[1]
+@pytest.mark.parametrize("name", ["elo", "folyami", "openskill-bt"])
+def test_a_state_that_is_not_finite_is_named_as_by_the_general_way(name, winner):
+    matches = [([a, b], -1) for (a, b), _ in random_matches(30)]
+    by_duels, general = tell_apart(name, matches, [20 + winner])
+    assert by_duels == general
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
+def test_the_first_state_that_is_not_finite_is_named_though_later_duels_were_rated_before(name):
+    # The same two meet again and again, while the batches of all others fill up and are rated.
+    twice = [(PLAYERS[:2], -1)] * 6
+    others = [([PLAYERS[k], PLAYERS[k + 1]], -1) for k in range(2, 38, 2)]
+    by_duels, general = tell_apart(name, [*twice, *others, *others], [10, 12, 40])
+    assert by_duels == general
+    by_duels, general = tell_apart(name, [*twice, *others, *twice, *others], [14, 38])
+    assert by_duels == general
+
+
+@pytest.mark.parametrize("name", ["elo", "trueskill"])
+def test_those_who_meet_only_each_other_do_not_hold_up_the_others(name):
+    rng = np.random.default_rng(8)
+    matches = []
+    for _ in range(900):
+        few = rng.random() < 0.4
+        pair = PLAYERS[:2] if few else rng.choice(PLAYERS[2:], 2, replace=False).tolist()
+        matches.append((pair, int(rng.integers(-1, 2))))
+    system = find(name)()
+    assert same_bits(*both_ways(system, encode(table(matches, system), system)))
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-pl"])
+def test_players_who_share_a_seat_are_told_apart(name):
+    first = np.arange(2 * SEATS + 8)
+    few = np.array([0, 1, 2, SEATS, SEATS + 1, 2 * SEATS])
+    rng = np.random.default_rng(9)
+    often = np.concatenate([rng.choice(few, 2, replace=False) for _ in range(500)])
+    numbers = np.concatenate([first, often])
+    event = np.arange(numbers.size) // 2
+    rows = pl.DataFrame(
+        {
+            "event_id": event.astype(str),
+            "started_at": np.datetime64(START.replace(tzinfo=None), "us") + event * np.timedelta64(1, "h"),
+            "player": numbers.astype(str),
+            "position": rng.permuted(np.tile([1, 2], (event[-1] + 1, 1)), axis=1).ravel(),
+        }
+    )
+    system = find(name)()
+    assert same_bits(*both_ways(system, encode(podium.read_results(rows), system)))
 
 
 def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():

@@ -157,8 +157,8 @@ def plain(columns: Any) -> bool:
 
 
 @kernel
-def plain_entry(columns: Any, i: int) -> Entry:
-    """Entry `i` of a plain table, in a heat of two."""
+def plain_entry(columns: Any, i: Any) -> Entry:
+    """Entry `i` of a plain table, in a heat of two; by duel and side where the columns are."""
     return Entry(
         1.0,
         columns.place[i],
@@ -217,7 +217,7 @@ def occasion_at(columns: Any, settlement: int) -> Occasion:
 
 
 @kernel
-def rank_at(columns: Any, i: int) -> float:
+def rank_at(columns: Any, i: Any) -> float:
     """The rank of entry `i`: ties share the best of their places."""
     rank: float = columns.rank[i] if columns.rank.size else columns.place[i]
     return rank

@@ -164,7 +164,8 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
 def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
     """Rate any settlements; the one and its entrant with a state that is not finite, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
-    moved = into.states, into.before, into.after, into.pool_history
+    after = into.after if into.before.size else np.empty((len(scratch.entering_states), into.states.shape[1]))
+    moved = into.states, into.before, after, into.pool_history
     arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch, *moved
     stopped: tuple[int, int] = run_kernel(system, replay_kernel(system), *arguments)
     return stopped
@@ -201,8 +202,6 @@ def takes_sums(system: System, columns: Columns) -> bool:
 
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
     """The states, which move, after settlements `first` to `last`, without keeping the changes."""
-    sizes = np.diff(columns.entrants[first : last + 1])
-    scratch = np.empty((int(sizes.max(initial=0)), states.shape[1]))
-    pools = new_pools(system, 1)
-    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), scratch, pools=pools))
+    nothing = np.empty((0, states.shape[1]))
+    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), nothing, pools=new_pools(system, 1)))
     return states

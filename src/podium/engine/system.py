@@ -63,7 +63,9 @@ class System(PoolReader):
     entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
-    duel_types: ClassVar[tuple[type[Any], type[Any]] | None] = None  # of a `rate_two` in steps: see `duels.steps`
+    # The types between the steps of a duel (see `duels.steps`), or none for pairs whose rules read only places and have
+    # no branches: either way a processor takes several duels at once. None: they go one after the other.
+    duel_types: ClassVar[tuple[type[Any], ...] | None] = None
 
     needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
     teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result

@@ -41,6 +41,7 @@ class Elo(System):
     )
     state_type = State
     entering_type = State
+    duel_types = ()
     # The mean is over each player's own opponents, whose number differs where teams or quits do.
     conserves: ClassVar[bool] = True
 

@@ -67,6 +67,7 @@ class Glicko(System):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
+    duel_types = ()
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(350.0, "a newcomer's deviation, and the largest", unit="points", low=1e-3, high=1e6)

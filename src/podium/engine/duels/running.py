@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.engine.duels.in_lanes import in_lanes_cached, in_lanes_uncached, lanes_for, prototypes_for
+from podium.engine.duels.in_lanes import in_lanes_cached, in_lanes_uncached
+from podium.engine.duels.lanes import examples_between, lanes_for
 from podium.engine.duels.one_by_one import one_by_one_cached, one_by_one_uncached
-from podium.engine.inputs import Columns, plain
+from podium.engine.duels.waiting import nobody_waiting
+from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import judge_heat, rate_event, rate_two
 from podium.engine.system import System
+from podium.kernels.compiled import compile_kernel
 
 # So many duels in a row are worth the second that it takes to compile their kernel once.
 MIN_DUELS = 4096
@@ -53,8 +56,8 @@ def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Ru
     if not served:
         yield Run(first, last, duels=False)
         return
-    if columns.entrants[last] - columns.entrants[first] == PAIR * (last - first):
-        yield Run(first, last, duels=True)  # the kernel ends at an event that is none, if there is one all the same
+    if _are_duels(columns.entrants[first : last + 1]):
+        yield Run(first, last, duels=True)
         return
     duel = np.diff(columns.entrants[first : last + 1]) == PAIR
     edges = np.flatnonzero(np.diff(duel, prepend=~duel[:1], append=~duel[-1:]))
@@ -71,22 +74,46 @@ def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Ru
         yield Run(at, last, duels=False)
 
 
+@compile_kernel
+def _are_duels(offsets: Any) -> bool:
+    """Whether the events between these offsets are nothing but duels; it looks at all, several at once."""
+    others = 0
+    for k in range(offsets.size - 1):
+        others += offsets[k + 1] - offsets[k] != PAIR
+    return others == 0
+
+
 def replay_duels(
     system: System, columns: Columns, first: int, last: int, states: Any, before: Any, after: Any
 ) -> tuple[int, int]:
-    """Rate duels; the settlement that is none, or has a state not finite, and its entrant, or `last` and -1."""
+    """Rate a run of duels; the settlement and entrant with a state that is not finite, or `last` and -1."""
     params, (newcomer, _, _) = system.arguments()
-    table, moved = (columns, first, last, system.column("rating")), (states, before, after)
-    if system.duel_types is None:
+    entrant: int
+    start, stop = int(columns.entrants[first]), int(columns.entrants[last])
+    duels = in_pairs(columns, first, last)
+    moved = states, before[start:stop].reshape(-1, PAIR), after[start:stop]
+    if not goes_in_lanes(system):
         replay = one_by_one_cached if system.shipped else one_by_one_uncached
-        stopped, entrant = run_kernel(system, replay, params, newcomer, *table, *moved)
+        entrant = run_kernel(system, replay, params, newcomer, duels, last - first, *moved)
     else:
         replay = in_lanes_cached if system.shipped else in_lanes_uncached
-        lanes = lanes_for(system, len(states))
-        stopped, entrant = run_kernel(system, replay, params, prototypes_for(system), *table, lanes, *moved)
-    if entrant < 0:
-        return stopped, -1
-    for each in (entrant, entrant + 1):
-        if not np.isfinite(states[columns.player[each]]).all():
-            return stopped, each
-    return stopped + 1, -1  # their sum alone was beyond all numbers
+        room = nobody_waiting(), lanes_for(system)
+        entrant = run_kernel(
+            system, replay, params, newcomer, examples_between(system), duels, last - first, *room, *moved
+        )
+    return (last, -1) if entrant < 0 else (first + entrant // PAIR, start + entrant)
+
+
+def goes_in_lanes(system: System) -> bool:
+    """Whether a system's duels go together: a stranger's rules for pairs may read more than the places."""
+    return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
+
+
+def in_pairs(columns: Columns, first: int, last: int) -> Columns:
+    """The columns of a run of duels, whose entrants and entries have two numbers now: of the duel, and 0 or 1.
+
+    A kernel that counts duels from 0 knows that no index is below 0, and spares each a look at its sign.
+    """
+    start, stop = columns.entrants[first], columns.entrants[last]
+    paired = {name: getattr(columns, name)[start:stop].reshape(-1, PAIR) for name in ENTRANT_COLUMNS + ENTRY_COLUMNS}
+    return columns._replace(**paired, mode=columns.mode[first:last])

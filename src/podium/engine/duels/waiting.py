@@ -1,0 +1,71 @@
+"""Which duels go together: batches in which nobody plays twice, in each the next duel of those who play in it.
+
+No result changes what another of its batch needs, and everyone's duels keep their order; so the order of the others may
+change, and batches fill up even where the same few meet again and again.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from podium.engine.duels.one_by_one import AHEAD
+from podium.kernels.compiled import kernel
+from podium.kernels.prefetch import prefetch
+from podium.kernels.records import LANES
+
+BATCHES = 8  # that wait at a time; a power of two
+SLOT = BATCHES - 1
+SEATS = 4096  # players whose numbers end alike share one, and at worst wait for each other; a power of two
+SEAT = SEATS - 1
+
+
+class Waiting(NamedTuple):
+    """The duels of each batch, the one in lane l of batch b at b * LANES + l."""
+
+    duel: Any  # uint32 (BATCHES * LANES): its number
+    one: Any  # uint32: its players
+    other: Any
+    counts: Any  # uint32 (BATCHES): how many wait
+    free_from: Any  # int64 (SEATS): the first batch after all of the players who share a seat
+
+
+def nobody_waiting() -> Waiting:
+    """Room for the duels that wait."""
+    return Waiting(
+        duel=np.zeros(BATCHES * LANES, np.uint32),
+        one=np.zeros(BATCHES * LANES, np.uint32),
+        other=np.zeros(BATCHES * LANES, np.uint32),
+        counts=np.zeros(BATCHES, np.uint32),
+        free_from=np.zeros(SEATS, np.int64),
+    )
+
+
+@kernel
+def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
+    """Have duels from `k` on wait, until this batch is full, or a duel belongs behind all others; which is next.
+
+    Indices are numbers without a sign, at which a kernel need not look.
+    """
+    lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * LANES
+    while k < count and lane < LANES:
+        if k + AHEAD < near:
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 0])
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 1])
+        one, other = duels.player[np.uint32(k), 0], duels.player[np.uint32(k), 1]
+        free = max(waiting.free_from[one & SEAT], waiting.free_from[other & SEAT])
+        if free <= batch:
+            free = batch
+            at = np.uint32(first_lane + lane)
+            lane += 1
+        else:
+            while waiting.counts[free & SLOT] == LANES:
+                free += 1
+            if free >= batch + BATCHES:
+                break
+            at = np.uint32((free & SLOT) * LANES + waiting.counts[free & SLOT])
+            waiting.counts[free & SLOT] += np.uint32(1)
+        waiting.duel[at], waiting.one[at], waiting.other[at] = k, one, other
+        waiting.free_from[one & SEAT] = waiting.free_from[other & SEAT] = free + 1
+        k += 1
+    waiting.counts[batch & SLOT] = lane
+    return k

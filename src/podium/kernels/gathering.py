@@ -1,0 +1,57 @@
+"""Rows of a table brought into lanes: written as whole vectors, as a vector read after single numbers has to wait.
+
+A processor hands a number on from the store of it to a load before it reaches the cache, but not several numbers that
+were stored one by one to one load of all.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+
+from podium.kernels.linking import in_kernels
+from podium.kernels.records import LANES
+
+VECTOR = 4  # numbers that are put together before they are stored
+
+
+def gather_rows(source: Any, rows: Any, start: int, table: Any, field: int, prototype: Any) -> None:
+    """Fill fields `field`… of a table of lanes (fields, LANES): each lane with a row of another.
+
+    Args:
+        source: float64 (rows, as many as the prototype has fields or more).
+        rows: whole numbers not below 0: which rows, those for the lanes from `start` on.
+    """
+    for lane in range(LANES):
+        for k in range(len(prototype)):
+            table[field + k, lane] = source[rows[start + lane], k]
+
+
+@in_kernels(gather_rows)
+def _(typing: Any, source: Any, rows: Any, start: Any, table: Any, field: Any, prototype: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 3))
+        height = cgutils.unpack_tuple(builder, origin.shape, 2)[0]
+        stride = cgutils.unpack_tuple(builder, origin.strides, 2)[0]
+        begin = builder.bitcast(origin.data, ir.IntType(8).as_pointer())
+        numbers = builder.gep(index.data, [args[2]])
+        target = builder.gep(lanes.data, [builder.mul(args[4], context.get_constant(types.intp, LANES))], inbounds=True)
+        vector = ir.VectorType(ir.DoubleType(), VECTOR)
+        for lane in range(0, LANES, VECTOR):
+            columns = [ir.Constant(vector, ir.Undefined) for _ in prototype]
+            for at in range(VECTOR):
+                number = builder.load(builder.gep(numbers, [context.get_constant(types.intp, lane + at)]))
+                row = context.cast(builder, number, rows.dtype, types.intp)
+                if config.BOUNDSCHECK:
+                    cgutils.do_boundscheck(context, builder, row, height, 0)
+                first = builder.bitcast(builder.gep(begin, [builder.mul(row, stride)]), ir.DoubleType().as_pointer())
+                for k in range(len(prototype)):
+                    value = builder.load(builder.gep(first, [context.get_constant(types.intp, k)]))
+                    columns[k] = builder.insert_element(columns[k], value, ir.IntType(32)(at))
+            for k, column in enumerate(columns):
+                cell = builder.gep(target, [context.get_constant(types.intp, k * LANES + lane)], inbounds=True)
+                builder.store(column, builder.bitcast(cell, vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(source, rows, types.intp, table, types.intp, prototype), generate

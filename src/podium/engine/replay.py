@@ -149,7 +149,7 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
         pool: the row of `into.pools` that is their pool's, and moves with them.
 
     Raises:
-        NotFiniteError: a new state is not finite; the states up to its settlement have moved.
+        NotFiniteError: a new state is not finite; states have moved, some of them beyond its settlement.
     """
     for run in runs(system, columns, first, last):
         at, entrant = run.first, -1

@@ -156,6 +156,35 @@ def test_elo_of_a_large_heat_is_the_exact_sum(size, shape):
         assert abs(change[i] - wanted) <= 1e-13 * volume + 2.0 * np.spacing(abs(ratings[i]))
 
 
+def exact_of_folyami(system, states, columns, i):
+    """The points that entry `i` wins, and those at stake, by the text: shape 3, and a newcomer's own factor."""
+    place, others = columns.place, (columns.finished != 0.0) | (columns.finished[i] != 0.0)
+    others &= np.arange(place.size) != i
+    params = system.params()
+    w = 1 / (1 + np.exp(np.longdouble(params.slope) * (states[others, 0].astype(np.longdouble) - states[i, 0])))
+    expected = w**3 * (10 - 15 * w + 6 * w**2)
+    result = np.where(place[i] < place[others], 1.0, np.where(place[i] > place[others], 0.0, 0.5))
+    factor = np.exp(np.longdouble(params.growth) * np.maximum(params.window - states[:, 1], 0))
+    factor = factor[i] if factor[i] > 1.0 else 1 / factor[others]
+    gap = np.longdouble(np.pi) / 22 * (place[i] - place[others])
+    stakes = params.k * factor / (gap * gap + 1)
+    return float((stakes * (result - expected)).sum()), float(stakes.sum())
+
+
+@pytest.mark.parametrize("ties", [1, 2])
+@pytest.mark.parametrize("events", [50.0, 3.0])
+def test_folyami_of_a_large_heat_is_the_exact_sum_measured_by_its_stakes(ties, events):
+    system, rng = find("folyami")(), np.random.default_rng(ties)
+    results = table(heat(0, rng.permutation(LARGE_HEAT) // ties + 1, {3, 500}))
+    columns, start = encode(results, system).columns, newcomers(system, LARGE_HEAT)
+    start[:, 0] += rng.normal(0.0, 300.0, LARGE_HEAT)
+    start[:, 1] = np.where(np.arange(LARGE_HEAT) % 4, 50.0, events)
+    change = states_after(system, columns, 0, 1, start.copy())[:, 0] - start[:, 0]
+    for i in [0, 3, 4, 500, *rng.choice(LARGE_HEAT, 12)]:
+        wanted, stakes = exact_of_folyami(system, start, columns, i)
+        assert abs(change[i] - wanted) <= 1e-13 * stakes + 2.0 * np.spacing(start[i, 0])
+
+
 def test_compiled_sums_give_the_bits_of_python():
     system = find("elo")()
     events = encode(table(heat(0, np.arange(1, LARGE_HEAT + 1), quits={5})), system)

@@ -71,7 +71,7 @@ def room_for_race(size: int) -> RaceRoom:
 
 @kernel
 def add_up_race(room: RaceRoom, size: int, slope: float, shape: float, closeness: float) -> bool:
-    """Fill `room.total`; False where the pairs are to be gone through one by one.
+    """Fill the totals of the table; False where the pairs are to be gone through one by one.
 
     Args:
         slope: of the log-odds of W, per point.

@@ -28,7 +28,7 @@ class RatedPiece(Rated):
     """Some events of a rating period, whose changes come of all its events."""
 
     def explain(self, event_id: str, player: str) -> Explanation:  # noqa: ARG002
-        """Not told: a change comes of events that are not here.
+        """Refuse: a change comes of events that are not here.
 
         Raises:
             ParameterError: always.
@@ -36,7 +36,7 @@ class RatedPiece(Rated):
         raise ParameterError(IN_PIECES.format(event_id))
 
     def what_if(self, event_id: str, player: str) -> WhatIf:  # noqa: ARG002
-        """Not told: a change comes of events that are not here.
+        """Refuse: a change comes of events that are not here.
 
         Raises:
             ParameterError: always.

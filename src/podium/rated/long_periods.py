@@ -86,8 +86,8 @@ def brought(
     """The states of a pool's players, and when each was seen last: (players, fields), (players)."""
     if standing is None:
         return newcomers(system, len(names)), np.full(len(names), NEVER)
-    asked = pl.DataFrame(
+    seats = pl.DataFrame(
         {"player": pl.Series(names, dtype=pl.String), "pool": pl.Series([pool]).new_from_index(0, len(names))}
     )
-    rows = standing.rows_of(asked)
+    rows = standing.rows_of(seats)
     return standing.states_of(system, rows), standing.seen_of(rows)

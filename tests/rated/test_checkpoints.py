@@ -55,18 +55,18 @@ def run(results, place, system="elo", **options):
 @pytest.mark.parametrize(("system", "period"), [("glicko2", "1d"), ("elo-mmr", "event")])
 def test_a_stream_killed_at_any_write_goes_on_to_the_bits_of_one_run(results, tmp_path, monkeypatch, system, period):
     whole = podium.rate(pl.concat([pl.read_parquet(path) for path in sorted(results.iterdir())]), system, period=period)
-    written = 0
+    written, until = 0, 7
     synchronise = part_files.synchronise
 
     def count_and_kill(path):
-        nonlocal written, until
+        nonlocal written
         written += 1
         synchronise(path)
         if written == until:
             raise KilledError
 
     monkeypatch.setattr(part_files, "synchronise", count_and_kill)
-    place, until = tmp_path / "run", 7
+    place = tmp_path / "run"
     place.mkdir()
     kills = 0
     while True:

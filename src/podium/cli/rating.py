@@ -77,7 +77,10 @@ def rate(
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
-    """Rate FILE and show every player's rating; a folder of Parquet files in bounded memory."""
+    """Rate FILE and show every player's rating.
+
+    A folder of Parquet files is rated in bounded memory.
+    """
     rating_system = chosen_system(system, settings, system_file)
     in_parts = checkpoint is not None or file.is_folder()
     if every is not None and checkpoint is None:

@@ -28,7 +28,7 @@ class RatedPiece(Rated):
     """Some events of a rating period, whose changes come of all its events."""
 
     def explain(self, event_id: str, player: str) -> Explanation:  # noqa: ARG002
-        """Not told: a change comes of events that are not here.
+        """Refuse: a change comes of events that are not here.
 
         Raises:
             ParameterError: always.
@@ -36,7 +36,7 @@ class RatedPiece(Rated):
         raise ParameterError(IN_PIECES.format(event_id))
 
     def what_if(self, event_id: str, player: str) -> WhatIf:  # noqa: ARG002
-        """Not told: a change comes of events that are not here.
+        """Refuse: a change comes of events that are not here.
 
         Raises:
             ParameterError: always.
@@ -86,8 +86,8 @@ def brought(
     """The states of a pool's players, and when each was seen last: (players, fields), (players)."""
     if standing is None:
         return newcomers(system, len(names)), np.full(len(names), NEVER)
-    asked = pl.DataFrame(
+    seats = pl.DataFrame(
         {"player": pl.Series(names, dtype=pl.String), "pool": pl.Series([pool]).new_from_index(0, len(names))}
     )
-    rows = standing.rows_of(asked)
+    rows = standing.rows_of(seats)
     return standing.states_of(system, rows), standing.seen_of(rows)

@@ -32,7 +32,7 @@ class LongPeriod(NamedTuple):
 
 
 class LongPart(NamedTuple):
-    """A whole rating period, piece by piece, as often as it is asked for."""
+    """A whole rating period, piece by piece, which can be read several times."""
 
     pool: str
     paths: list[Path]

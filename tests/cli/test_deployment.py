@@ -30,7 +30,7 @@ OPTIONS = {  # of systemd.unit, systemd.service, systemd.exec, systemd.kill, sys
 
 def read_unit(path):
     unit = configparser.ConfigParser(strict=True, interpolation=None)
-    unit.optionxform = str
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(path.read_text(encoding="utf-8"))
     return unit
 

@@ -1,7 +1,7 @@
 """Metrics for Prometheus: requests, results, and how the service keeps up with them.
 
 Where `podium serve` has several workers, `PROMETHEUS_MULTIPROC_DIR` names a folder that they share, and whichever is
-asked sums up what all of them have counted.
+scraped sums up what all of them have counted.
 """
 
 import asyncio
@@ -164,7 +164,7 @@ def forget_dead_workers(folder: Path) -> None:
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is a process of that number, as far as can be told."""
+    """Whether there is a process of that number, as far as one can see."""
     if sys.platform == "win32":
         return True
     try:

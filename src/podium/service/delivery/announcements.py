@@ -37,7 +37,7 @@ class Announcements:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ear: Ear | None = None
         self._opening = threading.Lock()  # or ending for good
-        self._probe = ""  # that was said, and not heard yet
+        self._probe = ""  # that was sent, and not heard yet
         self._probe_at = self._look_at = 0.0  # when to say the next one, and when to look
         self.hears = False  # what other processes write
 
@@ -131,7 +131,7 @@ class Announcements:
         ear.close()
 
     def _hear(self) -> None:
-        """Take what was said."""
+        """Take what was announced."""
         if self._ear is None:
             return
         try:

@@ -21,10 +21,10 @@ SELECT_NEWEST = sa.select(
 
 
 class Announcement(NamedTuple):
-    """What is said of a pool: that its log goes up to an entry."""
+    """What is announced of a pool: that its log goes up to an entry."""
 
     seq: int  # the number of its newest entry; 0 in a probe
-    pool: str  # its name; what a probe says instead
+    pool: str  # its name; the text of a probe
 
 
 def announce(connection: sa.Connection, pool: Pool, seq: int) -> None:
@@ -67,7 +67,7 @@ class Ear:
         except BaseException:
             self.close()
             raise
-        self.descriptor: int = self._session.fileno()  # can be read when something was said
+        self.descriptor: int = self._session.fileno()  # can be read when something was announced
 
     @classmethod
     def open(cls, engine: sa.Engine) -> Self | None:
@@ -79,7 +79,7 @@ class Ear:
         return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
     def heard(self) -> list[Announcement]:
-        """What was said since the last time; it does not wait.
+        """What was announced since the last time; it does not wait.
 
         Raises:
             psycopg.Error: the session is over.

@@ -356,7 +356,7 @@ request_budget = Table(  # of keys and addresses; in PostgreSQL alone, where sev
     Column("owner", String(128), primary_key=True),
     Column("counted_at", Double, nullable=False),  # seconds since 1970, by the database's clock
     Column("requests", Double, nullable=False),  # that were left then
-    Column("granted", Integer, nullable=False),  # to the process that asked last
+    Column("granted", Integer, nullable=False),  # to the process that drew last
 )
 
 compatibility = Table(

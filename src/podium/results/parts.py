@@ -113,7 +113,7 @@ class Assembly:
 
     def add(self, group: list[Slice]) -> Part | None:
         """Take some slices; the part that is whole with them, if any."""
-        pieces = [self._typed(each) for each in group if each.frame.height]
+        pieces = [self.typed(each) for each in group if each.frame.height]
         if not pieces:
             return None
         frame, places = joined([self._held, *pieces] if self._held is not None else pieces)
@@ -125,7 +125,7 @@ class Assembly:
         """The part that was held back, if any."""
         return None if self._held is None else self._part(*self._held)
 
-    def _typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
+    def typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
         """A slice's columns in their types, and its places."""
         faults = header_faults(part.frame)
         if faults:

@@ -72,7 +72,7 @@ class Pieces:
             if samples:
                 yield from (self._between(spilled, *span) for span in spans(samples))
             else:
-                yield from (self._whole([pl.read_parquet(each.path)]) for each in spilled)
+                yield from map(self._whole, whole_events(pl.read_parquet(each.path) for each in spilled))
         for each in spilled:
             each.path.unlink()
 
@@ -121,3 +121,16 @@ def spans(samples: list[pl.Series]) -> list[tuple[Any, Any]]:
     ordered = pl.concat(samples).sort()
     starts = ordered.gather_every(SORTED_ROWS // SAMPLED // 2).unique(maintain_order=True).to_list()
     return list(zip(starts, [*starts[1:], None], strict=True))
+
+
+def whole_events(frames: Iterator[pl.DataFrame]) -> Iterator[list[pl.DataFrame]]:
+    """The frames, the rows of each one's last event put with the next: it may go on there."""
+    waiting: list[pl.DataFrame] = []
+    for frame in frames:
+        last = frame["event_id"] == frame["event_id"][-1]
+        if last.all():
+            waiting.append(frame)
+            continue
+        yield [*waiting, frame.filter(~last)]
+        waiting = [frame.filter(last)]
+    yield waiting

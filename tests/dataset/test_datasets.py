@@ -141,7 +141,7 @@ def test_what_is_there_is_not_replaced_unless_it_is_a_dataset(tmp_path):
     (tmp_path / "full" / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(OutputError, match=r"is not empty \(it holds thesis.txt\)"):
         write(frame, tmp_path / "full")
-    with pytest.raises(OutputError, match="has no _podium.json, so that nothing there is replaced"):
+    with pytest.raises(OutputError, match=r"has no _podium.json, so that nothing there is replaced"):
         write(frame, tmp_path / "full", overwrite=True)
     with pytest.raises(OutputError, match="is a file"):
         write(frame, tmp_path / "full" / "thesis.txt")
@@ -217,7 +217,9 @@ def test_a_manifest_that_is_not_its_own_is_refused(tmp_path, before, after, says
 
 
 def test_what_is_no_dataset_is_said_to_be_none(tmp_path):
-    with pytest.raises(ResultsError, match=r"is no dataset: _podium.json cannot be read .*podium dataset write makes one"):
+    with pytest.raises(
+        ResultsError, match=r"is no dataset: _podium.json cannot be read .*podium dataset write makes one"
+    ):
         open_dataset(tmp_path)
     with pytest.raises(ResultsError, match="is no dataset"):
         open_dataset("memory://nowhere")

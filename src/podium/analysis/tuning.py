@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean
+from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean_log_loss
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.system import System, kinds
@@ -189,7 +189,7 @@ class Losses:
     def judge_one(self, candidate: System, events: Events) -> float:
         """The log loss of one candidate; infinite where a rating is not finite."""
         try:
-            loss = mean(judge_events(events, candidate, self.window)[0], "log_loss", "pairs", "pair")
+            loss = mean_log_loss(judge_events(events, candidate, self.window)[0])
         except NotFiniteError:
             return math.inf
         return math.nan if loss is None else loss

@@ -3,8 +3,9 @@
 import functools
 import io
 import json
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +20,7 @@ from podium.dataset.publishing import new_folder, refuse_existing
 from podium.dataset.storage import Storage, is_url, storage_at
 from podium.engine.periods import EVENT, check_period
 from podium.engine.system import System
-from podium.executors import Engine, Local, executor
+from podium.executors import Engine, Function, Local, Task, executor
 from podium.ledger.saved import Start, metadata, refuse_earlier
 from podium.rated.parts import RatedParts, empty_results, moments
 from podium.rated.rated import Rated
@@ -51,6 +52,15 @@ class PoolTask(NamedTuple):
         return self.pool.rows
 
 
+class Spent(NamedTuple):
+    """What a pool took."""
+
+    process: int  # who rated it
+    began: float  # seconds since 1970
+    ended: float
+    cpu_s: float  # of the process meanwhile
+
+
 class PoolResult(NamedTuple):
     """What came of it."""
 
@@ -58,7 +68,7 @@ class PoolResult(NamedTuple):
     settlements: int
     events: int  # rated
     history: tuple[PartFile, ...]  # its files, below the folder of the history
-    cpu_s: float  # of the process, while it was rated
+    spent: Spent
 
 
 def rate_pool(task: PoolTask) -> PoolResult:
@@ -68,7 +78,7 @@ def rate_pool(task: PoolTask) -> PoolResult:
         ResultsError: a file is not what was written, or lacks what the system needs.
         OutputError: the history cannot be written.
     """
-    began = time.process_time()
+    began, cpu_s = time.time(), time.process_time()
     standing, settlements, events = task.start, 0, 0
     written: list[PartFile] = []
     for part in rated_pool(task.pool, task.system.system, task.period, task.start):
@@ -80,7 +90,8 @@ def rate_pool(task: PoolTask) -> PoolResult:
         del part  # before the next is rated
     if standing is None:
         standing = rate_table(empty_results(), task.system.system, task.period).standing()
-    return PoolResult(standing, settlements, events, tuple(written), time.process_time() - began)
+    spent = Spent(os.getpid(), began, time.time(), time.process_time() - cpu_s)
+    return PoolResult(standing, settlements, events, tuple(written), spent)
 
 
 def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
@@ -137,24 +148,51 @@ def rate_dataset(
     check_period(period)
     names = [pool.name for pool in dataset.pools]
     began = None if start is None else begin(start, system, period, pools_alone(names))
-    starts = starts_of(began, names)
-    portable = PortableSystem(system)
-    tasks = [PoolTask(pool, portable, period, each) for pool, each in zip(dataset.pools, starts, strict=True)]
-    with ExitStack() as open_things:
-        if history_to is not None:
-            folder = open_things.enter_context(history_folder(history_to))
-            tasks = [task._replace(history=folder) for task in tasks]
-        if engine is None and scheduler is None and not is_portable(system):
-            engine = "local"
-        rows = [task.rows for task in tasks]
-        run = open_things.enter_context(executor(engine, rows, scheduler=scheduler, workers=workers))
-        if not isinstance(run, Local):
-            warm(rate_pool, lambda pool: PoolTask(pool, portable, period))
-        done = progress or (lambda *_: None)
-        results: list[PoolResult] = run.map(rate_pool, tasks, lambda number: done(number, len(tasks)))
-        if history_to is not None:
+    starts = dict(zip(names, starts_of(began, names), strict=True))
+    with ExitStack() as stack:
+        folder = None if history_to is None else stack.enter_context(history_folder(history_to))
+
+        def task(pool: PoolFiles) -> PoolTask:
+            warming = pool.uri != dataset.uri
+            return PoolTask(pool, PortableSystem(system), period, starts.get(pool.name), None if warming else folder)
+
+        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "progress": progress}
+        results: list[PoolResult] = on_pools(rate_pool, task, dataset, [system], **how)
+        if folder is not None:
             write_history_manifest(Storage(folder), dataset, system, period, results)
     return RatedDataset(dataset, began, results, system, period)
+
+
+def on_pools(
+    function: Function,
+    task: Callable[[PoolFiles], Task],
+    dataset: Dataset,
+    systems: Sequence[System],
+    *,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Any]:
+    """What a function returns of a task for each pool of a dataset, in its order; workers find the kernels compiled.
+
+    Args:
+        task: makes a task of a pool.
+        systems: those that the tasks have.
+
+    Raises:
+        PodiumError: what the function raises, its text about the task.
+        ParameterError: an engine that does not exist.
+        ExecutorError: workers were lost.
+    """
+    if engine is None and scheduler is None and not all(map(is_portable, systems)):
+        engine = "local"
+    tasks = [task(pool) for pool in dataset.pools]
+    done = progress or (lambda *_: None)
+    with executor(engine, [each.rows for each in tasks], scheduler=scheduler, workers=workers) as run:
+        if not isinstance(run, Local):
+            warm(function, task)
+        return run.map(function, tasks, lambda number: done(number, len(tasks)))
 
 
 def pools_alone(names: list[str]) -> Results:
@@ -233,8 +271,11 @@ class RatedDataset(RatedParts):
         standing = standing_of(start, names, results, system)
         events = sum(result.events for result in results)
         super().__init__(dataset.uri, standing, start, sizes, events, system, period)
-        object.__setattr__(self, "dataset", dataset)
+        spent = {name: result.spent for name, result in zip(names, results, strict=True)}
+        for name, value in {"dataset": dataset, "spent": spent}.items():
+            object.__setattr__(self, name, value)  # as a frozen dataclass sets its own
         self.dataset: Dataset
+        self.spent: dict[str, Spent]  # by pool
 
     def parts(self) -> Iterator[Rated]:
         """Rate the dataset again, part by part.

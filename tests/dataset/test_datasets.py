@@ -1,7 +1,6 @@
 """A dataset holds what it was made of, in the order of rating; and what is not as it was written is refused."""
 
 import sys
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
@@ -12,6 +11,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from polars.testing import assert_frame_equal
+from pool_rows import by_pool, duels
 from strategies import histories
 
 import podium
@@ -19,7 +19,6 @@ from podium.dataset import check, open_dataset, pieces, write, writing
 from podium.errors import MissingExtraError, OutputError, ParameterError, ResultsError
 from podium.results import slices
 
-START = datetime(2025, 1, 1, tzinfo=UTC)
 SYSTEMS = [("glicko2", "event"), ("elo", "1d"), ("stk", "event")]
 
 
@@ -32,27 +31,6 @@ def small(monkeypatch):
     monkeypatch.setattr(pieces, "SORTED_ROWS", 9)
     monkeypatch.setattr(pieces, "SAMPLED", 2)
     monkeypatch.setattr(writing, "FILE_ROWS", 6)
-
-
-def duels(count, pools=("east", "west")):
-    """Rows of duels an hour apart, now in one pool and now in another."""
-    rng = np.random.default_rng(count)
-    pairs = [rng.permutation(6)[:2] for _ in range(count)]
-    numbers = np.repeat(np.arange(count), 2).tolist()
-    return pl.DataFrame(
-        {
-            "event_id": [f"e{number}" for number in numbers],
-            "started_at": [START + timedelta(hours=number) for number in numbers],
-            "pool": [pools[number % len(pools)] for number in numbers],
-            "player": [f"player {number}" for pair in pairs for number in pair],
-            "position": [1, 2] * count,
-        }
-    )
-
-
-def by_pool(frame):
-    """By pool, in the order of rating within each."""
-    return frame.sort("pool", maintain_order=True)
 
 
 def assert_same(rated, whole):

@@ -13,7 +13,17 @@ from podium.cli.terminal import show
 from podium.cli.terminal.completion import complete_system
 from podium.cli.terminal.files import unused_path, write_text
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Columns, Period, Settings, Shape, SystemFile, SystemName
+from podium.cli.terminal.options import (
+    Columns,
+    Engine,
+    Period,
+    Scheduler,
+    Settings,
+    Shape,
+    SystemFile,
+    SystemName,
+    Workers,
+)
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, PodiumError
@@ -184,6 +194,9 @@ def evaluate(
     ] = 0,
     weight: Annotated[str, typer.Option(help="Weigh every pair alike (pair), or every event (event).")] = "pair",
     period: Period = "event",
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
@@ -193,10 +206,13 @@ def evaluate(
     rating_systems = described_systems(system, settings)
     labels = system or [each.label for each in rating_systems]
     with show.progress("reading", "predicting") as steps:
-        results = file.read()
+        results = file.open()
         steps.next()
         window = Window(since, until, min_events)
-        evaluation = evaluate(results, rating_systems, labels=labels, window=window, weight=weight, period=period)
+        how = {"engine": engine, "scheduler": scheduler, "workers": workers}
+        evaluation = evaluate(
+            results, rating_systems, labels=labels, window=window, weight=weight, period=period, **how
+        )
     for notice in evaluation.notices:
         typer.echo(notice, err=True)
     if form is Format.json:

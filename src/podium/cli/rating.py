@@ -1,7 +1,7 @@
 """Commands that rate a results file: rate, leaderboard, explain."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,7 +9,18 @@ from podium.cli.results.reading import Input, reads_results
 from podium.cli.terminal import show
 from podium.cli.terminal.files import check_output, write_table
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Columns, Period, Settings, Shape, Start, SystemFile, SystemName
+from podium.cli.terminal.options import (
+    Columns,
+    Engine,
+    Period,
+    Scheduler,
+    Settings,
+    Shape,
+    Start,
+    SystemFile,
+    SystemName,
+    Workers,
+)
 from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
@@ -17,17 +28,20 @@ from podium.cli.terminal.system_choice import chosen_system
 if TYPE_CHECKING:
     from podium.engine.system import System
     from podium.rated import Rated
+    from podium.results.reading import Results
 
 SHOWN_ROWS = 50
 
 
-def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
-    """Read and rate a file, a step each."""
+def rated_file(
+    file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None, **how: Any
+) -> "Rated":
+    """Read and rate a file, a step each; how a dataset is rated is as `podium.rate` takes it."""
     import podium
 
-    results = file.read()
+    results = file.open()
     steps.next()
-    rated = podium.rate(results, system, period=period, start=start)
+    rated = podium.rate(results, system, period=period, start=start, **how)
     steps.next()
     return rated
 
@@ -38,6 +52,7 @@ def rated_file(file: Input, system: "System", period: str, steps: show.Steps, st
     "podium rate spring.csv -s elo:k=20 --ratings spring.parquet",
     "podium rate summer.csv -s elo:k=20 --start spring.parquet",
     "podium rate results.csv -f csv > ratings.csv",
+    "podium rate league --engine processes --history league-history",
 )
 @reads_results
 def rate(
@@ -54,35 +69,49 @@ def rate(
         ),
     ] = None,
     history: Annotated[
-        Path | None, typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl.")
+        Path | None,
+        typer.Option(help="Write every change here: .csv, .parquet, .json or .jsonl; of a dataset, a new folder."),
     ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Rate FILE and show every player's rating."""
-    from podium.ledger.readiness import why_nothing_counts
-    from podium.results.event_order import tie_notice
+    from podium.dataset import is_dataset
 
     rating_system = chosen_system(system, settings, system_file)
-    for path in (ratings, history):
+    of_dataset = is_dataset(file.path)
+    for path in (ratings, None if of_dataset else history):
         if path is not None:
             check_output(path)
+    how = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history if of_dataset else None}
     with show.progress("reading", "rating", "writing") as steps:
-        rated = rated_file(file, rating_system, period, steps, start)
-        if history is not None:
+        rated = rated_file(file, rating_system, period, steps, start, **how)
+        if history is not None and not of_dataset:
             write_table(rated.history, history)
         if ratings is not None:
             whole = ratings.suffix.lower() == ".parquet"
             write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
-    notice = tie_notice(rated.results.frame)
-    if notice is not None:
-        typer.echo(f"{rated.results.source}: {notice}", err=True)
     if rated.notice is not None:
         typer.echo(rated.notice, err=True)
-    reason = why_nothing_counts(rated.results.frame)
-    if reason is not None:
-        typer.echo(f"{rated.results.source}: nothing here can be rated: {reason}", err=True)
+    if not of_dataset:
+        report_results(rated.results)
     show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
+
+
+def report_results(results: "Results") -> None:
+    """Say on stderr what is notable in rated results: events in no certain order, or nothing that counts."""
+    from podium.ledger.readiness import why_nothing_counts
+    from podium.results.event_order import tie_notice
+
+    notice = tie_notice(results.frame)
+    if notice is not None:
+        typer.echo(f"{results.source}: {notice}", err=True)
+    reason = why_nothing_counts(results.frame)
+    if reason is not None:
+        typer.echo(f"{results.source}: nothing here can be rated: {reason}", err=True)
 
 
 @examples(

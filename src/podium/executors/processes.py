@@ -8,7 +8,8 @@ import queue
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from podium.executors.running import WORKER_ENVIRONMENT, Done, Function, Task, b
 from podium.executors.worker import receive, send
 
 TRIES = 3  # of a task whose worker dies
+LOOK_S = 0.2  # between looks at what is done
 END_S = 5.0  # for a worker that has no more tasks to end by itself
 
 
@@ -58,9 +60,12 @@ class Processes:
         with ThreadPoolExecutor(len(self._workers)) as threads:
             futures = {threads.submit(run, group): group for group in groups}  # begun in this order
             try:
-                for future in as_completed(futures):
-                    results.update(zip(futures[future], future.result(), strict=True))
-                    done(len(results))
+                waiting = set(futures)
+                while waiting:  # looking now and then: while Polars is loaded, Ctrl-C ends no endless wait
+                    finished, waiting = wait(waiting, LOOK_S, FIRST_COMPLETED)
+                    for future in finished:
+                        results.update(zip(futures[future], future.result(), strict=True))
+                        done(len(results))
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
@@ -92,7 +97,7 @@ class Worker:
                 send(process.stdin, (function, tasks))  # type: ignore[arg-type]
                 values, error = receive(process.stdout)  # type: ignore[arg-type]
             except (EOFError, OSError):
-                status = process.wait()
+                status = closed(process)
                 self._process = None
                 continue
             if error is not None:
@@ -110,16 +115,26 @@ class Worker:
             return
         if at_once:
             process.kill()
-        elif process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+        else:
+            process.stdin.close()  # type: ignore[union-attr]
+        closed(process)
+
+
+def closed(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for a process to end, and close what leads to it.
+
+    Returns:
+        Its status; the signal that ended it, below 0.
+    """
+    try:
+        status = process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        status = process.wait()
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):  # what was not sent will not be
+            stream.close()  # type: ignore[union-attr]
+    return status
 
 
 def started() -> "subprocess.Popen[bytes]":

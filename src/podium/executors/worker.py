@@ -8,6 +8,8 @@ import pickle
 import signal
 import struct
 import sys
+import threading
+import time
 import traceback
 from typing import Any, BinaryIO
 
@@ -66,9 +68,17 @@ def portable(error: Exception) -> Exception:
     return error
 
 
+def leave_with(parent: int) -> None:
+    """End this process when the one that started it is gone, whatever it is doing."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
 def main() -> None:
     """Serve, with what is printed going to stderr, and Ctrl-C being for the process that started this."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with, args=(os.getppid(),), daemon=True).start()
     results = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     serve(sys.stdin.buffer, results)

@@ -18,6 +18,7 @@ from podium.importers.registry import FORMATS
 if TYPE_CHECKING:
     import polars as pl
 
+    from podium.dataset import Dataset
     from podium.results.reading import Results
 
 SHAPES = tuple(each.value for each in Format)
@@ -118,6 +119,18 @@ class Input:
             return Path(self.path).is_file() and not header_faults(load_path(self.path, None)[0])
         except ResultsError:
             return False
+
+    def open(self) -> "Results | Dataset":
+        """Open a dataset; read and check other results.
+
+        Raises:
+            ResultsError: they are refused.
+            ParameterError: there is no such format.
+        """
+        from podium.dataset import is_dataset, open_dataset
+
+        plain = self.format is None and self.map is None
+        return open_dataset(self.path) if plain and is_dataset(self.path) else self.read()
 
     def read(self) -> "Results":
         """Read and check the results; what was understood of a file in another shape goes to stderr.

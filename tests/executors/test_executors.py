@@ -155,7 +155,7 @@ def test_a_system_in_a_file_goes_to_workers_by_its_file(league, tmp_path):
 
     dataset, frame = league
     source = Path(__file__).parents[2] / "src/podium/systems/elo.py"
-    text = source.read_text(encoding="utf-8").replace("SYSTEM = ", "OWN = ").replace('name = "elo"', 'name = "own"')
+    text = source.read_text(encoding="utf-8").replace("SYSTEM = Elo", "").replace('"elo"', '"own"')
     (tmp_path / "own.py").write_text(text, encoding="utf-8")
     system = load(str(tmp_path / "own.py"))
     rated = podium.rate(dataset, system(k=20.0), engine="processes", workers=1)
@@ -224,3 +224,37 @@ def test_evaluation_has_the_same_bits_whoever_does_it(league, weight):
     assert_frame_equal(here.scores, table.scores, rel_tol=1e-12)
     assert_frame_equal(here.reliability, table.reliability, rel_tol=1e-12)
     assert np.allclose(here.differences["log_loss"], table.differences["log_loss"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("system", ["elo", "elo-mmr"])  # whose candidates share a pass, and are judged one by one
+def test_a_search_has_the_same_bits_whoever_does_it(system, league):
+    dataset, frame = league
+    found = [
+        podium.tune(dataset, system, "60%", trials=4, engine=engine, workers=None if engine == "local" else 2)
+        for engine in ENGINES
+    ]
+    assert found[0].system == found[1].system
+    assert found[0].fitted == found[1].fitted
+    assert found[0].test.scores.equals(found[1].test.scores)
+    table = podium.tune(frame, system, "60%", trials=4)
+    assert found[0].fitted_defaults == pytest.approx(table.fitted_defaults, rel=1e-12)
+    assert found[0].fitted == pytest.approx(table.fitted, rel=1e-12)
+
+
+def test_a_search_needs_dates_and_events_on_both_sides(league, tmp_path):
+    dataset, frame = league
+    with pytest.raises(ParameterError, match="needs started_at"):
+        podium.tune(write(frame.drop("started_at"), tmp_path / "undated"), "elo", "60%", trials=1)
+    with pytest.raises(ParameterError, match="leaves no events on one side; they go from 2025-01-01 to 2025-01-21"):
+        podium.tune(dataset, "elo", "2030-01-01", trials=1)
+
+
+def test_an_audit_has_the_same_bits_whoever_does_it(league):
+    dataset, frame = league
+    here, there = (podium.audit(dataset, "folyami", engine=engine) for engine in ENGINES)
+    table = podium.audit(frame, "folyami")
+    for name in ("months", "unbalanced", "farming", "isolated_groups", "newcomers", "quitters"):
+        assert getattr(here, name).equals(getattr(there, name))
+    assert_frame_equal(here.months, table.months, rel_tol=1e-12)
+    keys = ("pool", "player", "opponents")
+    assert here.farming.select(keys).sort(keys[:2]).equals(table.farming.select(keys).sort(keys[:2]))

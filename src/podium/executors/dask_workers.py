@@ -63,7 +63,9 @@ def run_in_worker(version: str, function: Function, tasks: Sequence[Task]) -> li
         ExecutorError: the worker has another version of Podium.
     """
     if version != __version__:
-        raise ExecutorError(f"a worker has Podium {__version__}, and who asked it {version}; install the same")
+        raise ExecutorError(
+            f"a worker has Podium {__version__}, and who sent its task {version}; install the same on both"
+        )
     return run_batch(function, tasks)
 
 

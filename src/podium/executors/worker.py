@@ -55,7 +55,7 @@ def serve(tasks: BinaryIO, results: BinaryIO) -> None:
             send(results, (run_batch(function, batch), None))
         except BrokenPipeError:
             return
-        except Exception as error:  # noqa: BLE001  (the process that asked raises it)
+        except Exception as error:  # noqa: BLE001  (the process that sent the task raises it)
             send(results, (None, portable(error)))
 
 

@@ -1,8 +1,8 @@
 """Many pools by each executor: CPU seconds, start-up apart, peak memory, and whether they agree to the bit.
 
 `python bench/scaling.py --data FOLDER` makes a dataset of 200 pools of 100,000 entries there, once, and rates it in one
-process, in two and by two workers of Dask, each in a process of its own, in turns. On a busy machine only the
-CPU seconds count: a worker's own, while it rates, beside those of `local`.
+process, in two, and by two workers of Dask, also with one of them killed in the middle; each in a process of its own, in
+turns. On a busy machine only CPU seconds count: a worker's own, while it rates, beside those of `local`.
 """
 
 import argparse
@@ -10,12 +10,14 @@ import hashlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from memory import peak_mb
@@ -23,7 +25,8 @@ from memory import peak_mb
 HERE = Path(__file__).resolve()
 POOLS = 200
 EVENTS, ENTRANTS, PLAYERS = 12_500, 8, 2_000  # of a pool
-ENGINES = ("local", "processes", "dask")
+KILLED = "dask-killed"  # one of its workers, in the middle
+ENGINES = ("local", "processes", "dask", KILLED)
 WORKERS = 2
 
 
@@ -50,9 +53,12 @@ def child(engine: str, folder: str, system: str, *, history: bool) -> None:
     import podium
 
     with tempfile.TemporaryDirectory(dir=Path(folder).parent) as room:
-        how = {"workers": WORKERS} if engine != "local" else {}
-        where = {"history_to": Path(room) / "history"} if history else {}
-        rated = podium.rate(folder, system, engine=engine, **how, **where)
+        how = {"history_to": Path(room) / "history"} if history else {}
+        if engine == KILLED:
+            rated = rate_and_kill(folder, system, how)
+        else:
+            how |= {"workers": WORKERS} if engine != "local" else {}
+            rated = podium.rate(folder, system, engine=engine, **how)
         manifest = Path(room) / "history" / "_history.json"
         written = [each["digest"] for each in json.loads(manifest.read_text())["files"]] if history else []
     digest = hashlib.blake2b(digest_size=8)
@@ -76,6 +82,25 @@ def child(engine: str, folder: str, system: str, *, history: bool) -> None:
         "worker_peak_mb": others.ru_maxrss / 1024,
     }
     print(json.dumps(figures))
+
+
+def rate_and_kill(folder: str, system: str, how: dict[str, Any]) -> Any:
+    """Rate by two workers of Dask, one of which is killed in the middle."""
+    import podium
+    from podium.executors.dask_workers import dask_workers
+    from podium.rated import pools
+    from podium.systems import make_system
+
+    with dask_workers(None, WORKERS) as workers:
+        client = workers.client
+        victims = [min(client.run(os.getpid).values())]
+
+        def kill(done: int, pools: int) -> None:
+            if victims and 2 * done >= pools:
+                os.kill(victims.pop(), signal.SIGKILL)
+
+        dataset, chosen = podium.dataset.open_dataset(folder), make_system(system)
+        return pools.rate_dataset(dataset, chosen, "event", engine=client, progress=kill, **how)
 
 
 def run_child(engine: str, folder: Path, system: str, *, history: bool) -> dict[str, float | str]:
@@ -119,9 +144,9 @@ def main() -> None:
 
 def report(best: dict[str, dict[str, float | str]]) -> None:
     columns = ("rating_cpu_s", "busiest_cpu_s", "all_cpu_s", "rating_wall_s", "wall_s", "peak_mb", "worker_peak_mb")
-    print(f"{'engine':10} {'digest':16} " + " ".join(f"{name:>14}" for name in columns))
+    print(f"{'engine':11} {'digest':16} " + " ".join(f"{name:>14}" for name in columns))
     for engine, figures in best.items():
-        print(f"{engine:10} {figures['digest']:16} " + " ".join(f"{figures[name]:14.2f}" for name in columns))
+        print(f"{engine:11} {figures['digest']:16} " + " ".join(f"{figures[name]:14.2f}" for name in columns))
     if "local" in best:
         local = best["local"]
         for engine in best.keys() - {"local"}:

@@ -11,11 +11,11 @@ SEASON = "examples/season.csv"
 def test_a_dataset_is_written_checked_rated_and_judged(tmp_path):
     league, history = tmp_path / "league", tmp_path / "history"
     written = run("dataset", "write", SEASON, league)
-    assert "2,784 rows, 420 events, 6 pools, digest" in written
+    assert "3,900 rows, 420 events, 6 pools, digest" in written
     assert run("dataset", "check", league).replace("all good", "written") == written
     refused = run("dataset", "write", SEASON, league, status=2)
     assert "is not empty (it holds _podium.json); name a new folder, or say --overwrite" in refused
-    assert run("dataset", "write", league, league, "--overwrite").out == written
+    assert run("dataset", "write", league, league, "--overwrite") == written
     assert run("rate", league, "-f", "csv", "--history", history) == run("rate", SEASON, "-f", "csv")
     changes = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in sorted(history.rglob("*.parquet"))])
     assert changes.height == 2784

@@ -39,7 +39,7 @@ def cluster():
     from podium.executors.dask_workers import dask_workers
 
     with dask_workers(None, None) as workers:
-        yield workers._client
+        yield workers.client
 
 
 def rated_by(engine, dataset, room, **how):

@@ -26,7 +26,7 @@ class DaskWorkers:
     """The workers of a client. A task whose worker is lost is done again by another."""
 
     def __init__(self, client: Any) -> None:
-        self._client = client
+        self.client = client
 
     def map(self, function: Function, tasks: Sequence[Task], done: Done = lambda _: None) -> list[Any]:
         """What the function returns of each task, in the order of the tasks.
@@ -41,17 +41,17 @@ class DaskWorkers:
         of_future = {}
         for place, group in enumerate(groups):
             work = __version__, function, [tasks[number] for number in group]
-            of_future[self._client.submit(run_in_worker, *work, pure=False, priority=-place)] = group
+            of_future[self.client.submit(run_in_worker, *work, pure=False, priority=-place)] = group
         results: dict[int, Any] = {}
         try:
-            for future in distributed.as_completed(of_future, loop=self._client.loop):
+            for future in distributed.as_completed(of_future, loop=self.client.loop):
                 results.update(zip(of_future[future], future.result(), strict=True))
                 done(len(results))
         except distributed.KilledWorker as error:
             remedy = "where memory was short, take fewer workers, or give each more"
             raise ExecutorError(f"workers were lost again and again ({error}); {remedy}") from error
         finally:
-            self._client.cancel(list(of_future))
+            self.client.cancel(list(of_future))
         return [results[number] for number in range(len(tasks))]
 
 

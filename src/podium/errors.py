@@ -68,7 +68,7 @@ class OutputError(PodiumError, OSError):
 
 
 class ExecutorError(PodiumError, RuntimeError):
-    """Workers were lost, or cannot do what they were asked for."""
+    """Workers were lost, or cannot do their tasks."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):

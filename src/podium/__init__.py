@@ -105,8 +105,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """The public names, imported when they are first used: `podium --help` needs neither numba nor Polars."""
-    if name == "importers":  # a room of its own, which most programs never enter
-        return import_module("podium.importers")
+    if name in ("dataset", "importers"):  # rooms of their own, which most programs never enter
+        return import_module(f"podium.{name}")
     if name not in _HOMES:
         message = f"module 'podium' has no attribute {name!r}"
         raise AttributeError(message)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 SHOWN_FAULTS = 20
 MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium columns"
@@ -13,6 +13,18 @@ class PodiumError(Exception):
     """Anything a user of Podium can put right. Its text is shown as it stands."""
 
     exit_status: ClassVar[int] = 2  # of a command that ends with it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it travels between processes: as it is, since subclasses are made of other arguments than the text."""
+        return as_it_was, (type(self), self.args, self.__dict__)
+
+
+def as_it_was(kind: type[PodiumError], args: tuple[Any, ...], values: dict[str, Any]) -> PodiumError:
+    """The error that `PodiumError.__reduce__` took apart."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(values)
+    return error
 
 
 class ParameterError(PodiumError, ValueError):
@@ -53,6 +65,10 @@ class UnknownError(PodiumError, LookupError):
 
 class OutputError(PodiumError, OSError):
     """A file could not be written."""
+
+
+class ExecutorError(PodiumError, RuntimeError):
+    """Workers were lost, or cannot do their tasks."""
 
 
 class NotFiniteError(PodiumError, ArithmeticError):

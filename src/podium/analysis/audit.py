@@ -1,7 +1,7 @@
 """The points economy: where points come from and go, and patterns worth a look, each with its evidence."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,12 +9,23 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from podium.analysis.evaluation import refuse_engine
+from podium.dataset import PoolFiles, is_dataset, open_dataset
+from podium.dataset.files import read_file
 from podium.engine import rules
+from podium.engine.periods import EVENT, check_period
 from podium.engine.system import System
 from podium.errors import ParameterError
+from podium.executors import Engine
 from podium.kernels.records import read
 from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated, rate
+from podium.rated.parts import empty_results
+from podium.rated.pools import on_pools
+from podium.rated.tables import rate_table
+from podium.results.reading import Results
+from podium.systems import make_system
+from podium.systems._portable import PortableSystem
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
 TOP_PLAYERS = 10
@@ -35,31 +46,114 @@ class Audit:
     quitters: pl.DataFrame  # players who quit often
 
 
-def audit(results: Any, system: str | System = "elo") -> Audit:
+class Findings(NamedTuple):
+    """What one pool, or a whole table, shows."""
+
+    flows: pl.DataFrame  # points by month
+    active: pl.DataFrame  # month, rating: the last in the month, of everyone who played
+    unbalanced: pl.DataFrame
+    farming: pl.DataFrame
+    isolated_groups: pl.DataFrame
+    newcomers: pl.DataFrame
+    quitters: pl.DataFrame
+
+
+class AuditTask(NamedTuple):
+    """A pool to audit."""
+
+    pool: PoolFiles
+    system: PortableSystem
+    period: str
+
+    @property
+    def subject(self) -> str:
+        """The pool, to begin an error."""
+        return f"pool {self.pool.name}"
+
+    @property
+    def rows(self) -> int:
+        """How many rows it will read."""
+        return self.pool.rows
+
+
+def audit(
+    results: Any,
+    system: str | System = "elo",
+    *,
+    period: str = EVENT,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+) -> Audit:
     """Audit the points of rated results: where they come from and go, and patterns worth a look.
 
     Args:
-        results: as `podium.rate` gives it, or anything that it takes.
+        results: as `podium.rate` gives it, or anything that it takes. Of a dataset a pool at a time is held.
         system: what rates results that are not rated yet.
+        period: when their ratings settle, as `rate` takes it.
+        engine: who audits the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`. All engines
+            find the same, to the bit.
 
     Returns:
         A table for each pattern, empty where it was not found; points are those of the system.
 
     Raises:
         ParameterError: the results go on from saved ratings, so that nobody knows who is new.
+        ExecutorError: workers were lost.
     """
-    rated = results if isinstance(results, Rated) else rate(results, system)
+    if is_dataset(results):
+        chosen = make_system(system)
+
+        def task(pool: PoolFiles) -> AuditTask:
+            return AuditTask(pool, PortableSystem(chosen), check_period(period))
+
+        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers}
+        pools: list[Findings] = on_pools(audit_pool, task, open_dataset(results), [chosen], **how)
+        return as_audit(chosen, [*pools, findings_in(rate(empty_results(), chosen))])
+    refuse_engine(engine, scheduler, workers)
+    rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:
         raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")
+    return as_audit(rated.system, [findings_in(rated)])
+
+
+def audit_pool(task: AuditTask) -> Findings:
+    """What a pool of a dataset shows; its rows and its history are held."""
+    frames = [read_file(task.pool, file) for file in task.pool.files]
+    whole = Results(pl.concat(frames, how="diagonal", rechunk=True), task.pool.name)
+    return findings_in(rate_table(whole, task.system.system, task.period))
+
+
+def findings_in(rated: Rated) -> Findings:
+    """What rated results show."""
     changes = with_causes(rated)
     nets = net_of_events(changes)
-    return Audit(
-        months=months(rated, changes, nets),
+    return Findings(
+        *months(rated, changes, nets),
         unbalanced=unbalanced(rated, nets),
         farming=farming(rated, changes),
         isolated_groups=isolated_groups(rated),
         newcomers=steep_newcomers(changes),
         quitters=quitters(rated),
+    )
+
+
+def as_audit(system: System, findings: list[Findings]) -> Audit:
+    """The findings of all pools together, in their order."""
+
+    def joined(name: str, by: str | None = None) -> pl.DataFrame:
+        tables = [getattr(each, name) for each in findings]
+        whole = [table for table in tables if table.height] or tables[:1]
+        together: pl.DataFrame = pl.concat(whole)
+        return together if by is None else together.sort(by, descending=True, maintain_order=True)
+
+    return Audit(
+        months=month_table(joined("flows"), joined("active")),
+        unbalanced=joined("unbalanced"),
+        farming=joined("farming", "points"),
+        isolated_groups=joined("isolated_groups"),
+        newcomers=joined("newcomers", "rise"),
+        quitters=joined("quitters", "quits"),
     )
 
 
@@ -111,8 +205,8 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
     return totals.filter(pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved")))
 
 
-def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFrame:
-    """Points introduced, created and leaked by month, those in circulation, and how the active players stand."""
+def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Points introduced, exchanged, created and leaked by month; and how the players of each stand at its end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
     start = float(rated.system.newcomer().rating)
     flows = changes.group_by(month, maintain_order=True).agg(
@@ -126,13 +220,20 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> pl.DataFr
         created=pl.col("net").clip(lower_bound=0.0).sum(), leaked=-pl.col("net").clip(upper_bound=0.0).sum()
     )
     latest = changes.group_by(month, "seat", maintain_order=True).agg(pl.col("rating").last())
+    return flows.join(balance, on="month", maintain_order="left"), latest.select("month", "rating")
+
+
+def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
+    """The flows of all pools by month, points in circulation, and how the active players stand."""
+    if not flows["month"].is_unique().all():  # those of several pools
+        flows = flows.group_by("month", maintain_order=True).agg(pl.all().sum()).sort("month")
     active = latest.group_by("month", maintain_order=True).agg(
         active=pl.len(),
         mean=pl.col("rating").mean(),
         median=pl.col("rating").median(),
         top_10=pl.col("rating").top_k(TOP_PLAYERS).mean(),
     )
-    table = flows.join(balance, on="month", maintain_order="left").join(active, on="month", maintain_order="left")
+    table = flows.join(active, on="month", maintain_order="left")
     gain = pl.col("introduced_starts") + pl.col("introduced_base_points") + pl.col("created") - pl.col("leaked")
     drift = (pl.col("created") - pl.col("leaked")) / pl.col("events")  # an event's, by factors that differ by side
     return table.with_columns(drift=drift, circulation=gain.cum_sum())

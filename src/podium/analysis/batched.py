@@ -55,14 +55,15 @@ def log_losses(systems: Sequence[System], events: Events, selected: npt.NDArray[
     losses = np.empty(len(systems))
     for first in range(0, len(systems), LANES):
         batch = list(systems[first : first + LANES])
-        losses[first : first + len(batch)] = _losses_in_one_pass(batch, events, selected)[: len(batch)]
+        sums, pairs = sums_of_losses(batch, events, selected)
+        losses[first : first + len(batch)] = sums / pairs if pairs else np.nan
     return losses
 
 
-def _losses_in_one_pass(
+def sums_of_losses(
     systems: list[System], events: Events, selected: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
-    """The losses of up to `LANES` candidates, replayed in one pass; the lanes that are left over repeat the last."""
+) -> tuple[npt.NDArray[np.float64], float]:
+    """What up to `LANES` candidates lose in one pass, infinite where a number is not finite; and the pairs."""
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
     params, (newcomer, entering, zero_evidence) = lanes[0].arguments()
@@ -83,10 +84,8 @@ def _losses_in_one_pass(
     run = _judge_cached if lanes[0].shipped else _judge_uncached
     prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
     pairs = run_kernel(lanes[0], run, *prototypes, columns, selected, tables)
-    if not pairs:
-        return np.full(LANES, np.nan)
-    losses = tables.losses / pairs
-    return np.where(np.isfinite(losses), losses, np.inf)
+    losses = tables.losses[: len(systems)]  # the lanes that are left over repeat the last
+    return np.where(np.isfinite(losses), losses, np.inf), float(pairs)
 
 
 def _judge(

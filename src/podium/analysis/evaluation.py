@@ -3,21 +3,24 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.predictions import BINS, HeatSelection, PairScores, Predictions, WinnerScores, predict
+from podium.dataset.opening import is_dataset, open_dataset
 from podium.engine.encoding import Events, encode
 from podium.engine.periods import EVENT
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import replay
 from podium.engine.system import System
 from podium.errors import ParameterError
+from podium.executors import Engine
 from podium.ledger.leaderboard import instant
 from podium.ledger.pair_predictions import held_heats, pair_predictions
+from podium.results.hashing import runs
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
 
@@ -25,6 +28,9 @@ RESAMPLES = 1000
 SEED = 1
 INTERVAL = (0.025, 0.975)
 WEIGHTS = ("pair", "event")
+SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # of an event
+OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # what is a mean over pairs
+OVER_FIELDS = ("winner_log_loss", "winner_correct")  # and over heats that have a winner
 Floats = npt.NDArray[np.float64]
 Metric = Callable[[Floats, Floats], Any]  # of the results and the expected scores
 
@@ -57,6 +63,9 @@ def evaluate(
     weight: str = "pair",
     period: str = EVENT,
     metrics: Mapping[str, Metric] | None = None,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Evaluation:
     """Judge systems by their predictions.
 
@@ -67,55 +76,108 @@ def evaluate(
             results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
         window: which events are judged; all where None. Events before it are learnt all the same.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        results: anything that `read_results` takes.
+        results: anything that `read_results` takes, or a dataset, which is judged pool by pool.
         labels: what to call the systems; their names where None.
         weight: `pair` weighs every pair alike, `event` every event.
+        engine: who judges the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`. All engines
+            give the same figures, to the bit.
 
     Returns:
         `scores`, a row a system: log loss, Brier score, accuracy and others over the judged pairs;
         `differences` in log loss from the first system, with bootstrap intervals over events; and `reliability`
-        by tenths of the expected score.
+        by tenths of the expected score. Intervals of a dataset of more than 262,144 events are over blocks of events
+        that follow each other, so that no more has to be held.
 
     Raises:
         ResultsError: the table is refused.
-        ParameterError: an unknown weight, a window over results without dates, or nothing to judge.
+        ParameterError: an unknown weight or engine, a window over results without dates, nothing to judge, or metrics
+            of your own for a dataset.
+        ExecutorError: workers were lost.
     """
     texts = [systems] if isinstance(systems, str | System) else list(systems)
     if not texts:
         raise ParameterError("there is no system to judge; name one, such as 'elo'")
     if weight not in WEIGHTS:
         raise ParameterError(f"weight {weight!r} is not one of {', '.join(WEIGHTS)}")
-    checked = results if isinstance(results, Results) else read_results(results)
     chosen = window or Window()
     chosen_systems = [make_system(each) for each in texts]
     names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
-    judged = [judge(checked, system, chosen, period) for system in chosen_systems]
-    for name, (table, _) in zip(names, judged, strict=True):
-        if table.is_empty():
+    if is_dataset(results):
+        from podium.analysis.pool_evaluation import judge_dataset  # noqa: PLC0415  (it stands on this module)
+
+        if metrics:
+            raise ParameterError("metrics of your own need every pair at hand, which a dataset's are not")
+        how = {"engine": engine, "scheduler": scheduler, "workers": workers}
+        judged = judge_dataset(open_dataset(results), chosen_systems, chosen, period, weight, how)
+    else:
+        refuse_engine(engine, scheduler, workers)
+        checked = results if isinstance(results, Results) else read_results(results)
+        judged = judge_table(checked, chosen_systems, chosen, period, weight)
+    for name, each in zip(names, judged, strict=True):
+        if not each.events:
             raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
-    own = [own_scores(checked, system, chosen, period, metrics or {}) for system in chosen_systems]
-    scores = [
-        {"system": name} | summary(table, each.bins, weight) | more
-        for name, (table, each), more in zip(names, judged, own, strict=True)
-    ]
-    notices = [system.limit_notice(each.states) for system, (_, each) in zip(chosen_systems, judged, strict=True)]
-    first = judged[0][0]
+    own = [own_scores(checked, system, chosen, period, metrics) for system in chosen_systems] if metrics else []
+    scores = [{"system": name} | summary(each) for name, each in zip(names, judged, strict=True)]
+    scores = [{**each, **more} for each, more in zip(scores, own or [{}] * len(scores), strict=True)]
     differences = [
-        {"system": name, "against": names[0]} | difference(table, first, weight)
-        for name, (table, _) in zip(names[1:], judged[1:], strict=True)
+        {"system": name, "against": names[0]} | interval(each.both)
+        for name, each in zip(names[1:], judged[1:], strict=True)
     ]
-    tables = [reliability(name, each.bins) for name, (_, each) in zip(names, judged, strict=True)]
+    tables = [reliability(name, each.bins) for name, each in zip(names, judged, strict=True)]
     empty = {"system": pl.String, "against": pl.String, "log_loss": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     gaps = pl.DataFrame(differences, schema=None if differences else empty)
-    return Evaluation(pl.DataFrame(scores), gaps, pl.concat(tables), tuple(filter(None, notices)))
+    return Evaluation(
+        pl.DataFrame(scores), gaps, pl.concat(tables), tuple(each.notice for each in judged if each.notice)
+    )
+
+
+class Judged(NamedTuple):
+    """What a system's predictions come to."""
+
+    events: int  # that have a pair to judge
+    totals: dict[str, float]  # sums over all pairs and heats
+    weighed: dict[str, float]  # sums of the weighted means, and of what they are divided by
+    bins: Floats  # (BINS, 3), as `Predictions` has them
+    both: Floats  # (rows, 4): an event's or a block's losses and pairs, its own and the first system's
+    notice: str | None
+
+
+def judge_table(results: Results, systems: Sequence[System], window: Window, period: str, weight: str) -> list[Judged]:
+    """Judge systems on a checked table."""
+    judged = [judge(results, system, window, period) for system in systems]
+    first = judged[0][0]
+    return [
+        Judged(
+            table.height,
+            column_sums(table.drop("event_id")),
+            column_sums(weighed(table, weight)),
+            predictions.bins,
+            losses_of_both(table, first, weight).sort("event_id").drop("event_id").to_numpy(),
+            system.limit_notice(predictions.states),
+        )
+        for system, (table, predictions) in zip(systems, judged, strict=True)
+    ]
+
+
+def column_sums(table: pl.DataFrame) -> dict[str, float]:
+    """The sum of each column, of its rows in their order."""
+    return {name: float(table[name].to_numpy().sum()) for name in table.columns}
+
+
+def refuse_engine(engine: Engine, scheduler: str | None, workers: int | None) -> None:
+    """Refuse an engine for results that are a table.
+
+    Raises:
+        ParameterError: one is given.
+    """
+    if (engine, scheduler, workers) != (None, None, None):
+        raise ParameterError("an engine and its workers are for a dataset; podium dataset write makes one")
 
 
 def own_scores(
     results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
 ) -> dict[str, float]:
     """What metrics of the caller's say of the judged pairs."""
-    if not metrics:
-        return {}
     events = encode(results, system, period)
     heats = judged_heats(events, window)
     pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
@@ -138,13 +200,18 @@ def judge_heats(
 ) -> tuple[pl.DataFrame, Predictions]:
     """Judge the selected heats of events that are encoded; see `judge_events`, and `predict` for `pool_start`."""
     predictions = predict(system, events, selection, pool_start=pool_start)
-    rows = events.results.frame["event_id"][predictions.event_row]
-    pairs = pl.DataFrame(predictions.pairs, schema=list(PairScores._fields))
-    winners = pl.DataFrame(predictions.winners, schema=list(WinnerScores._fields))
-    table = pl.concat([pairs, winners], how="horizontal").with_columns(tau=kendall(predictions.pairs), event_id=rows)
-    sums = [pl.col(name).sum() for name in (*PairScores._fields, *WinnerScores._fields)]
-    with_pairs = table.filter(pl.col("pairs") > 0)
-    return with_pairs.group_by("event_id").agg(*sums, pl.col("tau").sum(), pl.len().alias("heats")), predictions
+    return event_sums(events, predictions), predictions
+
+
+def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
+    """The sums of each event that has a pair to judge, by `event_id`, in the order of rating."""
+    judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
+    ids = events.results.frame["event_id"][predictions.event_row[judged]]
+    parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
+    heats = np.concatenate([*parts, np.ones((ids.len(), 1))], axis=1)
+    first = runs(ids)[1]  # the heats of an event stand together
+    sums = np.add.reduceat(heats, first, axis=0) if first.size else heats
+    return pl.DataFrame(sums, schema=list(SUMS), orient="row").with_columns(event_id=ids.gather(first))
 
 
 def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
@@ -173,22 +240,34 @@ def kendall(scores: Floats) -> Floats:
     return tau
 
 
-def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
-    """A system's scores. Each event's or each pair's mean, as `weight` says."""
-    total = table.select(pl.exclude("event_id").sum()).row(0, named=True)
+def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
+    """Of each event, what is summed for weighted means, and what they are divided by: its pairs, or 1."""
+    counts = dict.fromkeys(OVER_PAIRS, "pairs") | dict.fromkeys(OVER_FIELDS, "fields")
+    if weight == "pair":
+        return table.select(*counts, "pairs", "fields")
+    means = [
+        pl.when(pl.col(count) > 0).then(pl.col(name) / pl.col(count)).otherwise(0.0).alias(name)
+        for name, count in counts.items()
+    ]
+    return table.select(*means, *((pl.col(count) > 0).cast(pl.Float64) for count in ("pairs", "fields")))
+
+
+def summary(judged: Judged) -> dict[str, Any]:
+    """A system's scores."""
+    total, mean = judged.totals, judged.weighed
     new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "brier", "correct")}
     return {
-        "events": table.height,
+        "events": judged.events,
         "pairs": int(total["pairs"]),
-        "log_loss": mean(table, "log_loss", "pairs", weight),
-        "brier": mean(table, "brier", "pairs", weight),
-        "accuracy": mean(table, "correct", "pairs", weight),
-        "clipped": mean(table, "clipped", "pairs", weight),
-        "clipped_log_loss": mean(table, "clipped_log_loss", "pairs", weight),
-        "calibration_error": calibration_error(bins),
+        "log_loss": ratio(mean["log_loss"], mean["pairs"]),
+        "brier": ratio(mean["brier"], mean["pairs"]),
+        "accuracy": ratio(mean["correct"], mean["pairs"]),
+        "clipped": ratio(mean["clipped"], mean["pairs"]),
+        "clipped_log_loss": ratio(mean["clipped_log_loss"], mean["pairs"]),
+        "calibration_error": calibration_error(judged.bins),
         "kendall_tau": total["tau"] / total["heats"],
-        "winner_log_loss": mean(table, "winner_log_loss", "fields", weight),
-        "winner_accuracy": mean(table, "winner_correct", "fields", weight),
+        "winner_log_loss": ratio(mean["winner_log_loss"], mean["fields"]),
+        "winner_accuracy": ratio(mean["winner_correct"], mean["fields"]),
         "settled_pairs": int(total["settled_pairs"]),
         "settled_log_loss": ratio(total["settled_log_loss"], total["settled_pairs"]),
         "settled_accuracy": ratio(total["settled_correct"], total["settled_pairs"]),
@@ -198,14 +277,9 @@ def summary(table: pl.DataFrame, bins: Floats, weight: str) -> dict[str, Any]:
     }
 
 
-def mean(table: pl.DataFrame, sums: str, count: str, weight: str) -> float | None:
-    """The mean over pairs, or over events of their own means."""
-    with_any = table.filter(pl.col(count) > 0)
-    if with_any.is_empty():
-        return None
-    if weight == "event":
-        return float((with_any[sums] / with_any[count]).to_numpy().mean())
-    return float(with_any[sums].to_numpy().sum() / with_any[count].to_numpy().sum())
+def mean_log_loss(table: pl.DataFrame) -> float | None:
+    """The mean log loss over the pairs of some events; None where there is no pair."""
+    return ratio(float(table["log_loss"].to_numpy().sum()), float(table["pairs"].to_numpy().sum()))
 
 
 def ratio(total: float, count: float) -> float | None:
@@ -238,14 +312,28 @@ def reliability(name: str, bins: Floats) -> pl.DataFrame:
 
 def difference(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> dict[str, Any]:
     """The log loss less the first system's over the events both judged, with a bootstrap interval over events."""
-    both = table.join(first, on="event_id", suffix="_first").sort("event_id")
-    if both.is_empty():
+    return interval(losses_of_both(table, first, weight).sort("event_id").drop("event_id").to_numpy())
+
+
+def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
+    """Of the events that two systems judged, the losses and pairs (or mean loss and 1) of each, and `event_id`."""
+    both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
+    columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
+    if weight == "pair":
+        return columns
+    return columns.with_columns(
+        pl.col("log_loss") / pl.col("pairs"),
+        pl.col("log_loss_first") / pl.col("pairs_first"),
+        pairs=1.0,
+        pairs_first=1.0,
+    )
+
+
+def interval(both: Floats) -> dict[str, Any]:
+    """The mean of the losses less the first system's, with a bootstrap interval over the rows; see `Judged.both`."""
+    if not len(both):
         return {"log_loss": None, "low": None, "high": None}
-    losses, pairs = (both[name].to_numpy() for name in ("log_loss", "pairs"))
-    losses_first, pairs_first = (both[f"{name}_first"].to_numpy() for name in ("log_loss", "pairs"))
-    if weight == "event":
-        losses, losses_first = losses / pairs, losses_first / pairs_first
-        pairs = pairs_first = np.ones(losses.size)
+    losses, pairs, losses_first, pairs_first = np.ascontiguousarray(both.T)
     rng = np.random.default_rng(SEED)
     drawn = np.empty(RESAMPLES)
     for k in range(RESAMPLES):

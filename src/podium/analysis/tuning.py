@@ -17,17 +17,30 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Evaluation, Window, evaluate, judge_events, judged_heats, mean
+from podium.analysis.evaluation import (
+    Evaluation,
+    Window,
+    evaluate,
+    judge_events,
+    judged_heats,
+    mean_log_loss,
+    refuse_engine,
+)
+from podium.analysis.pool_tuning import BlockTask, judge_block, losses_on_pools, starts_of_dataset
+from podium.dataset import Dataset, PoolFiles, is_dataset, open_dataset
 from podium.engine import rules
 from podium.engine.encoding import Events, encode
 from podium.engine.replay import takes_sums
 from podium.engine.system import System, kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
+from podium.executors import Engine, Executor, Local, executor
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
+from podium.rated.warming import warm
 from podium.results.event_order import in_sequence
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
+from podium.systems._portable import PortableSystem, is_portable
 
 SEED = 1
 SECOND_US = 1_000_000
@@ -78,11 +91,15 @@ def tune(
     trials: int = 100,
     study: Path | None = None,
     progress: Callable[[int], None] | None = None,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Tuned:
     """Search the system's parameters for the least log loss.
 
     Args:
         results: anything that `read_results` takes; undated events are taken a second apart, in the order of the file.
+            Or a dataset, of which a pool at a time is held for each core.
         system: where the search starts, a name, a text such as `elo:k=20` or an instance; what is not searched stays
             as it is.
         train_until: the last training instant, a plain date counting the whole day; or the share of the events,
@@ -90,6 +107,8 @@ def tune(
         trials: how many candidates in all, those of a resumed study among them.
         study: an SQLite file to keep the trials in, and to go on from.
         progress: called with the number of trials judged.
+        engine: who judges candidates on the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`.
+            All engines find the same, to the bit.
 
     Returns:
         The best system, its log loss on the later part of the training events and the defaults', and both
@@ -103,16 +122,63 @@ def tune(
         TuningError: the study is of another search.
     """
     start = make_system(system)
+    judged = progress or (lambda _: None)
+    how = {"engine": engine, "scheduler": scheduler, "workers": workers}
+    if is_dataset(results):
+        return tune_dataset(open_dataset(results), start, train_until, trials, study, judged, how)
+    refuse_engine(**how)
     dated = with_dates(results if isinstance(results, Results) else read_results(results))
     split = split_at(dated, end_of_training(dated, train_until))
-    losses = Losses(split)
+    return searched(start, Losses(split), split.train_until, dated, trials, study, judged, {})
+
+
+def tune_dataset(
+    dataset: Dataset,
+    start: System,
+    train_until: str | date | datetime,
+    trials: int,
+    study: Path | None,
+    progress: Callable[[int], None],
+    how: dict[str, Any],
+) -> Tuned:
+    """Search on a dataset; see `tune`.
+
+    Args:
+        how: the engine, the scheduler and the workers.
+    """
+    starts = starts_of_dataset(dataset)
+    until = last_training(starts, train_until)
+    train = starts.filter(starts <= until)
+    refuse_one_side(starts, train, until)
+    middle = train[int(train.len() * LEARNT_SHARE)]
+    sizes = [pool.rows for pool in dataset.pools]
+    if how["engine"] is None and how["scheduler"] is None and not is_portable(start):
+        how = how | {"engine": "local"}
+    with executor(how["engine"], sizes, scheduler=how["scheduler"], workers=how["workers"]) as run:
+        losses = PoolLosses(run, dataset, middle, until)
+        if not isinstance(run, Local):
+            warm(judge_block, lambda pool: losses.task(pool, start))
+        return searched(start, losses, until, dataset, trials, study, progress, how)
+
+
+def searched(
+    start: System,
+    losses: "Losses | PoolLosses",
+    train_until: datetime,
+    results: "Results | Dataset",
+    trials: int,
+    study: Path | None,
+    progress: Callable[[int], None],
+    how: dict[str, Any],
+) -> Tuned:
+    """The best of the search, tested on what came after the training."""
     (default_loss,) = losses.judge([start])
-    best = run_search(start, losses, trials, study, progress or (lambda _: None))
+    best = run_search(start, losses, trials, study, progress)
     (fitted,) = losses.judge([best])
     if fitted >= default_loss:
         best, fitted = start, default_loss
-    after = Window(since=split.train_until + timedelta(microseconds=1))
-    test = evaluate(dated, [start, best], labels=["defaults", "tuned"], window=after)
+    after = Window(since=train_until + timedelta(microseconds=1))
+    test = evaluate(results, [start, best], labels=["defaults", "tuned"], window=after, **how)
     return Tuned(best, trials, fitted, default_loss, test)
 
 
@@ -128,10 +194,14 @@ def with_dates(results: Results) -> Results:
 
 def end_of_training(results: Results, train_until: str | date | datetime) -> datetime:
     """The last training instant: a date, or a share of the events such as 60%."""
+    return last_training(starts_of(results.frame), train_until)
+
+
+def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
+    """The last training instant among the starts of all events, in order."""
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
         return instant(train_until)
-    starts = starts_of(results.frame)
     count = math.floor(starts.len() * float(share[1]) / 100.0)
     if not 0 < count < starts.len():
         raise ParameterError(f"training until {train_until} leaves no events on one side of {starts.len()}")
@@ -147,13 +217,22 @@ def starts_of(frame: pl.DataFrame) -> pl.Series:
 def split_at(results: Results, until: datetime) -> Split:
     """Split the results: the training part, and its middle."""
     train = results.frame.filter(pl.col("started_at") <= until)
-    if train.is_empty() or train.height == results.frame.height:
-        ends: Any = results.frame.select(first=pl.col("started_at").min(), last=pl.col("started_at").max()).row(0)
-        span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
-        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}")
+    refuse_one_side(results.frame["started_at"], train["started_at"], until)
     starts = starts_of(train)
     middle = starts[int(starts.len() * LEARNT_SHARE)]
     return Split(Results(train, results.source), middle, until)
+
+
+def refuse_one_side(starts: pl.Series, train: pl.Series, until: datetime) -> None:
+    """Refuse a last training instant that has no event before or after it.
+
+    Raises:
+        ParameterError: it says from when to when the events are.
+    """
+    if train.is_empty() or train.len() == starts.len():
+        ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
+        span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
+        raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}")
 
 
 class Losses:
@@ -190,24 +269,54 @@ class Losses:
     def judge_one(self, candidate: System, events: Events) -> float:
         """The log loss of one candidate; infinite where a rating is not finite."""
         try:
-            loss = mean(judge_events(events, candidate, self.window)[0], "log_loss", "pairs", "pair")
+            loss = mean_log_loss(judge_events(events, candidate, self.window)[0])
         except NotFiniteError:
             return math.inf
         return math.nan if loss is None else loss
 
     def encoded(self, system: System) -> Encoded:
         """The events as the system reads them."""
-        chooses = rules.overrides(rules.counts, system)
-        key = (system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None)
+        key = reading_key(system)
         if key not in self._encoded:
             events = encode(self.results, system)
             self._encoded[key] = Encoded(events, judged_heats(events, self.window))
         return self._encoded[key]
 
 
+def reading_key(system: System) -> Any:
+    """What candidates have in common that read the events alike."""
+    chooses = rules.overrides(rules.counts, system)
+    return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
+
+
+class PoolLosses:
+    """What candidates lose on the later part of a dataset's training events."""
+
+    def __init__(self, run: Executor, dataset: Dataset, fit_since: datetime, train_until: datetime) -> None:
+        self._run = run
+        self._dataset = dataset
+        self._span = fit_since, train_until
+
+    def task(self, pool: PoolFiles, system: System) -> BlockTask:
+        """The task of one candidate and one pool, all of whose events count as training."""
+        return BlockTask(pool, (PortableSystem(system),), reading_key(system), *self._span)
+
+    def judge(self, candidates: Sequence[System]) -> list[float]:
+        """The log loss of each; infinite where it is not a number."""
+        alike: dict[Any, list[int]] = {}
+        for k, candidate in enumerate(candidates):
+            alike.setdefault(reading_key(candidate), []).append(k)
+        blocks = [(key, [candidates[k] for k in members]) for key, members in alike.items()]
+        found = losses_on_pools(self._run, self._dataset, blocks, *self._span)
+        by_candidate: dict[int, float] = {}
+        for members, losses in zip(alike.values(), found, strict=True):
+            by_candidate.update(zip(members, losses, strict=True))
+        return [by_candidate[k] if math.isfinite(by_candidate[k]) else math.inf for k in range(len(candidates))]
+
+
 def run_search(
     system: System,
-    losses: Losses,
+    losses: Losses | PoolLosses,
     trials: int,
     path: Path | None,
     progress: Callable[[int], None],

@@ -6,7 +6,7 @@ import typer
 
 from podium import __version__
 from podium.cli import demo, drawing, forecasting, judging, labs, rating, setup, simulating, systems
-from podium.cli.results import checking, columns, importing
+from podium.cli.results import checking, columns, datasets, importing
 from podium.cli.service import databases, keys, pools, serving, storing, webhooks
 from podium.cli.terminal.helping import App
 
@@ -54,6 +54,7 @@ COMMANDS = {  # by heading: the command, and a line about it where its own first
     ),
 }
 GROUPS = {
+    "Results": ((datasets.dataset, "dataset"),),
     "Systems": ((labs.lab, "lab"),),
     "Live service": (
         (pools.pool, "pool"),

@@ -3,17 +3,26 @@
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, reads_results
 from podium.cli.terminal import show
 from podium.cli.terminal.completion import complete_system
 from podium.cli.terminal.files import unused_path, write_text
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Columns, Period, Settings, Shape, SystemFile, SystemName
+from podium.cli.terminal.options import (
+    Columns,
+    Engine,
+    Period,
+    Scheduler,
+    Settings,
+    Shape,
+    SystemFile,
+    SystemName,
+    Workers,
+)
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, PodiumError
@@ -84,6 +93,9 @@ def audit(
     system_file: SystemFile = None,
     period: Period = "event",
     chart: Annotated[Path | None, typer.Option(help="Draw the points by month here: .svg, .png or .html.")] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     form: Shape = Format.table,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
@@ -92,8 +104,11 @@ def audit(
     from podium.reporting.saving import save
 
     rating_system = chosen_system(system, settings, system_file)
-    with show.progress("reading", "rating", "auditing") as steps:
-        findings = audit(rated_file(file, rating_system, period, steps))
+    how: dict[str, Any] = {"period": period, "engine": engine, "scheduler": scheduler, "workers": workers}
+    with show.progress("reading", "auditing") as steps:
+        source = file.open()
+        steps.next()
+        findings = audit(source, rating_system, **how)
         if chart is not None:
             save(charts.circulation(findings.months, rating_system.title), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
@@ -140,6 +155,9 @@ def tune(
     study: Annotated[
         Path | None, typer.Option(metavar="SQLITE", help="Keep the trials here, and go on from them when run again.")
     ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     form: Shape = Format.table,
 ) -> None:
     """Search a system's parameters on the past of FILE, and test them on what came after."""
@@ -149,7 +167,9 @@ def tune(
     if train_until is None:
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
-        tuned = tune(file.read(), rating_system, train_until, trials=trials, study=study, progress=steps.reach)
+        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers}
+        how |= {"trials": trials, "study": study, "progress": steps.reach}
+        tuned = tune(file.open(), rating_system, train_until, **how)
     toml = as_toml(tuned.system)
     out = out or unused_path(Path(f"{rating_system.name}-tuned.toml"))
     write_text(toml, out)
@@ -184,6 +204,9 @@ def evaluate(
     ] = 0,
     weight: Annotated[str, typer.Option(help="Weigh every pair alike (pair), or every event (event).")] = "pair",
     period: Period = "event",
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
@@ -193,10 +216,13 @@ def evaluate(
     rating_systems = described_systems(system, settings)
     labels = system or [each.label for each in rating_systems]
     with show.progress("reading", "predicting") as steps:
-        results = file.read()
+        results = file.open()
         steps.next()
         window = Window(since, until, min_events)
-        evaluation = evaluate(results, rating_systems, labels=labels, window=window, weight=weight, period=period)
+        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers}
+        evaluation = evaluate(
+            results, rating_systems, labels=labels, window=window, weight=weight, period=period, **how
+        )
     for notice in evaluation.notices:
         typer.echo(notice, err=True)
     if form is Format.json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +10,18 @@ from podium.cli.results.reading import Input, reads_results
 from podium.cli.terminal import show
 from podium.cli.terminal.files import SUFFIXES, check_output, write_table
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Columns, Period, Settings, Shape, Start, SystemFile, SystemName
+from podium.cli.terminal.options import (
+    Columns,
+    Engine,
+    Period,
+    Scheduler,
+    Settings,
+    Shape,
+    Start,
+    SystemFile,
+    SystemName,
+    Workers,
+)
 from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
@@ -23,13 +34,15 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 50
 
 
-def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
-    """Read and rate a file, a step each."""
+def rated_file(
+    file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None, **how: Any
+) -> "Rated":
+    """Read and rate a file, a step each; how a dataset is rated is as `podium.rate` takes it."""
     import podium
 
-    results = file.path if file.is_folder() else file.read()
+    results = file.open()
     steps.next()
-    rated = podium.rate(results, system, period=period, start=start)
+    rated = podium.rate(results, system, period=period, start=start, **how)
     steps.next()
     return rated
 
@@ -41,6 +54,7 @@ def rated_file(file: Input, system: "System", period: str, steps: show.Steps, st
     "podium rate summer.csv -s elo:k=20 --start spring.parquet",
     "podium rate results.csv -f csv > ratings.csv",
     "podium rate seasons/ --ratings ratings.parquet --history history/ --checkpoint state/",
+    "podium rate league --engine processes --history league-history",
 )
 @reads_results
 def rate(
@@ -59,8 +73,8 @@ def rate(
     history: Annotated[
         Path | None,
         typer.Option(
-            help="Write every change here: .csv, .parquet, .json or .jsonl; or, of results that are rated in parts, a "
-            "folder of Parquet files."
+            help="Write every change here: .csv, .parquet, .json or .jsonl; or, of a dataset and of results that are "
+            "rated in parts, a folder of Parquet files."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -74,33 +88,42 @@ def rate(
     every: Annotated[
         int | None, typer.Option(min=1, metavar="PARTS", help="How often --checkpoint saves; each 8 if not given.")
     ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     columns: Columns = None,
     form: Shape = Format.table,
 ) -> None:
     """Rate FILE and show every player's rating.
 
-    A folder of Parquet files is rated in bounded memory.
+    A folder of Parquet files, and a dataset, are rated in bounded memory.
     """
+    from podium.dataset import is_dataset
+
     rating_system = chosen_system(system, settings, system_file)
-    in_parts = checkpoint is not None or file.is_folder()
+    of_dataset = checkpoint is None and is_dataset(file.path)
+    in_parts = not of_dataset and (checkpoint is not None or file.is_folder())
     if every is not None and checkpoint is None:
         raise ParameterError("--every says how often --checkpoint saves; name its folder")
     if in_parts and history is not None and history.suffix.lower() in SUFFIXES:
         raise ParameterError(f"--history {history}: {file} is rated in parts; name a folder, which gets a file of each")
-    for path in (ratings, None if in_parts else history):
+    if checkpoint is not None and (engine, scheduler, workers) != (None, None, None):
+        raise ParameterError("--checkpoint is for one process that reads all parts; leave out the engine")
+    for path in (ratings, None if in_parts or of_dataset else history):
         if path is not None:
             check_output(path)
+    how = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history if of_dataset else None}
     with show.progress("reading", "rating", "writing") as steps:
         if in_parts:
             rated = rated_in_parts(file, rating_system, period, start, history, checkpoint, every)
         else:
-            rated = rated_file(file, rating_system, period, steps, start)
-            if history is not None:
+            rated = rated_file(file, rating_system, period, steps, start, **how)
+            if history is not None and not of_dataset:
                 write_table(rated.history, history)
         if ratings is not None:
             whole = ratings.suffix.lower() == ".parquet"
             write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
-    for notice in notices(rated, file, in_parts=in_parts):
+    for notice in notices(rated, file, held=not in_parts and not of_dataset):
         typer.echo(notice, err=True)
     show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
 
@@ -124,17 +147,21 @@ def rated_in_parts(
     return rate_folder(file.path, system, period, start, history_to=history, checkpoint=checkpoint, every=every)
 
 
-def notices(rated: "Rated", file: Input, *, in_parts: bool) -> Iterator[str]:
-    """What to know beside the ratings, a line each."""
+def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
+    """What to know beside the ratings, a line each.
+
+    Args:
+        held: whether the rated rows are at hand.
+    """
     from podium.ledger.readiness import why_nothing_counts
     from podium.results.event_order import tie_notice
 
-    tied = None if in_parts else tie_notice(rated.results.frame)
+    tied = tie_notice(rated.results.frame) if held else None
     if tied is not None:
         yield f"{rated.results.source}: {tied}"
     if rated.notice is not None:
         yield rated.notice
-    if in_parts:
+    if not held:
         if not rated.event_count:
             yield f"{file}: nothing here can be rated: no event has two entries that count"
         return

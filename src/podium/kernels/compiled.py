@@ -26,7 +26,16 @@ from numba.extending import register_jitable
 from podium.kernels.linking import HelperCompiler, KernelCache, KernelCompiler
 
 HOME = Path(__file__).parents[1]  # the package
-WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client")  # rooms that nothing compiled imports
+WITHOUT_KERNELS = (
+    "cli",
+    "reporting",
+    "pages",
+    "service",
+    "store",
+    "client",
+    "dataset",
+    "executors",
+)  # rooms that nothing compiled imports
 BOUNDS_CHECKED_SUFFIX = (
     "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
 )

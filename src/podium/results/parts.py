@@ -132,7 +132,7 @@ class Assembly:
 
     def add(self, group: list[Slice]) -> list[Part | LongPart]:
         """Take some slices; the parts that are whole with them, if any."""
-        pieces = [self._typed(each) for each in group if each.frame.height]
+        pieces = [self.typed(each) for each in group if each.frame.height]
         if not pieces:
             return []
         frame, places = joined([self._held, *pieces] if self._held is not None else pieces)
@@ -185,7 +185,7 @@ class Assembly:
             self._long.put(pool, moment, frame.filter(pl.Series(rows)), places.of(rows))
             self._held = frame.filter(pl.Series(~rows)), places.of(~rows)
 
-    def _typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
+    def typed(self, part: Slice) -> tuple[pl.DataFrame, Places]:
         """A slice's columns in their types, and its places."""
         faults = header_faults(part.frame)
         if faults:

@@ -18,6 +18,7 @@ from podium.importers.registry import FORMATS
 if TYPE_CHECKING:
     import polars as pl
 
+    from podium.dataset import Dataset
     from podium.results.reading import Results
 
 SHAPES = tuple(each.value for each in Format)
@@ -122,6 +123,19 @@ class Input:
             return Path(self.path).is_file() and not header_faults(load_path(self.path, None)[0])
         except ResultsError:
             return False
+
+    def open(self) -> "Results | Dataset | str":
+        """Open a dataset; name a folder of Parquet files; read and check other results.
+
+        Raises:
+            ResultsError: they are refused.
+            ParameterError: there is no such format.
+        """
+        from podium.dataset import is_dataset, open_dataset
+
+        if self.format is None and self.map is None and is_dataset(self.path):
+            return open_dataset(self.path)
+        return self.path if self.is_folder() else self.read()
 
     def read(self) -> "Results":
         """Read and check the results; what was understood of a file in another shape goes to stderr.

@@ -54,3 +54,22 @@ Columns = Annotated[
     ),
 ]
 Shape = Annotated[Format, typer.Option("--format", "-f", help="What to print.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="Who does the pools of a dataset: local, processes or dask. If not given, processes for many rows.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="The scheduler of Dask, such as tcp://10.0.0.5:8786. Without one, --engine dask starts two workers here.",
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", metavar="N", min=1, help="Processes, or workers of Dask here, for a dataset.")
+]

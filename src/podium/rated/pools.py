@@ -1,0 +1,289 @@
+"""A dataset rated pool by pool, wherever: one function of a pool, and what all pools give together."""
+
+import functools
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from podium.dataset.files import PartFile, PoolFiles, file_digest, pool_folder
+from podium.dataset.manifest import Dataset
+from podium.dataset.publishing import new_folder, refuse_existing
+from podium.dataset.storage import Storage, is_url, storage_at
+from podium.engine.periods import EVENT, check_period
+from podium.engine.system import System
+from podium.executors import Engine, Function, Local, Task, executor
+from podium.ledger.saved import Start, metadata, refuse_earlier
+from podium.rated.parts import RatedParts, empty_results
+from podium.rated.rated import Rated
+from podium.rated.streaming import moments
+from podium.rated.tables import begin, rate_table
+from podium.rated.warming import warm
+from podium.results.reading import Results
+from podium.systems._portable import PortableSystem, is_portable
+
+HISTORY = "_history.json"
+
+
+class PoolTask(NamedTuple):
+    """What is to be rated, and how."""
+
+    pool: PoolFiles
+    system: PortableSystem
+    period: str
+    start: Start | None = None  # where the pool's players stand before
+    history: str | None = None  # the folder that its changes are written to
+
+    @property
+    def subject(self) -> str:
+        """The pool, to begin an error."""
+        return f"pool {self.pool.name}"
+
+    @property
+    def rows(self) -> int:
+        """How many rows it will read."""
+        return self.pool.rows
+
+
+class Spent(NamedTuple):
+    """What a pool took."""
+
+    process: int  # who rated it
+    began: float  # seconds since 1970
+    ended: float
+    cpu_s: float  # of the process meanwhile
+
+
+class PoolResult(NamedTuple):
+    """What came of it."""
+
+    standing: Start  # where the pool's players stand after
+    settlements: int
+    events: int  # rated
+    history: tuple[PartFile, ...]  # its files, below the folder of the history
+    spent: Spent
+
+
+def rate_pool(task: PoolTask) -> PoolResult:
+    """Rate a pool of a dataset, and write its history.
+
+    Raises:
+        ResultsError: a file is not what was written, or lacks what the system needs.
+        OutputError: the history cannot be written.
+    """
+    began, cpu_s = time.time(), time.process_time()
+    standing, settlements, events = task.start, 0, 0
+    written: list[PartFile] = []
+    for part in rated_pool(task.pool, task.system.system, task.period, task.start):
+        standing = part.standing()
+        settlements += int(part.events.columns.entrants.size) - 1
+        events += part.event_count
+        if task.history is not None:
+            written.append(write_history(task, part, len(written)))
+        del part  # before the next is rated
+    if standing is None:
+        standing = rate_table(empty_results(), task.system.system, task.period).standing()
+    spent = Spent(os.getpid(), began, time.time(), time.process_time() - cpu_s)
+    return PoolResult(standing, settlements, events, tuple(written), spent)
+
+
+def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
+    """The rated parts of a pool, one after the other.
+
+    Raises:
+        ResultsError: a file is not what was written, is older than the start, or lacks what the system needs.
+    """
+    standing = start
+    for part in pool.parts(functools.partial(moments, period)):
+        with part.in_tables():
+            if start is not None:
+                refuse_earlier(start, part.results, period)
+            rated = rate_table(part.results, system, period, standing, part.numbered)
+        standing = rated.standing()
+        yield rated
+        del rated, part
+
+
+def write_history(task: PoolTask, part: Rated, number: int) -> PartFile:
+    """Write the history of a part.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    content = io.BytesIO()
+    part.history.write_parquet(content)
+    path = f"{pool_folder(task.pool.name)}/part-{number:05}.parquet"
+    Storage(str(task.history)).write(path, content.getvalue())
+    size = len(content.getvalue())
+    return PartFile(path, part.history.height, part.event_count, size, file_digest(content.getvalue()))
+
+
+def rate_dataset(
+    dataset: Dataset,
+    system: System,
+    period: str,
+    start: Any = None,
+    *,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    history_to: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> "RatedDataset":
+    """Rate a dataset; see `podium.rate`.
+
+    Raises:
+        ResultsError: as `rate_pool` raises it, or the start is refused.
+        ParameterError: a period or engine that does not exist.
+        OutputError: the history cannot be written, or something is where it should be.
+        ExecutorError: workers were lost.
+    """
+    check_period(period)
+    names = [pool.name for pool in dataset.pools]
+    began = None if start is None else begin(start, system, period, pools_alone(names))
+    starts = dict(zip(names, starts_of(began, names), strict=True))
+    with ExitStack() as stack:
+        folder = None if history_to is None else stack.enter_context(history_folder(history_to))
+
+        def task(pool: PoolFiles) -> PoolTask:
+            warming = pool.uri != dataset.uri
+            return PoolTask(pool, PortableSystem(system), period, starts.get(pool.name), None if warming else folder)
+
+        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "progress": progress}
+        results: list[PoolResult] = on_pools(rate_pool, task, dataset, [system], **how)
+        if folder is not None:
+            write_history_manifest(Storage(folder), dataset, system, period, results)
+    return RatedDataset(dataset, began, results, system, period)
+
+
+def on_pools(
+    function: Function,
+    task: Callable[[PoolFiles], Task],
+    dataset: Dataset,
+    systems: Sequence[System],
+    *,
+    engine: Engine = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Any]:
+    """What a function returns of a task for each pool of a dataset, in its order; workers find the kernels compiled.
+
+    Args:
+        task: makes a task of a pool.
+        systems: those that the tasks have.
+
+    Raises:
+        PodiumError: what the function raises, its text about the task.
+        ParameterError: an engine that does not exist.
+        ExecutorError: workers were lost.
+    """
+    if engine is None and scheduler is None and not all(map(is_portable, systems)):
+        engine = "local"
+    tasks = [task(pool) for pool in dataset.pools]
+    done = progress or (lambda *_: None)
+    with executor(engine, [each.rows for each in tasks], scheduler=scheduler, workers=workers) as run:
+        if not isinstance(run, Local):
+            warm(function, task)
+        return run.map(function, tasks, lambda number: done(number, len(tasks)))
+
+
+def pools_alone(names: list[str]) -> Results:
+    """Results of which nothing but the pools is known."""
+    return Results(pl.DataFrame({"pool": names}, schema={"pool": pl.String}), "dataset")
+
+
+def starts_of(start: Start | None, names: list[str]) -> list[Start | None]:
+    """Where the players of each pool stand before; None where nobody of it is known."""
+    if start is None:
+        return [None] * len(names)
+    rows = start.players.with_row_index("row").group_by("pool").agg("row")
+    of_pool = dict(zip(rows["pool"].to_list(), rows["row"], strict=True))
+    starts: list[Start | None] = []
+    for name in names:
+        if name not in of_pool:
+            starts.append(None)
+            continue
+        chosen = of_pool[name].sort().to_numpy()
+        known = {name: start.pools[name]} if name in start.pools else {}
+        starts.append(Start(start.players[chosen], start.states[chosen], known))
+    return starts
+
+
+def standing_of(start: Start | None, names: list[str], results: list[PoolResult], system: System) -> Start:
+    """Where the players of all pools stand: those of the dataset in its order, then those that only the start has."""
+    parts = [result.standing for result in results]
+    if start is not None:
+        others = (~start.players["pool"].is_in(names)).to_numpy()
+        known = {name: state for name, state in start.pools.items() if name not in names}
+        parts.append(Start(start.players.filter(pl.Series(others)), start.states[others], known))
+    if not parts:
+        return rate_table(empty_results(), system, EVENT).standing()
+    pools = {name: state for part in parts for name, state in part.pools.items()}
+    players = pl.concat([part.players for part in parts], rechunk=True)
+    return Start(players, np.concatenate([part.states for part in parts]), pools)
+
+
+@contextmanager
+def history_folder(target: str | Path) -> Iterator[str]:
+    """The folder that workers write histories to; one of this machine appears when all is written.
+
+    Raises:
+        OutputError: something is there already.
+    """
+    storage = storage_at(target)
+    if is_url(storage.uri):
+        refuse_existing(storage, HISTORY, overwrite=False)
+        yield storage.uri
+        return
+    with new_folder(storage, HISTORY) as folder:
+        yield str(folder)
+
+
+def write_history_manifest(
+    storage: Storage, dataset: Dataset, system: System, period: str, results: list[PoolResult]
+) -> None:
+    """Write, beside the histories, what they are of."""
+    files = [asdict(each) for result in results for each in result.history]
+    values = {"format": "podium-history", **metadata(system, period), "dataset": dataset.digest, "files": files}
+    storage.write(HISTORY, (json.dumps(values, indent=1) + "\n").encode())
+
+
+class RatedDataset(RatedParts):
+    """A dataset, rated pool by pool.
+
+    It knows where everyone stands. What needs the rows, such as `history`, `leaderboard()` or `explain()`, rates the
+    files again in this process, a part at a time.
+    """
+
+    def __init__(
+        self, dataset: Dataset, start: Start | None, results: list[PoolResult], system: System, period: str
+    ) -> None:
+        names = [pool.name for pool in dataset.pools]
+        sizes = {name: result.settlements for name, result in zip(names, results, strict=True) if result.settlements}
+        standing = standing_of(start, names, results, system)
+        events = sum(result.events for result in results)
+        super().__init__(dataset.uri, standing, start, sizes, events, system, period)
+        spent = {name: result.spent for name, result in zip(names, results, strict=True)}
+        for name, value in {"dataset": dataset, "spent": spent}.items():
+            object.__setattr__(self, name, value)  # as a frozen dataclass sets its own
+        self.dataset: Dataset
+        self.spent: dict[str, Spent]  # by pool
+
+    def parts(self) -> Iterator[Rated]:
+        """Rate the dataset again, part by part.
+
+        Returns:
+            The rated parts of each pool, pools in turn.
+        """
+        pools = self.dataset.pools
+        for pool, start in zip(pools, starts_of(self.start, [pool.name for pool in pools]), strict=True):
+            yield from rated_pool(pool, self.system, self.period, start)

@@ -1,8 +1,8 @@
 """Many pools by each executor: CPU seconds, start-up apart, peak memory, and whether they agree to the bit.
 
 `python bench/scaling.py --data FOLDER` makes a dataset of 200 pools of 100,000 entries there, once, and rates it in one
-process, in two, and by two workers of Dask, also with one of them killed in the middle; each in a process of its own, in
-turns. On a busy machine only CPU seconds count: a worker's own, while it rates, beside those of `local`.
+process, in two, and by two workers of Dask, also with one of them killed in the middle; each in a process of its own,
+in turns. On a busy machine only CPU seconds count: a worker's own, while it rates, beside those of `local`.
 """
 
 import argparse

@@ -23,7 +23,7 @@ def test_a_dataset_is_written_checked_rated_and_judged(tmp_path):
     systems = ("-s", "elo", "-s", "elo:k=40", "-f", "json")
     judged, table = (json.loads(run("evaluate", source, *systems))["systems"] for source in (league, SEASON))
     assert [round(each["log_loss"], 12) for each in judged] == [round(each["log_loss"], 12) for each in table]
-    audited, alone = (json.loads(run("audit", source, "-f", "json")) for source in (league, SEASON))
+    audited, alone = (json.loads(run("audit", source, "-s", "glicko2", "-f", "json")) for source in (league, SEASON))
     assert [row["events"] for row in audited["months"]] == [row["events"] for row in alone["months"]]
 
 

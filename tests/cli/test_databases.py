@@ -38,6 +38,12 @@ def fill(url, *names):
     ],
     ids=" ".join,
 )
+def set_schema(connection, revision):
+    """Make a database one of a version that no earlier one can go on with."""
+    connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+    connection.execute(sa.text(f"UPDATE compatibility SET earliest = '{revision}'"))
+
+
 def test_a_name_that_is_wrong_makes_no_database(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "typo.db: there is no such database" in run(*words, "--db", "typo.db", status=2)
@@ -52,7 +58,7 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     with closing(sqlite3.connect(foreign)) as database:
         database.execute("CREATE TABLE t (x)")
     with closing(fill(str(newer), "main")) as store, store.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        set_schema(connection, "9999")
     for path, reason in (
         (empty, "the file is empty"),
         (text, "file is not a database"),
@@ -77,7 +83,7 @@ def test_a_server_without_tables_of_podium_is_not_praised(new_url):
     with closing(fill(url, "main")) as store:
         assert "(1 pool, 2 events, 5 changes)" in run("verify", "--db", url)
         with store.engine.begin() as connection:
-            connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+            set_schema(connection, "9999")
     assert "its schema is 9999" in run("verify", "--db", url, status=2)
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import histories
@@ -37,6 +38,7 @@ def faults_of(checks, history):
 
 
 @every_system
+@settings(max_examples=times(15, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_a_system_keeps_what_every_system_owes(name, rows, seed):
     history = History(find(name)(), rows)

@@ -53,7 +53,7 @@ def rated_file(
     "podium rate spring.csv -s elo:k=20 --ratings spring.parquet",
     "podium rate summer.csv -s elo:k=20 --start spring.parquet",
     "podium rate results.csv -f csv > ratings.csv",
-    "podium rate seasons/ --ratings ratings.parquet --history history/ --checkpoint state/",
+    "podium rate seasons/ --history changes/ --checkpoint state/",
     "podium rate league --engine processes --history league-history",
 )
 @reads_results

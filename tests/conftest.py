@@ -52,12 +52,12 @@ class BySystem(LoadScopeScheduling):
         """The group of a test: its system, the pages, a file that does one work once, or itself."""
         test, _, parameters = nodeid.removesuffix("]").partition("[")
         systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
-        if systems:
+        if systems and "/executors/" not in nodeid:  # one cluster of Dask serves these
             return max(systems, key=len)  # elo-mmr is not elo
         file = test.partition("::")[0]
         if "/web/" in file:  # one browser, and one store that is served
             return "tests/web"
-        return file if file.endswith(("test_outside.py", "test_site.py")) else nodeid
+        return file if file.endswith(("test_outside.py", "test_site.py", "test_executors.py")) else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

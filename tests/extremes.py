@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import podium
+from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError
 from podium.results.columns import MOST_WEIGHT
@@ -57,6 +58,15 @@ def extreme_events(count, seed):
         ]
 
 
+def large_heat():
+    """A heat whose sums are taken at once, with ties and quits."""
+    size = LARGE_HEAT + 2
+    return [
+        {"event_id": "e", "player": f"p{k}", "time_s": float(k // 2), "status": "quit" if k % 40 == 0 else "finished"}
+        for k in range(1, size + 1)
+    ]
+
+
 def at_bound(name, bound):
     """A system with every number at its `low` or `high` end, or as it comes; None where it refuses that."""
     kind = find(name)
@@ -100,6 +110,7 @@ def run_kernels(names, *, whole):
     from podium.analysis.batched import can_share, log_losses
     from podium.analysis.evaluation import Window, evaluate, judged_heats
     from podium.engine.encoding import encode
+    from podium.engine.wide_heats import sums_up
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:
@@ -125,6 +136,8 @@ def run_kernels(names, *, whole):
             if judged and can_share(system):
                 events = encode(results, system)
                 log_losses([system] * 3, events, judged_heats(events, Window()))
+        if whole and sums_up(system):
+            podium.rate(large_heat(), name)
 
 
 def run_shared_kernels():

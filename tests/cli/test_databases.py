@@ -23,6 +23,15 @@ def fill(url, *names):
     return store
 
 
+def set_schema(connection, revision):
+    """Make a database one of a version that no earlier one can go on with."""
+    for statement in (
+        "UPDATE alembic_version SET version_num = :revision",
+        "UPDATE compatibility SET earliest = :revision",
+    ):
+        connection.execute(sa.text(statement), {"revision": revision})
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -38,12 +47,6 @@ def fill(url, *names):
     ],
     ids=" ".join,
 )
-def set_schema(connection, revision):
-    """Make a database one of a version that no earlier one can go on with."""
-    connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{revision}'"))
-    connection.execute(sa.text(f"UPDATE compatibility SET earliest = '{revision}'"))
-
-
 def test_a_name_that_is_wrong_makes_no_database(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "typo.db: there is no such database" in run(*words, "--db", "typo.db", status=2)

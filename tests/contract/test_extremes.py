@@ -19,6 +19,7 @@ import podium
 from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import Window, evaluate, judged_heats
 from podium.engine.encoding import encode
+from podium.engine.large_heats import judge_large_heat
 from podium.engine.rules import overrides, rate_event
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError
@@ -26,7 +27,8 @@ from podium.systems import find, names
 
 TESTS = Path(__file__).parents[1]
 every_system = pytest.mark.parametrize("name", names())
-PAIRWISE = [name for name in names() if not overrides(rate_event, find(name)())]
+OWN_LOOPS = (rate_event, judge_large_heat)
+PAIRWISE = [name for name in names() if not any(overrides(rule, find(name)()) for rule in OWN_LOOPS)]
 # Rules of pairwise systems see numbers and no tables, so that one of them shows every index; `make soak` runs all.
 INDEXING = [name for name in names() if name == STANDING_FOR_PAIRWISE or name not in PAIRWISE]
 CHECKED = times(INDEXING, names())

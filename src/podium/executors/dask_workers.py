@@ -98,7 +98,7 @@ def dask_workers(scheduler: str | None, workers: int | None) -> Iterator[DaskWor
             n_workers=workers or LOCAL_WORKERS,
             threads_per_worker=1,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # whichever port is free: another scheduler may run here
             silence_logs=logging.ERROR,
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,

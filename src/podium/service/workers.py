@@ -57,7 +57,7 @@ def refuse_workers(url: str, count: int) -> None:
         )
 
 
-def compile_kernels(store: Store) -> None:
+def prepare_kernels(store: Store) -> None:
     """Compile the kernels of every pool's system, so that workers find them in the cache."""
     for system in {pool.system for pool in store.pools()}:
         rows = [

@@ -50,7 +50,7 @@ def serve(
     with needs_extra("service", "the service"):
         from podium.service import create_app
         from podium.service.server import run
-        from podium.service.workers import WorkerSettings, compile_kernels, refuse_workers, run_workers
+        from podium.service.workers import WorkerSettings, prepare_kernels, refuse_workers, run_workers
         from podium.store.upgrading.upgrade import upgrade_pools
     if workers > 1:
         refuse_workers(url, workers)
@@ -60,7 +60,7 @@ def serve(
     create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
     if workers > 1:
-        compile_kernels(store)
+        prepare_kernels(store)
         store.close()
         settings = WorkerSettings(url, private_webhooks=private_webhooks, log_requests=log_requests)
         run_workers(settings, workers, host, port, trusted_proxies or ())

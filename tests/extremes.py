@@ -62,7 +62,7 @@ def large_heat():
     """A heat whose sums are taken at once, with ties and quits."""
     size = LARGE_HEAT + 2
     return [
-        {"event_id": "e", "player": f"p{k}", "time_s": float(k // 2), "status": "quit" if k % 40 == 0 else "finished"}
+        {"event_id": "e", "player": f"p{k}", "time_s": 60.0 + k // 2, "status": "quit" if k % 40 == 0 else "finished"}
         for k in range(1, size + 1)
     ]
 

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 from commands import run
+from newer import set_schema
 from races import rows
 
 from podium.store import Store
@@ -21,15 +22,6 @@ def fill(url, *names):
         store.create_pool(name, find("elo")())
         store.submit(name, [*rows(1, "ab"), *rows(2, "abc")])
     return store
-
-
-def set_schema(connection, revision):
-    """Make a database one of a version that no earlier one can go on with."""
-    for statement in (
-        "UPDATE alembic_version SET version_num = :revision",
-        "UPDATE compatibility SET earliest = :revision",
-    ):
-        connection.execute(sa.text(statement), {"revision": revision})
 
 
 @pytest.mark.parametrize(
@@ -61,7 +53,7 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     with closing(sqlite3.connect(foreign)) as database:
         database.execute("CREATE TABLE t (x)")
     with closing(fill(str(newer), "main")) as store, store.engine.begin() as connection:
-        set_schema(connection, "9999")
+        set_schema(connection, "9999", "9999")
     for path, reason in (
         (empty, "the file is empty"),
         (text, "file is not a database"),
@@ -86,7 +78,7 @@ def test_a_server_without_tables_of_podium_is_not_praised(new_url):
     with closing(fill(url, "main")) as store:
         assert "(1 pool, 2 events, 5 changes)" in run("verify", "--db", url)
         with store.engine.begin() as connection:
-            set_schema(connection, "9999")
+            set_schema(connection, "9999", "9999")
     assert "its schema is 9999" in run("verify", "--db", url, status=2)
 
 

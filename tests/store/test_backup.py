@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from newer import set_schema
 from races import rows
 
 from podium.store import Store
@@ -99,7 +100,7 @@ def test_what_is_in_the_wal_of_a_copy_is_restored_too(tmp_path):
 
 def newer(path):
     with closing(fill(path, 1)) as store, store.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        set_schema(connection, "9999", "9999")
 
 
 def foreign(path):

@@ -63,8 +63,9 @@ class Webhooks:
         while True:
             try:
                 has_turn = await run_in(self._threads, self._turn.take)
+                under_way = {*self._under_way}  # before the look, which may miss what these deliver meanwhile
                 for each in await run_in(self._threads, list_webhooks, self._store.engine) if has_turn else ():
-                    if self.is_due(each):
+                    if each.id not in under_way and self.is_due(each):
                         self._under_way[each.id] = asyncio.create_task(self._deliver(each))
             except Exception as error:  # noqa: BLE001  (as of a database that is away: the next look finds them)
                 LOGGER.warning("webhooks could not be looked up: %s", error)
@@ -74,7 +75,7 @@ class Webhooks:
         """Whether to send to a webhook now."""
         failures = self._failures.get(webhook.id)
         waits = failures is not None and time.monotonic() < failures.retry_at
-        return not (webhook.stopped or waits or webhook.id in self._under_way)
+        return not (webhook.stopped or waits)
 
     async def _deliver(self, webhook: Webhook) -> None:
         try:

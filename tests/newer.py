@@ -1,0 +1,11 @@
+"""Databases of a newer version."""
+
+import sqlalchemy as sa
+
+from podium.store.sql.schema import compatibility
+
+
+def set_schema(connection, revision, earliest):
+    """Make a database's schema a newer one, which versions from `earliest` on can go on with."""
+    connection.execute(sa.text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    connection.execute(sa.update(compatibility).values(earliest=earliest))

@@ -36,7 +36,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	PODIUM_PAGES=each $(MAKE) test
+	$(MAKE) test
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml

@@ -61,7 +61,7 @@ ERAS = [datetime(year, month, 3, 5, tzinfo=UTC) for year, month in ((1950, 5), (
 
 @pytest.mark.parametrize("era", ERAS, ids=lambda era: f"{era:%Y-%m}")
 @pytest.mark.parametrize("name", GROWING)
-@settings(max_examples=10)
+@settings(max_examples=times(4, 40))
 @given(rows=histories(heats=2), gaps=st.lists(st.integers(0, 40 * 24), min_size=8, max_size=8))
 def test_live_equals_replay_where_deviations_grow_idle(name, era, rows, gaps):
     """Before 1970, across it and after, days apart."""
@@ -105,6 +105,7 @@ def test_compiled_equals_interpreted_to_the_bit(name, rows):
 
 
 @pytest.mark.parametrize("name", [name for name in names() if find(name).conserves or find(name).weight_repeats])
+@settings(max_examples=times(15, 400))
 @given(rows=histories(quits=False))
 def test_a_system_keeps_what_its_class_says(name, rows):
     assert faults_of(conformance.OF_PLAIN_HISTORY, History(find(name)(), rows)) == {}

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import polars as pl
 import pytest
+from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from races import rows as race
@@ -79,7 +80,7 @@ def tables(draw):
     return rows
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=times(200, 2000), deadline=None)
 @given(tables())
 def test_what_is_read_at_a_glance_is_what_polars_reads(rows):
     undated = [{name: value for name, value in row.items() if name != "started_at"} for row in rows]

@@ -205,7 +205,7 @@ def impatient(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(times(10, 250)))
+@pytest.mark.parametrize("seed", range(times(4, 250)))
 def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
     if seed % 2:  # a fault may strike between the transactions of a staging
         monkeypatch.setattr(rerating, "SHORT_EVENTS", 2)
@@ -221,7 +221,7 @@ def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_process_loses_nothing(new_url, kind):
-    for seed in range(0, times(3, 40), 2):
+    for seed in range(0, times(1, 40), 2):
         with closing(History(new_store(new_url(kind), seed), seed)) as history:
             for _ in range(6):
                 history.undisturbed()

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from leagues import HOSTILE
 
-PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each` in `make check`, `all` in `make soak`
+PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each`: each page on one screen or two; `all` in `make soak`
 EVERY_WAY = PAGES_SEEN == "all"
 # Of a page's six screens: neither shares a divisor with six, so that each screen is among them all the same.
 STEPS = {"all": 1, "each": 5, "some": 11}

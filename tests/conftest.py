@@ -27,8 +27,8 @@ from podium.store import Store
 from podium.systems import names
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("dev", max_examples=40, deadline=None, suppress_health_check=slow)
-settings.register_profile("ci", max_examples=40, deadline=None, suppress_health_check=slow, derandomize=True)
+settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=slow)
+settings.register_profile("ci", max_examples=20, deadline=None, suppress_health_check=slow, derandomize=True)
 settings.register_profile("soak", max_examples=400, deadline=None, suppress_health_check=slow)
 settings.load_profile("soak" if FULL else "ci" if os.environ.get("CI") else "dev")
 

@@ -5,6 +5,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,7 +77,7 @@ def bodies(draw):
     return events[0] if len(events) == 1 and draw(st.booleans()) else {"events": events}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=times(100, 2000), deadline=None)
 @given(bodies())
 def test_what_is_read_at_a_glance_is_what_the_models_read(body):
     plain = read_plain_events(json.loads(json.dumps(body)))

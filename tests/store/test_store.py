@@ -296,7 +296,7 @@ def test_what_was_acknowledged_survives_being_killed(new_url, request):
     store = Store(url)
     store.create_pool("main", find("elo")())
     number, acknowledged = 0, set()
-    for kill in range(times(6, 1000)):
+    for kill in range(times(2, 1000)):
         command = [sys.executable, "-c", WRITER, url, str(number)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             for _ in range(1 + kill % 5):

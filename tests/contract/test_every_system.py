@@ -38,7 +38,7 @@ def faults_of(checks, history):
 
 
 @every_system
-@settings(max_examples=times(15, 400))
+@settings(max_examples=times(10, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_a_system_keeps_what_every_system_owes(name, rows, seed):
     history = History(find(name)(), rows)
@@ -98,14 +98,14 @@ def test_idle_days_count_from_the_last_event_of_the_last_period(name):
 
 
 @every_system
-@settings(max_examples=15)
+@settings(max_examples=times(8, 100))
 @given(rows=histories(heats=2, most=4))
 def test_compiled_equals_interpreted_to_the_bit(name, rows):
     assert conformance.compiled_equals_interpreted(History(find(name)(), rows)) is None
 
 
 @pytest.mark.parametrize("name", [name for name in names() if find(name).conserves or find(name).weight_repeats])
-@settings(max_examples=times(15, 400))
+@settings(max_examples=times(10, 400))
 @given(rows=histories(quits=False))
 def test_a_system_keeps_what_its_class_says(name, rows):
     assert faults_of(conformance.OF_PLAIN_HISTORY, History(find(name)(), rows)) == {}

@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
+from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ from podium.systems import find, names
 PLAYERS = [f"p{number}" for number in range(40)]
 START = datetime(1949, 12, 30, tzinfo=UTC)
 # The others rate two as any field, by the time played, or learn from each event.
+IN_LANES = [name for name in names() if find(name)().duel_types is not None]
 SERVED = set(names()) - {"codeforces", "elo-mmr", "podium", "xonstat-2015"}
 every_system = pytest.mark.parametrize("name", names())
 
@@ -68,7 +70,7 @@ def in_duels(system, events):
     return sum(run.last - run.first for run in runs if run.duels)
 
 
-@every_system
+@pytest.mark.parametrize("name", times([*IN_LANES, "glicko2", "stk"], names()))  # a kernel each
 @settings(max_examples=10)
 @given(data=st.data())
 def test_duels_are_rated_to_the_bits_of_the_general_way(name, data):

@@ -165,7 +165,7 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed(tmp_
     key = create_key(store.engine, "server", "write")
     rng = random.Random(8)  # noqa: S311
     answered, number = set(), iter(range(10**9))
-    kills = times(3, 1000)
+    kills = times(2, 1000)
     for kill in range(kills):
         with serving(tmp_path) as (server, base, _):
 

@@ -172,7 +172,7 @@ class Model(RuleBasedStateMachine):
 
 
 Model.TestCase.settings = settings(
-    max_examples=times(15, 2000), stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=times(8, 2000), stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestModel = Model.TestCase
 
@@ -183,7 +183,7 @@ class LearningModel(Model):
     system = "podium"
 
 
-LearningModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(5, 1000))
+LearningModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(3, 1000))
 TestLearningModel = LearningModel.TestCase
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.idle import NEVER, with_idle_before
-from podium.live import live
 from podium.store import Store
-from podium.store.derive import plan
+from podium.store.derive import plan, roster
 from podium.store.derive.snapshots import day_of
 from podium.store.log import content, players
 from podium.store.sql.database import engine_for, upgrade
@@ -32,13 +31,13 @@ def duel(number, date, winner="ana", loser="ben"):
 
 @contextmanager
 def first_arithmetic():
-    """Live rating as the first version had it: a last event before 1970 counts as of 1970-01-01."""
+    """Rating as the first version had it: a last event before 1970 counts as of 1970-01-01."""
 
     def with_idle(events, system, period, seen):
         return with_idle_before(events, system, period, np.where(seen == NEVER, NEVER, np.maximum(seen, 0)))
 
     with (
-        mock.patch.object(live, "with_idle_before", with_idle),
+        mock.patch.object(roster, "with_idle_before", with_idle),
         mock.patch.object(plan, "only_event", return_value=None),  # which it did not rate by itself
     ):
         yield

@@ -5,6 +5,15 @@ import os
 FULL = bool(os.environ.get("PODIUM_SOAK"))
 
 
+# By sums over pairs, with a deviation, with many fields of state, of teams at once, and with a state of the pool.
+DIFFERENT = {"elo", "glicko2", "stk-rd", "trueskill", "podium"}
+
+
+def several(systems):
+    """Those of the systems that differ most, for what goes one way with all of them; all in `make soak`."""
+    return [name for name in systems if FULL or name in DIFFERENT]
+
+
 def times(short, full):
     """How often: in every run of the tests, and in `make soak`."""
     return full if FULL else short

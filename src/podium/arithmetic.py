@@ -10,9 +10,11 @@
 | | | the variance term of `glicko2` and `trials`; |
 | | | `openskill-pl` in fields that lie far apart, `xonstat-2015` where scores overflow |
 | 3 | unreleased | `elo` and `folyami` in heats of 2,048 and more: sums taken at once, other last digits |
+| 4 | unreleased | no system but `openskill-tm` and `-tm-part` calls the C library: last digits of `openskill-*`, |
+| | | `trueskill`, `elo-mmr`, `glicko2`, `trials`, `stk-rd`, `podium`, and `folyami` for newcomers |
 
 A change of any stored number, be it the last bit, is a new revision and a row above. What was rated with an earlier one
 is rated again as a whole: ratings of two revisions in one ledger would be what no replay makes.
 """
 
-ARITHMETIC = 3
+ARITHMETIC = 4

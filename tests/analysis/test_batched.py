@@ -19,7 +19,7 @@ from podium.systems import find, names
 SHARED = [name for name in names() if can_share(find(name)())]
 
 
-@pytest.mark.parametrize("name", times(SHARED[::2], SHARED))  # a kernel each
+@pytest.mark.parametrize("name", times(SHARED[::4], SHARED))  # a kernel each
 @settings(max_examples=10)
 @given(rows=histories(heats=2))
 def test_each_lane_is_a_replay_of_its_own(name, rows):

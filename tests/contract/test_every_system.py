@@ -38,7 +38,7 @@ def faults_of(checks, history):
 
 
 @every_system
-@settings(max_examples=times(10, 400))
+@settings(max_examples=times(6, 400))
 @given(rows=histories(heats=2), seed=st.randoms(use_true_random=False))
 def test_a_system_keeps_what_every_system_owes(name, rows, seed):
     history = History(find(name)(), rows)
@@ -59,7 +59,7 @@ GROWING = [name for name in names() if growing_idle(name).idle_unit is not None]
 ERAS = [datetime(year, month, 3, 5, tzinfo=UTC) for year, month in ((1950, 5), (1968, 1), (1969, 12), (2019, 1))]
 
 
-@pytest.mark.parametrize("era", ERAS, ids=lambda era: f"{era:%Y-%m}")
+@pytest.mark.parametrize("era", times(ERAS[::2], ERAS), ids=lambda era: f"{era:%Y-%m}")
 @pytest.mark.parametrize("name", GROWING)
 @settings(max_examples=times(4, 40))
 @given(rows=histories(heats=2), gaps=st.lists(st.integers(0, 40 * 24), min_size=8, max_size=8))
@@ -113,7 +113,7 @@ def test_a_system_keeps_what_its_class_says(name, rows):
 
 @every_system
 def test_a_system_passes_the_check_that_authors_run(name):
-    checked = podium.check_system(find(name)(), histories=2)
+    checked = podium.check_system(find(name)(), histories=times(1, 12))
     assert checked.system == name
     assert len(checked.kept) == len({*checked.kept}) == 13
 
@@ -214,14 +214,14 @@ def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tm
     shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__", *WITHOUT_KERNELS))
     begun = digest(copy)
     assert begun == digest()  # wherever the package lies
-    edited = {}
-    for file in sorted(copy.rglob("*.py")):
+    files, edited = sorted(copy.rglob("*.py")), {begun}
+    for file in files:
         source = file.read_bytes()
         file.write_bytes(source + b"LIMIT = 1\n")
-        edited[digest(copy)] = file
+        edited.add(digest(copy))
         file.write_bytes(source)
-        edited[digest(copy)] = None
-    assert len(edited) == 1 + sum(1 for _ in copy.rglob("*.py"))
+    assert len(edited) == 1 + len(files)
+    assert digest(copy) == begun
     (copy / "systems" / "_shared.py").write_text("")
     assert digest(copy) != begun
 

@@ -21,7 +21,7 @@ from podium.kernels.records import read
 from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated, rate
 from podium.rated.parts import empty_results
-from podium.rated.pools import on_pools
+from podium.rated.pools import PoolTask, on_pools
 from podium.rated.tables import rate_table
 from podium.results.reading import Results
 from podium.systems import make_system
@@ -58,22 +58,12 @@ class Findings(NamedTuple):
     quitters: pl.DataFrame
 
 
-class AuditTask(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AuditTask(PoolTask):
     """A pool to audit."""
 
-    pool: PoolFiles
     system: PortableSystem
     period: str
-
-    @property
-    def subject(self) -> str:
-        """The pool, to begin an error."""
-        return f"pool {self.pool.name}"
-
-    @property
-    def rows(self) -> int:
-        """How many rows it will read."""
-        return self.pool.rows
 
 
 def audit(

@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,27 +26,22 @@ from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.dataset import Dataset, PoolFiles
 from podium.engine.system import System
 from podium.rated import Rated
-from podium.rated.pools import on_pools, rated_pool
+from podium.rated.pools import PoolTask, on_pools, rated_pool
 from podium.systems._portable import PortableSystem
 
 MOST_BLOCKS = 1 << 18  # in which a dataset's events are summed
 WEIGHED = (*OVER_PAIRS, *OVER_FIELDS, "pairs", "fields")
 
 
-class JudgeTask(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JudgeTask(PoolTask):
     """What is to be judged, and how."""
 
-    pool: PoolFiles
     systems: tuple[PortableSystem, ...]
     window: Window
     period: str
     weight: str
     block_events: int
-
-    @property
-    def subject(self) -> str:
-        """The pool, to begin an error."""
-        return f"pool {self.pool.name}"
 
     @property
     def rows(self) -> int:

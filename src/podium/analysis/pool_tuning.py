@@ -3,6 +3,7 @@
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,13 +13,14 @@ import polars as pl
 
 from podium.analysis.batched import can_share, sums_of_losses
 from podium.analysis.evaluation import Window, judge_events, judged_heats
-from podium.dataset import Dataset, PoolFiles
+from podium.dataset import Dataset
 from podium.dataset.files import read_file
 from podium.engine.encoding import Events, encode
 from podium.engine.system import System
 from podium.errors import NotFiniteError, ParameterError
 from podium.executors import Executor
 from podium.kernels.records import LANES
+from podium.rated.pools import PoolTask
 from podium.results.reading import Results
 from podium.systems._portable import PortableSystem
 
@@ -34,24 +36,14 @@ class Encoded(NamedTuple):
     rows: int
 
 
-class BlockTask(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockTask(PoolTask):
     """Candidates that read the events alike, a pool, and its training events."""
 
-    pool: PoolFiles
     candidates: tuple[PortableSystem, ...]
     key: Any  # of how they read the events
     fit_since: datetime
     train_until: datetime
-
-    @property
-    def subject(self) -> str:
-        """The pool, to begin an error."""
-        return f"pool {self.pool.name}"
-
-    @property
-    def rows(self) -> int:
-        """How many rows it will read."""
-        return self.pool.rows
 
 
 def losses_on_pools(

@@ -51,13 +51,10 @@ def judge_large_heat(
     """
     _, entering, _ = prototypes
     room, size = scratch.large, stop - start
-    table, course, finishers = room.table, Heat(float(size), mode_at(columns, heat)), 0
+    table, course = room.table, Heat(float(size), mode_at(columns, heat))
     for i in range(start, stop):
         table[X, i - start] = read(scratch.entering_states, slot_at(columns, i, first), entering).rating
-        finishers += 1 if finishes(columns, i) else 0
-    for unfinished in range(2):  # who did not finish is compared with finishers alone
-        if unfinished and finishers == size:
-            break
+    for unfinished in range(1 if all_finish(columns, start, stop) else 2):  # who is: compared with finishers alone
         for i in range(start, stop):
             table[WEIGHT, i - start] = 0.0 if unfinished and not finishes(columns, i) else 1.0
         if not add_up_logistics(room, size, params.slope):
@@ -67,8 +64,8 @@ def judge_large_heat(
                 me, mine = slot_at(columns, i, first), entry_at(columns, i, float(size))
                 won = 0.0 if unfinished else size - mine.place
                 a = read(scratch.entering_states, me, entering)
-                says = compare_all(params, a, mine, course, won, table[TOTAL, i - start])
-                add(scratch.sums, me, times(says, weight_at(columns, heat)))
+                summed = compare_all(params, a, mine, course, won, table[TOTAL, i - start])
+                add(scratch.sums, me, times(summed, weight_at(columns, heat)))
     return True
 
 

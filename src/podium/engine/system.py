@@ -16,11 +16,12 @@ from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
 from podium.errors import ParameterError
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic_sums import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
 
 STEP = 1e-4  # points over which a slope is taken
-ELO_SCALE = 400.0 / math.log(10.0)  # points for odds of e to 1
+ELO_SCALE = 400.0 / LN_10  # points for odds of e to 1
 ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
 Number = float | int | None
 LARGEST = 1e9  # a parameter that says nothing of its range: beyond, ratings lose their tenths of a point
@@ -236,8 +237,8 @@ class System(PoolReader):
         """The state's fields as columns for people, `rating` first; `states` is (rows, fields)."""
         columns: dict[str, npt.NDArray[Any]] = {}
         for k, name in enumerate(self.state_type._fields):
-            values = np.ascontiguousarray(states[:, k])
-            columns[name] = values.astype(np.int64) if name in self.whole_numbers else values
+            values = states[:, k]
+            columns[name] = values.astype(np.int64) if name in self.whole_numbers else np.ascontiguousarray(values)
         return columns
 
     def unpacked(self, columns: dict[str, npt.NDArray[np.uint64]]) -> dict[str, npt.NDArray[np.float64]]:

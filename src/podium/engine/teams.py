@@ -24,6 +24,7 @@ class Team(NamedTuple):
 
 MU, VARIANCE, RANK, SURPRISE, SHRINK = range(len(Team._fields))
 SIDE, TAKEN, ROW_OF_LINE, LINE_OF_ENTRY = range(len(Team._fields), len(Team._fields) + 4)
+SPARE = TAKEN  # nothing reads it once the teams are gathered
 
 
 @kernel

@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,13 +63,23 @@ def digest(folder: Path = HOME) -> str:
     """
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     hashed = hashlib.blake2b(" ".join(versions).encode(), digest_size=8)
-    for file in sorted(folder.rglob("*.py")):
-        if file.relative_to(folder).parts[0] in WITHOUT_KERNELS:
-            continue
-        source = file.read_bytes()
+    for name, path in sorted(source_files(str(folder))):
+        with open(path, "rb") as file:  # noqa: PTH123  (a hundred of them, at each start)
+            source = file.read()
         # Lengths part the names and the texts: no two sets of files are one string.
-        hashed.update(f"\n{file.relative_to(folder).as_posix()} {len(source)}\n".encode() + source)
+        hashed.update(f"\n{name} {len(source)}\n".encode() + source)
     return hashed.hexdigest()
+
+
+def source_files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
+    """The source files that a kernel can be made from: the name within the folder, and the path."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = within + entry.name
+            if entry.name.endswith(".py"):
+                yield name, entry.path
+            elif name not in WITHOUT_KERNELS and entry.is_dir():
+                yield from source_files(entry.path, f"{name}/")
 
 
 @functools.cache
@@ -118,6 +128,11 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
 
     def on_end(self, event: Any) -> None:
         """A kernel is compiled."""
+
+
+def compile_without_blas() -> None:
+    """Load what the first compilation needs without SciPy's BLAS; machine code from the disk needs nothing of it."""
+    event.register("numba:compile", FirstCompilation(lambda _: load_without_blas()))
 
 
 def announce_compiling(announce: Callable[[bool], None]) -> None:

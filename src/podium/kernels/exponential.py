@@ -1,8 +1,9 @@
-"""e^x with the same bits in Python, in kernels, in several lanes at once, and on every machine.
+"""e^x, and what is made of it: the same bits in Python, in kernels, in several lanes at once, and on every machine.
 
-The C library's function differs between machines, cannot be inlined, and serves one number at a time.
+The C library's functions differ between machines, cannot be inlined, and serve one number at a time.
 """
 
+import math
 import struct
 from fractions import Fraction
 from math import isqrt
@@ -15,16 +16,19 @@ from numba import types
 from podium.kernels.compiled import kernel
 from podium.kernels.linking import in_kernels
 
+ALL_BITS = (1 << 64) - 1
 LARGEST = 708.0  # beyond it e^x, or e^-x, is no normal number
+FRACTION_BITS = 52  # of a number; its biased exponent stands above them
 STEPS, STEP_BITS = 128, 7  # a power of two is taken apart in so many steps
 PER_STEP = 184.6649652337873  # STEPS / ln 2
 STEP_HIGH, STEP_LOW = 0.0054152123475432745, 5.812982117197185e-13  # ln 2 / STEPS; k * high is exact
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number, which its low bits then are
 BIAS = 1023 << STEP_BITS
+FLAT = 22.0  # beyond it the hyperbolic tangent is 1 in all digits
 
 
-def _powers() -> Any:
-    """2^(j / STEPS) rounded to the nearest: j square roots and multiplications of whole numbers."""
+def _powers() -> tuple[Any, Any]:
+    """2^(j / STEPS) rounded to the nearest, and what that leaves: square roots and products of whole numbers."""
     one = 1 << 200
     root = 2 * one
     for _ in range(STEP_BITS):
@@ -32,10 +36,12 @@ def _powers() -> Any:
     exact = [one]
     for _ in range(STEPS - 1):
         exact.append(exact[-1] * root // one)
-    return np.array([float(Fraction(power, one)) for power in exact])
+    rounded = [float(Fraction(power, one)) for power in exact]
+    rest = [float(Fraction(power, one) - Fraction(near)) for power, near in zip(exact, rounded, strict=True)]
+    return np.array(rounded), np.array(rest)
 
 
-POWERS = _powers()
+POWERS, POWERS_REST = _powers()
 
 
 def as_bits(x: float) -> int:
@@ -43,9 +49,9 @@ def as_bits(x: float) -> int:
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
 
 
-def from_exponent(bits: int) -> float:
-    """The power of two whose biased exponent is `bits`."""
-    return float(struct.unpack("<d", struct.pack("<q", (bits & 0xFFF) << 52))[0])
+def from_bits(bits: int) -> float:
+    """The number that has these bits, the lowest 64."""
+    return float(struct.unpack("<d", struct.pack("<Q", bits & ALL_BITS))[0])
 
 
 @in_kernels(as_bits)
@@ -56,28 +62,50 @@ def _(typing: Any, x: Any) -> Any:
     return types.int64(types.float64), generate
 
 
-@in_kernels(from_exponent)
+@in_kernels(from_bits)
 def _(typing: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(builder.shl(args[0], ir.IntType(64)(52)), ir.DoubleType())
+        return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
 
 
 @kernel
-def exp(x: float) -> float:
-    """e^x within a unit in the last place; x is cut to within 708 of 0.
+def take_apart(x: float) -> tuple[int, int, float]:
+    """The parts of e^x for x within `LARGEST` of 0: which step, the bits of the power of two, and e^r - 1.
 
     x = k ln 2 / 128 + r: a power of two, a step of the table, and Taylor's series of e^r to the fifth power, whose
     rest is below 1e-18.
     """
-    x = min(max(x, -LARGEST), LARGEST)
     shifted = x * PER_STEP + ROUND
     k = shifted - ROUND
     r = (x - k * STEP_HIGH) - k * STEP_LOW
     bits = as_bits(shifted)
-    step = POWERS[bits & (STEPS - 1)]
     s = r * r
     series = r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
-    power: float = (step + step * series) * from_exponent((bits + BIAS) >> STEP_BITS)
+    return bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS, series
+
+
+@kernel
+def exp(x: float) -> float:
+    """e^x within a unit in the last place; x is cut to within 708 of 0."""
+    step, scale_bits, series = take_apart(min(max(x, -LARGEST), LARGEST))
+    near = POWERS[step] * from_bits(scale_bits)
+    power: float = near + near * series
     return power
+
+
+@kernel
+def expm1(x: float) -> float:
+    """e^x - 1 within three units in the last place, near 0 too; x is cut to within 708 of 0."""
+    step, scale_bits, series = take_apart(min(max(x, -LARGEST), LARGEST))
+    scale = from_bits(scale_bits)
+    power: float = (POWERS[step] * scale - 1.0) + (POWERS[step] * series + POWERS_REST[step]) * scale
+    return power
+
+
+@kernel
+def tanh(x: float) -> float:
+    """The hyperbolic tangent, within four units in the last place."""
+    power = expm1(2.0 * min(abs(x), FLAT))
+    return math.copysign(power / (power + 2.0), x)

@@ -16,6 +16,7 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
 from podium.errors import ParameterError
+from podium.kernels.logarithm import LN_10
 from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 
@@ -116,7 +117,7 @@ def first_come_first_served(rating: Floats, since: Floats, now: float, policy: P
     number = np.full(rating.size, -1)
     number[taken.ravel()] = np.repeat(np.arange(count), policy.size)
     skills = rating[taken]
-    strength = np.exp(math.log(10.0) / policy.scale * (skills - skills.max(axis=1, keepdims=True)))
+    strength = np.exp(LN_10 / policy.scale * (skills - skills.max(axis=1, keepdims=True)))
     share = strength / strength.sum(axis=1, keepdims=True)
     entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1) / math.log(policy.size)
     waited = now - since[taken].min(axis=1) if count else np.empty(0)

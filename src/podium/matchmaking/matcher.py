@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
 
 Floats = npt.NDArray[np.float64]
@@ -171,7 +172,7 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
     counts = np.empty(max(policy.teams, 1), np.int64)
     count = _choose(units, group_widths(units, policy.size), *limits, *links, chosen, counts, groups)
     matching.match[:] = groups[units.of_ticket]
-    slope = math.log(10.0) / policy.scale
+    slope = LN_10 / policy.scale
     members, filled = np.empty((count, policy.size), np.int64), np.zeros(count, np.int64)
     room = np.empty((policy.size, 3)), empty_plan(policy.size)
     divide(waiting, units, policy.teams, slope, now, members, filled, *room, matching)

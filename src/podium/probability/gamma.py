@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import kernel
+from podium.kernels.logarithm import LN_10
 from podium.probability import ranks
 
-ALPHA = math.log(10.0) / 400.0
+ALPHA = LN_10 / 400.0
 # The solver's answers at the defaults, so that rating with them does not load SciPy; a test solves for both.
 SHAPES = range(1, 21)
 KNOWN_SLOPES = {1: ALPHA, 3: 0.002986329965951851}

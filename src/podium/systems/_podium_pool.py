@@ -13,6 +13,7 @@ import numpy as np
 
 from podium.kernels.compiled import kernel
 from podium.kernels.exponential import exp
+from podium.kernels.logarithm import log
 
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) is about the mean of sigma over a normal variable of variance v
 SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH, MODE = range(9)
@@ -20,14 +21,14 @@ PARAMETERS = 8  # and one more where modes are named
 # Start, standard deviation of the prior, lowest and highest; all but growth and ageing are logarithms.
 PRIOR = {
     "spread": (1.0, 1.0, -4.0, 3.0),  # variance of newcomers' skills
-    "event": (math.log(0.003), 1.0, -11.0, 0.0),  # variance that a skill gains per event
-    "idle_day": (math.log(2e-4), 1.0, -14.0, -3.0),  # variance that it gains per day
-    "noise": (math.log(0.3), 0.7, -6.0, 2.0),  # variance of a day's performance
+    "event": (log(0.003), 1.0, -11.0, 0.0),  # variance that a skill gains per event
+    "idle_day": (log(2e-4), 1.0, -14.0, -3.0),  # variance that it gains per day
+    "noise": (log(0.3), 0.7, -6.0, 2.0),  # variance of a day's performance
     "growth": (0.0, 0.1, -1.0, 1.0),  # of newcomers, a year
     "ageing": (0.0, 0.02, -1.0, 1.0),  # a year, after ten years in the pool
-    "unfinished": (math.log(0.5), 0.5, -3.0, 0.5),  # weight of a pair of which one did not finish
-    "reach": (math.log(3.0), 0.3, -2.0, 3.0),  # how far apart, in fields / pi, two places count half
-    "mode": (math.log(0.1), 0.7, -8.0, 2.0),  # variance of a player's offset in a mode
+    "unfinished": (log(0.5), 0.5, -3.0, 0.5),  # weight of a pair of which one did not finish
+    "reach": (log(3.0), 0.3, -2.0, 3.0),  # how far apart, in fields / pi, two places count half
+    "mode": (log(0.1), 0.7, -8.0, 2.0),  # variance of a player's offset in a mode
 }
 START, DEVIATION, LOWEST, HIGHEST = (np.array(column) for column in zip(*PRIOR.values(), strict=True))
 PRECISION = 1.0 / (DEVIATION * DEVIATION)

@@ -14,7 +14,7 @@ YEAR = 365.25
 GROWTH_DAYS = 800.0  # of newcomers: growth is e times slower after so long
 DECADE, MOST_DECADES = 3652.5, 2.0  # ageing grows with the time in the pool, up to twenty years
 UNDATED_DAYS = 30.4  # between two events of a pool where the results have no dates
-NEWCOMER_DEVIATION = SCALE * math.exp(0.5 * START[0])
+NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[0])
 
 
 class Params(NamedTuple):

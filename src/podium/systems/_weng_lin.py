@@ -8,23 +8,21 @@ take the mean over a window of neighbours.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from podium.engine.duels.steps import face_off, judge_result, update_two
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.engine.rules import compiled_as, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
-from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
-from podium.kernels.compiled import IN_KERNELS
+from podium.engine.teams import MU, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
 from podium.probability.normal import distribution, inflated
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
+from podium.systems._weng_lin_pairs import ROOM, judge_teams, verdict_of
 
 
 class Params(NamedTuple):
@@ -72,7 +70,7 @@ class Verdict(NamedTuple):
     """What the result says of the winner (the first in the file where they tie), and of the other."""
 
     v: float  # the paper's, over c
-    w: float
+    w: float  # over c^3
     other_v: float
     other_w: float
 
@@ -94,6 +92,7 @@ class WengLin(System):
     )
     shown_deviations: ClassVar[float] = 3.0
     spread: ClassVar[float] = 1.0
+    room: ClassVar[tuple[int, int]] = ROOM
     logistic: ClassVar[bool] = False  # the lead of one performance over another
 
     initial: float = parameter(25.0, "a newcomer's rating", unit="points")
@@ -145,48 +144,6 @@ class WengLin(System):
         return State(self.initial, self.deviation, 0.0)
 
 
-@singledispatch
-def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
-    """What a result says of the first team: v and w. `x` is its lead over c, `order` 1 won, 0 tied.
-
-    The second team's v is the negative, its w the same.
-    """
-    raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
-
-
-@singledispatch
-def judge_teams(params: Any, lines: Any, teams: int) -> None:
-    """Fill each team's surprise and shrink; by default from pairs within the window."""
-    reach = int(min(params.window, float(teams)))
-    for i in range(teams):
-        mu, variance, rank = lines[i, MU], lines[i, VARIANCE], lines[i, RANK]
-        deviation = math.sqrt(variance)
-        shift, shrink = lines[i, SURPRISE], lines[i, SHRINK]
-        for q in range(i + 1, min(teams, i + reach + 1)):
-            c = params.spread * math.sqrt(variance + lines[q, VARIANCE] + 2.0 * params.beta_squared)
-            order = 1.0 if rank < lines[q, RANK] else 0.0  # teams stand best first
-            v, w = judge_pair(params, (mu - lines[q, MU]) / c, c, order)
-            shift += v / c
-            lines[q, SURPRISE] -= v / c
-            cubed = c * c * c  # gamma is sigma / c
-            shrink += deviation * variance / cubed * w
-            lines[q, SHRINK] += math.sqrt(lines[q, VARIANCE]) * lines[q, VARIANCE] / cubed * w
-        neighbours = min(i, reach) + min(teams - 1 - i, reach)
-        share = 1.0 / max(neighbours, 1) if params.mean else 1.0
-        lines[i, SURPRISE] = shift * share
-        lines[i, SHRINK] = shrink * share
-
-
-@overload(judge_pair, jit_options=IN_KERNELS)
-def _(params, x, c, order):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_pair)(params)
-
-
-@overload(judge_teams, jit_options=IN_KERNELS)
-def _(params, lines, teams):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_teams)(params)
-
-
 @enter.register
 def add_uncertainty(params: Params, me: State, entrant: Entrant) -> State:
     """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
@@ -213,7 +170,7 @@ def judge_teams_of_heat(
         part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * me.deviation * me.deviation
-    judge_teams(params, lines, teams)
+    judge_teams(params, lines, teams, scratch.room)
     for i in range(start, stop):
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
@@ -244,23 +201,21 @@ def lead_of_winner(params: Params, a: State, b: State, place: float, other_place
 @judge_result.register
 def judge_only_pair(params: Params, difference: Difference) -> Verdict:
     """The one v is the negative of the other."""
-    v, w = judge_pair(params, difference.lead / difference.c, difference.c, difference.order)
-    v /= difference.c
-    return Verdict(v, w, -v, w)
+    verdict = verdict_of(params, difference.lead, difference.c, difference.order)
+    return Verdict(verdict.v, verdict.w, -verdict.v, verdict.w)
 
 
 @update_two.register
 def update_beliefs(params: Params, a: State, b: State, difference: Difference, verdict: Verdict) -> tuple[State, State]:
     """Both shift by variance v / c and shrink by (deviation / c)^3 w: gamma is sigma / c."""
     ahead = difference.ahead > 0.0
-    cubed = difference.c * difference.c * difference.c
     v, other_v = (verdict.v, verdict.other_v) if ahead else (verdict.other_v, verdict.v)
     w, other_w = (verdict.w, verdict.other_w) if ahead else (verdict.other_w, verdict.w)
     x = State(a.rating, difference.deviation_a, a.events)
     y = State(b.rating, difference.deviation_b, b.events)
     variance, other_variance = x.deviation * x.deviation, y.deviation * y.deviation
-    for_x = Evidence(variance * v, x.deviation * variance / cubed * w)
-    for_y = Evidence(other_variance * other_v, y.deviation * other_variance / cubed * other_w)
+    for_x = Evidence(variance * v, x.deviation * variance * w)
+    for_y = Evidence(other_variance * other_v, y.deviation * other_variance * other_w)
     return settle(params, x, for_x, PRESENT), settle(params, y, for_y, PRESENT)
 
 

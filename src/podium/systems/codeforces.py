@@ -13,10 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
 from podium.probability.logistic import LARGEST, bradley_terry, logistic
 
-SLOPE = math.log(10.0) / 400.0
+SLOPE = LN_10 / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
 DELTA, WORST_RANK = range(2)  # what a line notes of an entry
 MOST_TAKEN = 10.0

@@ -3,13 +3,13 @@
 Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978); several entrants by pairs.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, compare, compare_all, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 
 
@@ -52,7 +52,7 @@ class Elo(System):
 
     def params(self) -> Params:
         """The numbers that the rules read."""
-        return Params(self.k, math.log(10.0) / self.scale, 1.0 if self.pairs == "mean" else 0.0)
+        return Params(self.k, LN_10 / self.scale, 1.0 if self.pairs == "mean" else 0.0)
 
     def newcomer(self) -> State:
         """A player who has not played."""

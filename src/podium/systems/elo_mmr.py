@@ -29,10 +29,12 @@ from podium.engine.inputs import (
 )
 from podium.engine.rules import enter, expect, kernel, rate_event
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import power
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
+from podium.systems._elo_mmr_pulls import ROOM, Factor, balance, clear_factors, write_factor
 
 SLOTS = 16  # logistic factors that a state has room for
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
@@ -40,8 +42,6 @@ RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
 MEAN, SLOPE, PULL = range(3)  # of a factor: pull * tanh(slope * (x - mean))
 WIDTH = 3
 PERFORMANCE, INFORMATIVE = range(2)  # what a line notes of an entry: its performance, and 1 where it has one
-PRECISE = 1e-11  # relative: the step that ends a search
-MOST_STEPS = 200
 
 State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each number of each factor)
     "State",
@@ -104,6 +104,7 @@ class EloMmr(System):
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     takes_periods: ClassVar[bool] = False
+    room: ClassVar[tuple[int, int]] = ROOM
     whole_numbers: ClassVar[tuple[str, ...]] = ("events", "factors")
     with_level: ClassVar[tuple[str, ...]] = ("rating", "normal", *(f"mean_{k}" for k in range(1, SLOTS + 1)))
     together: ClassVar[tuple[str, ...]] = State._fields[NORMAL:]
@@ -222,7 +223,7 @@ def rate_contests(
                 mean = scratch.lines[i - start, PERFORMANCE]
                 remember(params, after, at + slot_at(columns, i, first), mean, variance)
     for i in range(size):
-        after[at + i, RATING] = robust_average(after, at + i)
+        after[at + i, RATING] = robust_average(after, at + i, scratch.room)
         after[at + i, EVENTS] += entrant_at(columns, first + i).events
 
 
@@ -238,7 +239,7 @@ def let_drift(params: Any, table: Any, row: int, variance: float) -> None:
     """Skill drifts: every factor loses weight, and part of what is left goes over to the normal factor."""
     old = table[row, DEVIATION] * table[row, DEVIATION]
     decay = old / (old + variance)
-    transfer = decay**params.transfer_speed
+    transfer = power(decay, params.transfer_speed)
     total = table[row, NORMAL_WEIGHT]
     for k in range(factors_of(table, row)):
         total += weight_of(table, row, FIRST + WIDTH * k)
@@ -264,45 +265,35 @@ def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: in
     informative = 1.0 if stop - start > 1 and not nobody_finished(columns, start, stop) else 0.0
     for i in range(start, stop):
         lines[i - start, INFORMATIVE] = informative
-        if lines[i - start, INFORMATIVE]:
-            best = performance(params, entering, columns, i, start, stop, first, scratch.entering_states)
-            lines[i - start, PERFORMANCE] = best
+        if informative:
+            count, steepest, push = gather_factors(params, entering, columns, i, start, stop, first, scratch)
+            me = read(scratch.entering_states, slot_at(columns, i, first), entering)
+            lines[i - start, PERFORMANCE] = balance(scratch.room, count, me.rating, steepest, 0.0, 0.0, push)
 
 
 @kernel
-def performance(
-    params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, entering_states: Any
-) -> float:
-    """The rating at which the player's ranking is likeliest: Newton's method within a bracket."""
-    me = read(entering_states, slot_at(columns, i, first), entering)
-    x: float = me.rating
-    low, high, reach = -math.inf, math.inf, 4.0 / me.slope
-    for _ in range(MOST_STEPS):
-        tanh = math.tanh((x - me.rating) * me.slope)
-        pull = 2.0 * me.slope * params.tie
-        value, slope = -pull * tanh, -pull * me.slope * (1.0 - tanh * tanh)
-        for j in range(start, stop):
-            if j == i or not comparable(columns, i, j):
-                continue
-            you = read(entering_states, slot_at(columns, j, first), entering)
-            pull = 2.0 * you.slope
-            tanh = math.tanh((x - you.rating) * you.slope)
-            order = 1.0 if columns.place[i] < columns.place[j] else -1.0 if columns.place[i] > columns.place[j] else 0.0
-            times = 1.0 if order else params.tie
-            value += pull * (order - times * tanh)
-            slope -= times * pull * you.slope * (1.0 - tanh * tanh)
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-        step = -value / slope if slope < 0.0 else math.copysign(math.inf, value)
-        if abs(step) > reach:
-            step = math.copysign(reach, step)
-            reach *= 2.0
-        x += step if low < x + step < high or abs(step) <= PRECISE * (1.0 + abs(x)) else 0.5 * (low + high) - x
-        if abs(step) <= PRECISE * (1.0 + abs(x)):
-            break
-    return x
+def gather_factors(
+    params: Any, entering: Any, columns: Any, i: int, start: int, stop: int, first: int, scratch: Any
+) -> tuple[int, float, float]:
+    """Gather entry `i`'s own factor and those of all that it is compared with.
+
+    Returns:
+        How many there are, the steepest slope, and how far wins and losses push.
+    """
+    count, steepest, push = 0, 0.0, 0.0
+    for j in range(start, stop):
+        if i != j and not comparable(columns, i, j):
+            continue
+        you = read(scratch.entering_states, slot_at(columns, j, first), entering)
+        pull = 2.0 * you.slope
+        ties = columns.place[i] == columns.place[j]
+        write_factor(scratch.room, count, Factor(you.rating, you.slope, pull * params.tie if ties else pull))
+        if not ties:
+            push += pull if columns.place[i] < columns.place[j] else -pull
+        count += 1
+        steepest = max(steepest, you.slope)
+    clear_factors(scratch.room, count)
+    return count, steepest, push
 
 
 @kernel
@@ -327,27 +318,19 @@ def remember(params: Any, table: Any, row: int, mean: float, variance: float) ->
 
 
 @kernel
-def robust_average(table: Any, row: int) -> float:
+def robust_average(table: Any, row: int, factors: Any) -> float:
     """Where the pulls of all factors balance: the normal one's grow with distance, the others' are bounded."""
-    x: float = table[row, RATING]
-    low, high = -math.inf, math.inf
-    for _ in range(MOST_STEPS):
-        value, slope = table[row, NORMAL_WEIGHT] * (x - table[row, NORMAL]), table[row, NORMAL_WEIGHT]
-        for k in range(factors_of(table, row)):
-            factor = FIRST + WIDTH * k
-            tanh = math.tanh((x - table[row, factor + MEAN]) * table[row, factor + SLOPE])
-            value += table[row, factor + PULL] * tanh
-            slope += table[row, factor + PULL] * table[row, factor + SLOPE] * (1.0 - tanh * tanh)
-        if value < 0.0:
-            low = x
-        else:
-            high = x
-        step = -value / slope
-        precise = abs(step) <= PRECISE * (1.0 + abs(x))
-        x += step if low < x + step < high or precise else 0.5 * (low + high) - x
-        if precise:
-            break
-    return x
+    count, steepest = factors_of(table, row), 0.0
+    if count == 0:
+        normal: float = table[row, NORMAL]
+        return normal
+    for k in range(count):
+        factor = FIRST + WIDTH * k
+        mean, slope, weight = table[row, factor + MEAN], table[row, factor + SLOPE], table[row, factor + PULL]
+        write_factor(factors, k, Factor(mean, slope, weight))
+        steepest = max(steepest, slope)
+    clear_factors(factors, count)
+    return balance(factors, count, table[row, RATING], steepest, table[row, NORMAL], table[row, NORMAL_WEIGHT], 0.0)
 
 
 @expect.register

@@ -15,7 +15,8 @@ from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
 from podium.engine.large_heats import finishes
 from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
 from podium.engine.system import System, parameter
-from podium.kernels.exponential import LARGEST
+from podium.kernels.exponential import LARGEST, exp
+from podium.kernels.logarithm import log
 from podium.kernels.records import add, read
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
@@ -115,7 +116,7 @@ class Folyami(System):
         """The numbers that the rules read."""
         window, factor = self.provisional_events, self.provisional_factor
         growth = {
-            "smooth": lambda: math.log(smooth_base(window, factor)),
+            "smooth": lambda: log(smooth_base(window, factor)),
             "linear": lambda: 2.0 * (factor - 1.0) / (window + 1.0),
             "fixed": lambda: factor,
         }
@@ -153,7 +154,7 @@ def provisional_factor(params: Params, me: State, entrant: Entrant) -> Entering:
         return Entering(me.rating, me.events, 0.0, 1.0, mine)
     factor = params.growth
     if params.curve == SMOOTH:
-        factor = math.exp(params.growth * left)
+        factor = exp(params.growth * left)
     elif params.curve == LINEAR:
         factor = 1.0 + params.growth * left
     return Entering(me.rating, me.events, 1.0, factor, mine)
@@ -238,7 +239,7 @@ def solve_base(window: int, factor: float) -> float:
         return 1.0
     powers = np.arange(1, window + 1)
     # The mean is at least b^w / w; that bound serves where factor^w is no number.
-    most = factor if window * math.log(factor) < LARGEST else (window * factor) ** (1.0 / window)
+    most = factor if window * log(factor) < LARGEST else (window * factor) ** (1.0 / window)
     base: float = brentq(lambda b: float(np.mean(b**powers)) - factor, 1.0, most, xtol=1e-15, rtol=1e-14)
     return base
 

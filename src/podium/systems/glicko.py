@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
 
-Q = math.log(10.0) / 400.0
+Q = LN_10 / 400.0
 
 
 class Params(NamedTuple):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.exponential import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
@@ -225,7 +226,7 @@ def settled_variance(
     low = -0.5 * tau_squared
     if start >= max_variance:
         return max_variance
-    high = min(max(0.0, tau_squared * excess / (8.0 * spread)), math.log(max_variance / start))
+    high = min(max(0.0, tau_squared * excess / (8.0 * spread)), LARGEST)
     moved, e = 0.0, start
     for _ in range(MAX_STEPS):
         total = spread + e
@@ -244,8 +245,8 @@ def settled_variance(
         if abs(step) <= TOLERANCE:
             return min(e * (1.0 + step), max_variance)
         moved = guess
-        e = start * math.exp(moved)
-    return e
+        e = start * exp(moved)
+    return min(e, max_variance)
 
 
 @credit.register

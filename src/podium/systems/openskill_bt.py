@@ -7,6 +7,7 @@ from podium.engine.duels.steps import rate_in_steps
 from podium.engine.rules import expect, rate_two
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
+from podium.systems import _weng_lin_pairs as pairs
 
 
 class Params(shared.Params):
@@ -29,7 +30,7 @@ class OpenskillBt(shared.WengLin):
     logistic: ClassVar[bool] = True
 
 
-@shared.judge_pair.register
+@pairs.judge_pair.register
 def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
     """The surprise, and the variance of the result."""
     p = logistic(x)

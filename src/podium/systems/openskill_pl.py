@@ -8,9 +8,12 @@ from podium.engine.duels.steps import face_off, judge_result, rate_in_steps
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect, kernel, rate_two
 from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import log
 from podium.systems import _weng_lin as shared
+from podium.systems import _weng_lin_pairs as pairs
 
-FAR = 340.0  # from here on a field's strengths, or their squares, no longer fit into one scale of numbers
+FAR = 700.0  # from here on a field's strengths no longer fit into one scale of numbers
 
 
 class Params(shared.Params):
@@ -33,67 +36,54 @@ class OpenskillPl(shared.WengLin):
     logistic: ClassVar[bool] = True
 
 
-@shared.judge_teams.register
-def whole_ranking(params: Params, lines: Any, teams: int) -> None:
-    """The chances of each team at each rank, in a scale that all strengths of the field fit into."""
+@pairs.judge_teams.register
+def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
+    """The strength of each team, and what is left of the field's at its rank, from the bottom; then the chances.
+
+    Strengths are powers of e, and where they lie too far apart for one scale of numbers, their logarithms. Two never
+    do: whoever is that far behind is certain to lose.
+    """
     total, best, worst = 0.0, -math.inf, math.inf
     for i in range(teams):
         total += lines[i, VARIANCE] + params.beta_squared
         best, worst = max(best, lines[i, MU]), min(worst, lines[i, MU])
-    c = math.sqrt(total)
-    if best - worst <= FAR * c:
-        rank_by_strengths(lines, teams, best, c)
-    else:
-        rank_by_logarithms(lines, teams, best, c)
-
-
-@kernel
-def rank_by_strengths(lines: Any, teams: int, best: float, c: float) -> None:
-    """The ranking from the bottom for the strength left at each rank, then from the top for the sums."""
-    left = 0.0
+    inverse = 1.0 / math.sqrt(total)
+    logarithms = teams > 2 and (best - worst) * inverse > FAR
+    left = -math.inf if logarithms else 0.0
     for k in range(teams):
         i = teams - 1 - k
-        lines[i, SURPRISE] = math.exp((lines[i, MU] - best) / c)
-        left += lines[i, SURPRISE]
+        lead = (lines[i, MU] - best) * inverse
+        lines[i, SURPRISE] = lead if logarithms else exp(lead)
+        left = log_sum(left, lead) if logarithms else left + lines[i, SURPRISE]
         lines[i, SHRINK] = left  # for the first of those who tie: the strength of its rank and below
-    once, squared = 0.0, 0.0
+    sum_chances(lines, teams, inverse, logarithms)
+
+
+@kernel
+def sum_chances(lines: Any, teams: int, inverse: float, logarithms: bool) -> None:
+    """From the top: sums, over the ranks so far, of what is left at this rank over what was left at each."""
+    once, squared, above = 0.0, 0.0, 0.0 if logarithms else 1.0
     i = 0
     while i < teams:
-        ties = tied_with(lines, i, teams)
-        share = 1.0 / lines[i, SHRINK]
-        once += share
-        squared += share * share
+        ties, left = tied_with(lines, i, teams), lines[i, SHRINK]
+        fallen = share_of(left, above, logarithms)
+        once, squared, above = once * fallen + 1.0, squared * fallen * fallen + 1.0, left
         for k in range(i, i + ties):
-            e = lines[k, SURPRISE]
-            note_chances(lines, k, ties, c, e * once, e * e * squared)
+            chance = share_of(lines[k, SURPRISE], left, logarithms)
+            note_chances(lines, k, ties, inverse, chance * once, chance * chance * squared)
         i += ties
 
 
 @kernel
-def rank_by_logarithms(lines: Any, teams: int, best: float, c: float) -> None:
-    """Rate teams whose strengths lie too far apart to be summed: every sum is held as its logarithm."""
-    left = -math.inf
-    for k in range(teams):
-        i = teams - 1 - k
-        lines[i, SURPRISE] = (lines[i, MU] - best) / c
-        left = log_sum(left, lines[i, SURPRISE])
-        lines[i, SHRINK] = left
-    once, squared = -math.inf, -math.inf
-    i = 0
-    while i < teams:
-        ties = tied_with(lines, i, teams)
-        left = lines[i, SHRINK]
-        once, squared = log_sum(once, -left), log_sum(squared, -2.0 * left)
-        for k in range(i, i + ties):
-            lead = lines[k, SURPRISE]
-            note_chances(lines, k, ties, c, math.exp(lead + once), math.exp(2.0 * lead + squared))
-        i += ties
+def share_of(part: float, whole: float, logarithms: bool) -> float:
+    """The quotient of two strengths, or that of which these are the logarithms."""
+    return exp(part - whole) if logarithms else part / whole
 
 
 @kernel
 def log_sum(a: float, b: float) -> float:
     """ln(e^a + e^b); `b` is finite."""
-    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+    return max(a, b) + log(1.0 + exp(-abs(a - b)))
 
 
 @kernel
@@ -106,11 +96,11 @@ def tied_with(lines: Any, i: int, teams: int) -> int:
 
 
 @kernel
-def note_chances(lines: Any, k: int, ties: int, c: float, once: float, squared: float) -> None:
+def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squared: float) -> None:
     """A team's surprise and shrink, from its chances at its rank and all better ones: their sum, and their squares'."""
     variance = lines[k, VARIANCE]
-    lines[k, SURPRISE] = (1.0 / ties - once) / c
-    lines[k, SHRINK] = variance * math.sqrt(variance) / (c * c * c) * (once - squared)
+    lines[k, SURPRISE] = (1.0 / ties - once) * inverse
+    lines[k, SHRINK] = math.sqrt(variance) * variance * ((once - squared) * (inverse * inverse * inverse))
 
 
 @face_off.register
@@ -126,41 +116,19 @@ def lead_in_field(
 @judge_result.register
 def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verdict:
     """`whole_ranking` of two: the stronger has the strength 1, and the last of two ranks is certain."""
-    lead, c = difference.lead, difference.c
-    ties = 2.0 - difference.order
-    if abs(lead) > FAR * c:
-        return ranking_of_two_far_apart(min(lead, 0.0) / c, min(-lead, 0.0) / c, ties, c)
-    weaker = math.exp(-abs(lead) / c)
-    e, other_e = (1.0, weaker) if lead >= 0.0 else (weaker, 1.0)
-    share, last_share = 1.0 / (other_e + e), 1.0 / other_e
-    squared = share * share
-    if ties > 1.0:
-        return verdict_of_two(ties, c, e * share, e * e * squared, other_e * share, other_e * other_e * squared)
-    once_twice, squared_twice = share + last_share, squared + last_share * last_share
-    last, last_squared = other_e * once_twice, other_e * other_e * squared_twice
-    return verdict_of_two(ties, c, e * share, e * e * squared, last, last_squared)
-
-
-@kernel
-def ranking_of_two_far_apart(lead: float, other_lead: float, ties: float, c: float) -> shared.Verdict:
-    """`rank_by_logarithms` of two."""
-    last = log_sum(-math.inf, other_lead)
-    left = log_sum(last, lead)
-    once, squared = log_sum(-math.inf, -left), log_sum(-math.inf, -2.0 * left)
-    e, e_squared = math.exp(lead + once), math.exp(2.0 * lead + squared)
-    if ties == 1.0:
-        once, squared = log_sum(once, -last), log_sum(squared, -2.0 * last)
-    other_e, other_squared = math.exp(other_lead + once), math.exp(2.0 * other_lead + squared)
-    return verdict_of_two(ties, c, e, e_squared, other_e, other_squared)
-
-
-@kernel
-def verdict_of_two(
-    ties: float, c: float, once: float, squared: float, other_once: float, other_squared: float
-) -> shared.Verdict:
-    """The surprise and the variance of each one's chances."""
-    first = 1.0 / ties
-    return shared.Verdict((first - once) / c, once - squared, (first - other_once) / c, other_once - other_squared)
+    inverse = 1.0 / difference.c
+    weaker = exp(-abs(difference.lead) * inverse)
+    leads, tie = difference.lead >= 0.0, 1.0 - difference.order
+    e, other_e = 1.0 if leads else weaker, weaker if leads else 1.0
+    left = other_e + e
+    chance, last = e / left, other_e / left
+    first = 1.0 / (1.0 + tie)
+    cubed = inverse * inverse * inverse
+    v = (first - chance) * inverse
+    other_v = (first - (last + difference.order)) * inverse
+    w = (chance - chance * chance) * cubed
+    other_w = ((last + difference.order) - (last * last + difference.order)) * cubed
+    return shared.Verdict(v, w, other_v, other_w)
 
 
 @expect.register

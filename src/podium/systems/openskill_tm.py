@@ -11,10 +11,11 @@ import numpy.typing as npt
 from podium.engine.duels.steps import rate_in_steps
 from podium.engine.rules import kernel, rate_two
 from podium.engine.system import parameter
-from podium.probability.normal import SQRT_2, pdf
 from podium.systems import _weng_lin as shared
+from podium.systems import _weng_lin_pairs as pairs
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
+SQRT_2, SQRT_2_PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 CUT_OFF = 8.1258906647  # standard deviations beyond which the normal distribution leaves less than LEAST_CHANCE
 
 
@@ -58,7 +59,7 @@ def beyond_cut_off(system: shared.WengLin, states: npt.NDArray[np.float64]) -> n
     return lead > CUT_OFF * system.spread * np.sqrt(variance)
 
 
-@shared.judge_pair.register
+@pairs.judge_pair.register
 def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
     """V and W of a win, a loss or a draw."""
     t = params.margin / c
@@ -68,9 +69,19 @@ def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float
     return order * v, w
 
 
+# The cut-offs were made for these forms of both: far below 0 the chance has few digits, those of the C library's
+# rounding, and ratings that fly apart make much of its last one.
+
+
+@kernel
+def pdf(x: float) -> float:
+    """The standard normal density."""
+    return math.exp(-0.5 * x * x) / SQRT_2_PI
+
+
 @kernel
 def below(x: float) -> float:
-    """The normal distribution function in the form that the cut-offs were made for: worthless far below 0."""
+    """The standard normal distribution function."""
     return 0.5 * (1.0 + math.erf(x / SQRT_2))
 
 

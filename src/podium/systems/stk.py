@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import bradley_terry, win_share
 
 FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full win [2]
@@ -95,7 +96,7 @@ class Stk(System):
     def params(self) -> Params:
         """The numbers that the rules read."""
         return Params(
-            slope=math.log(10.0) / self.scale,
+            slope=LN_10 / self.scale,
             centre=self.initial,
             per_time=self.points_per_second / math.sqrt(120.0),
             max_time_s=self.max_time_s,

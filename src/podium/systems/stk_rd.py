@@ -15,6 +15,8 @@ import numpy.typing as npt
 from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import causes, compare, enter, evidence, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems.stk import lead
 
@@ -23,7 +25,7 @@ RATING_SHIFT = 300.0
 DEVIATIONS_OFF = 3.0
 SURE_GAP = 350.0
 HANDICAP = 2000.0
-CERTAIN = 300.0  # powers of ten are no larger, so that Python can take them too
+CERTAIN = 300.0  # powers of ten are no larger
 
 
 class Params(NamedTuple):
@@ -154,7 +156,7 @@ class StkRd(System):
     def params(self) -> Params:
         """The numbers that the rules read."""
         return Params(
-            slope=math.log(10.0) / self.scale,
+            slope=LN_10 / self.scale,
             item_mode=self.item_mode,
             item_spread=self.item_spread,
             max_time_s=self.max_time_s,
@@ -265,7 +267,7 @@ def sureness(raw_a: float, raw_b: float, deviation_a: float, deviation_b: float)
     most = raw_b + SURE_GAP + deviation_b / 2.0
     if most >= least:
         return 1.0
-    odds: float = 10.0 ** min((least - most) / 2000.0, CERTAIN)
+    odds = exp(LN_10 * min((least - most) / 2000.0, CERTAIN))
     return max(0.05, 2.0 / (1.0 + odds))
 
 

@@ -3,7 +3,6 @@
 Source: F. Sundvik, "Multiplayer Ranking Explained" (RedLynx). The rules are those of `glicko2`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from podium.engine.rules import expect
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems import glicko2
 
@@ -93,7 +93,7 @@ class Trials(System):
 @expect.register
 def win_expectancy(params: Params, a: glicko2.Entering, b: glicko2.Entering) -> float:
     """Elo's formula, as the text shows it: 400 points are odds of 10 to 1."""
-    return logistic((a.rating - b.rating) * math.log(10.0) / 400.0)
+    return logistic((a.rating - b.rating) * LN_10 / 400.0)
 
 
 SYSTEM = Trials

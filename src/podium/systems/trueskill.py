@@ -16,14 +16,16 @@ from podium.engine.duels.steps import face_off, judge_result, rate_in_steps, upd
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
-from podium.engine.teams import MU, RANK, VARIANCE, gather_teams, part_in_team, row_of
+from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, inflated, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances
 
-# What a line notes of a team, beside `teams.Team`: messages from the differences on its left and right, and
-# the message of the result to the difference on its right.
+# What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),
+# messages from the differences on its left and right, and that of the result to the difference on its right.
+OWN, OWN_MEAN = SURPRISE, SHRINK
 SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
+KEPT = SPARE
 MAX_SWEEPS = 10
 
 
@@ -195,6 +197,10 @@ def judge_ranking(
 @kernel
 def pass_messages(params: Any, lines: Any, teams: int) -> None:
     """Sweep down and up the ranking until the results move no difference by more than the tolerance."""
+    for k in range(teams):
+        lines[k, KEPT] = 1.0
+        lines[k, OWN] = 1.0 / lines[k, VARIANCE]
+        lines[k, OWN_MEAN] = lines[k, MU] * lines[k, OWN]
     for _ in range(MAX_SWEEPS):
         moved = 0.0
         if teams == 2:
@@ -216,55 +222,68 @@ def pass_messages(params: Any, lines: Any, teams: int) -> None:
 @kernel
 def without_right(lines: Any, k: int) -> tuple[float, float]:
     """Mean and variance of a team's performance by all but the difference on its right."""
-    precision = 1.0 / lines[k, VARIANCE] + lines[k, LEFT]
-    return (lines[k, MU] / lines[k, VARIANCE] + lines[k, LEFT_MEAN]) / precision, 1.0 / precision
+    variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
+    return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
 
 
 @kernel
 def without_left(lines: Any, k: int) -> tuple[float, float]:
     """Mean and variance of a team's performance by all but the difference on its left."""
-    precision = 1.0 / lines[k, VARIANCE] + lines[k, RIGHT]
-    return (lines[k, MU] / lines[k, VARIANCE] + lines[k, RIGHT_MEAN]) / precision, 1.0 / precision
+    variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
+    return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
 
 
 @kernel
 def apply_result(params: Any, lines: Any, k: int) -> float:
     """The result between team k and the next cuts their difference; how far that moved the belief."""
-    mean, variance = without_right(lines, k)
-    next_mean, next_variance = without_left(lines, k + 1)
-    precision = 1.0 / (variance + next_variance)
-    lead = mean - next_mean
+    mean, _ = without_right(lines, k)
+    next_mean, _ = without_left(lines, k + 1)
+    own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
+    precision, lead = own * other / (own + other), mean - next_mean
     root = math.sqrt(precision)
     x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
     if lines[k, RANK] == lines[k + 1, RANK]:
         v, w = draw_corrections(x, t)
     else:
         v, w = win_corrections(x, t)
-    left = max(1.0 - w, 1e-12)
-    cut, cut_mean = precision / left, (lead * precision + root * v) / left
-    was, was_mean = precision + lines[k, RESULT], lead * precision + lines[k, RESULT_MEAN]
-    lines[k, RESULT], lines[k, RESULT_MEAN] = cut - precision, cut_mean - lead * precision
-    moved: float = max(abs(cut_mean - was_mean), math.sqrt(abs(cut - was)))
+    result, result_mean, kept = message_of_result(precision, lead, root, v, w)
+    before, now = 1.0 / lines[k, KEPT], 1.0 / kept
+    moved_mean = abs(result_mean * now - lines[k, RESULT_MEAN] * before)
+    moved: float = max(moved_mean, math.sqrt(abs(result * now - lines[k, RESULT] * before)))
+    lines[k, RESULT], lines[k, RESULT_MEAN], lines[k, KEPT] = result, result_mean, kept
     return moved
+
+
+@kernel
+def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
+    """The message of a result to the difference, both of its numbers times the share of variance that it leaves.
+
+    The difference's new precision is the old over that share, so the message's is what was there times what is lost,
+    over it; without the quotient it goes on to a team with one division instead of two.
+    """
+    kept = max(1.0 - w, 1e-12)
+    result = precision * (1.0 - kept)
+    return result, lead * result + root * v, kept
 
 
 @kernel
 def pass_right(lines: Any, k: int) -> None:
     """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
     mean, variance = without_right(lines, k)
-    cut = lines[k, RESULT]
-    precision = cut / (variance * cut + 1.0)
-    lines[k + 1, LEFT] = precision
-    lines[k + 1, LEFT_MEAN] = (mean * cut - lines[k, RESULT_MEAN]) / (variance * cut + 1.0)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k + 1, LEFT] = result * share
+    lines[k + 1, LEFT_MEAN] = (mean * result - lines[k, RESULT_MEAN]) * share
 
 
 @kernel
 def pass_left(lines: Any, k: int) -> None:
     """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
     mean, variance = without_left(lines, k + 1)
-    cut = lines[k, RESULT]
-    lines[k, RIGHT] = cut / (variance * cut + 1.0)
-    lines[k, RIGHT_MEAN] = (mean * cut + lines[k, RESULT_MEAN]) / (variance * cut + 1.0)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k, RIGHT] = result * share
+    lines[k, RIGHT_MEAN] = (mean * result + lines[k, RESULT_MEAN]) * share
 
 
 @face_off.register
@@ -273,9 +292,9 @@ def difference_of_performances(params: Params, a: State, b: State, place: float,
     me, you = enter(params, a, PRESENT), enter(params, b, PRESENT)
     own, other = me.deviation * me.deviation + params.beta_squared, you.deviation * you.deviation + params.beta_squared
     precision_a, precision_b = 1.0 / own, 1.0 / other
-    mean_a, mean_b = me.rating / own / precision_a, you.rating / other / precision_b
     variance_a, variance_b = 1.0 / precision_a, 1.0 / precision_b
-    precision = 1.0 / (variance_a + variance_b)
+    mean_a, mean_b = me.rating * precision_a * variance_a, you.rating * precision_b * variance_b
+    precision = precision_a * precision_b / (precision_a + precision_b)
     root = math.sqrt(precision)
     ahead = 1.0 if place <= other_place else -1.0
     lead = ahead * (mean_a - mean_b)
@@ -303,12 +322,12 @@ def pass_both_messages(
 ) -> tuple[State, State]:
     """The result goes on to both at once; nothing comes back, so a second sweep would repeat the first."""
     d = difference
-    left = max(1.0 - verdict.w, 1e-12)
-    cut = d.precision / left - d.precision
-    cut_mean = d.ahead * ((d.lead * d.precision + d.root * verdict.v) / left - d.lead * d.precision)
-    below_a, below_b = d.variance_b * cut + 1.0, d.variance_a * cut + 1.0
-    for_a = message_to_skill(params, d.deviation_a, cut / below_a, (d.mean_b * cut + cut_mean) / below_a)
-    for_b = message_to_skill(params, d.deviation_b, cut / below_b, (d.mean_a * cut - cut_mean) / below_b)
+    result, result_mean, kept = message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
+    share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
+    mean_a = (d.mean_b * result + d.ahead * result_mean) * share_a
+    mean_b = (d.mean_a * result - d.ahead * result_mean) * share_b
+    for_a = message_to_skill(params, d.deviation_a, result * share_a, mean_a)
+    for_b = message_to_skill(params, d.deviation_b, result * share_b, mean_b)
     me, you = State(a.rating, d.deviation_a, a.events), State(b.rating, d.deviation_b, b.events)
     return settle(params, me, for_a, PRESENT), settle(params, you, for_b, PRESENT)
 

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat, part_played
 from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 
 
@@ -74,7 +75,7 @@ class Xonstat(System):
     def params(self) -> Params:
         """The numbers that the rules read."""
         return Params(
-            slope=math.log(10.0) / self.scale,
+            slope=LN_10 / self.scale,
             k_newcomer=self.k_newcomer,
             k_step=(self.k_newcomer - self.k_settled) / self.k_events,
             k_events=float(self.k_events),

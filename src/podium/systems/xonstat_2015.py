@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import DUEL, Entrant, Entry, Heat
 from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
 from podium.engine.system import System, parameter
+from podium.kernels.logarithm import LN_10, log
 from podium.probability.logistic import logistic
 
 
@@ -105,8 +106,8 @@ class Xonstat2015(System):
     def params(self) -> Params:
         """The numbers that the rules read."""
         return Params(
-            slope=math.log(10.0) / self.scale,
-            most_log_odds=math.log(self.most_odds),
+            slope=LN_10 / self.scale,
+            most_log_odds=log(self.most_odds),
             k=self.k,
             fall=(1.0 - self.k_settled) / self.k_events,
             k_events=float(self.k_events),

@@ -1,9 +1,8 @@
 """Submit, repeat, correct, void, merge, undo, in any order: always what a plain replay of the truth makes."""
 
 import random
-import uuid
+import tempfile
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -45,16 +44,15 @@ class Model(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.store = Store(f"sqlite:////tmp/podium-test-{uuid.uuid4().hex}.db")
+        self.folder = tempfile.TemporaryDirectory(prefix="podium-test-")
+        self.store = Store(f"sqlite:///{self.folder.name}/podium.db")
         self.store.create_pool("main", find(self.system)())
         self.truth = Truth(self.system)
         self.unmerged = set()
 
     def teardown(self):
         self.store.close()
-        kept = Path(str(self.store.engine.url.database))
-        for path in kept.parent.glob(f"{kept.name}*"):
-            path.unlink()
+        self.folder.cleanup()
 
     def attempt(self, become, act):
         """Do something to both, or see it refused by the store where someone would stand twice in an event."""

@@ -271,9 +271,9 @@ def test_a_guessed_name_proves_nothing_without_the_secret(filled):
 
 
 @both_kinds
-def test_an_earlier_log_is_chained_in_turns_and_goes_on_after_one(kind, new_url, monkeypatch):
+def test_an_earlier_log_is_chained_in_turns_and_goes_on_after_one(kind, empty_url, new_url, monkeypatch):
     """Writers are refused until it is; digests get their key, and repeats are still repeats."""
-    url = new_url(kind)
+    url = empty_url(kind)
     make_earlier_database(url, new_url(kind), "0005")
     monkeypatch.setattr(chaining, "TURN_ENTRIES", 2)
     monkeypatch.setattr(chaining, "CHUNK_ENTRIES", 1)

@@ -116,8 +116,8 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     assert "; 5 events rated again" in run("db", "upgrade")
 
 
-def test_an_upgrade_of_postgresql_says_whose_the_backup_is(new_url):
-    url = new_url("postgresql")
+def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url, new_url):
+    url = empty_url("postgresql")
     make_earlier_database(url, new_url("postgresql"))
     told = run("db", "upgrade", "--db", url)
     assert told.startswith("a PostgreSQL database is not copied: keep a pg_dump")

@@ -28,11 +28,11 @@ both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 
 
 @pytest.fixture
-def earlier(new_url):
+def earlier(empty_url, new_url):
     """A function that makes a database of the earlier version, and returns its URL."""
 
     def make(kind):
-        url = new_url(kind)
+        url = empty_url(kind)
         make_earlier_database(url, new_url(kind))
         return url
 

@@ -10,11 +10,12 @@ from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, replay_groups
 from podium.engine.small_event import encode_small, entries_of
 from podium.errors import NotFiniteError
-from podium.store.derive.rating import Chosen, Outcome, states_as_bytes
+from podium.store.derive.rating import Chosen, Outcome
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rows.ledger import Ledger
 from podium.store.rows.pool_states import PoolState
 from podium.store.rows.standings import Standing
+from podium.store.rows.states import packed_states
 
 MOST_ROWS = 64  # from about as many on, Polars is as quick
 
@@ -74,7 +75,7 @@ def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newes
         place=np.arange(1, size + 1),
         before=replayed.before,
         rating=np.ascontiguousarray(replayed.after[:, system.column("rating")]),
-        state=states_as_bytes(replayed.after),
+        state=packed_states(replayed.after),
         rank=(columns.rank if columns.rank.size else columns.place).astype(np.int64),
         field=np.full(size, size),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import NotFiniteError
@@ -17,12 +18,12 @@ from podium.store.derive.rating import (
     UNRATEABLE,
     choose_events,
     rate_segments,
-    resume_live,
     segments_of,
     statuses_of,
 )
+from podium.store.derive.roster import Roster
 from podium.store.log.pools import FOREVER, OrderKey, Pool
-from podium.store.rows.ledger import Integers, Ledger, LedgerKey, Mask, is_other, stored_ledger
+from podium.store.rows.ledger import Integers, Ledger, LedgerKey, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, stored_pool_states
 from podium.store.rows.standings import (
     SELECT_RATED_PLAYERS,
@@ -31,6 +32,7 @@ from podium.store.rows.standings import (
     standings_before,
     stored_standings,
 )
+from podium.store.rows.states import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Stretch:
     @property
     def removed(self) -> list[LedgerKey]:
         """The keys that are to be gone."""
+        if not len(self.old):
+            return []
         is_gone = np.ones(len(self.old), np.bool_)
         is_gone[self.counterparts[self.counterparts >= 0]] = False
         return [*zip(*(key[is_gone].tolist() for key in self.old.keys), strict=True)]
@@ -97,7 +101,7 @@ class Plan:
         old = stored_ledger(connection, self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
-            players.update(map(int, segment.table["player"].unique().to_list()))
+            players.update(segment.table["player"].cast(pl.Int64).unique().to_list())
         if any(segment.reset for segment in segments):
             self.meet_all(connection)
             players = self._met | players
@@ -112,7 +116,8 @@ class Plan:
         statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in chosen.events]
         if outcome is None:
             segments = segments or segments_of(chosen)
-            outcome = rate_segments(self.pool, resume_live(self.pool, begun, self.pool_state), segments)
+            roster = Roster.resumed(self.pool.system, begun, self.pool_state)
+            outcome = rate_segments(self.pool, roster, segments)
             statuses = list(statuses_of(self.pool, segments, outcome))
         new = outcome.ledger
         if outcome.pools:

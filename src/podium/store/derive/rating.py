@@ -11,16 +11,17 @@ import sqlalchemy as sa
 from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
-from podium.live import Live
 from podium.results.columns import ALL, FOR_PAGES
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal
+from podium.store.derive.roster import Roster
 from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.rows.ledger import NO_RANK, Ledger, joined
-from podium.store.rows.pool_states import PoolState, PoolStates
-from podium.store.rows.standings import Standing
+from podium.store.rows.pool_states import PoolStates
+from podium.store.rows.states import packed_states
+from podium.store.sql.prepared import execute_prepared
 from podium.store.sql.schema import event, log, season
 
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
@@ -28,7 +29,7 @@ PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log hol
 UNRATEABLE = (NOT_FINITE, PLAYER_TWICE)
 EVENTS_AFTER_FAILURE = 64  # that are tried together after one that cannot be rated
 NO_LIMIT = 2**62  # events
-IS_COUNTED = event.c.status.not_in([VOIDED, SUPERSEDED])
+IS_COUNTED = sa.and_(event.c.status != VOIDED, event.c.status != SUPERSEDED)
 SELECT_EVENTS_FROM = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
     .join(log, log.c.seq == event.c.content_seq)
@@ -85,7 +86,7 @@ class SeasonSegment:
     """Events between two resets, and the reset at their end, if there is one."""
 
     events: Sequence[Any]
-    table: pl.DataFrame  # the rows of the events, but for those in `doubled`
+    table: pl.DataFrame  # the rows of the events, but for those in `doubled`; `seq` is the event's
     reset: Reset | None
     doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
 
@@ -120,11 +121,11 @@ def choose_events(
     Raises:
         LongWorkError: there are so many, and they are refused.
     """
-    events = connection.execute(SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
+    events = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     if refuse_more and end != FOREVER:
         raise LongWorkError
-    rows = connection.execute(SELECT_RESETS, key_params(pool, first))
+    rows = execute_prepared(connection, SELECT_RESETS, key_params(pool, first))
     every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
     merged = merges(connection, pool)
     if proposal is not None:
@@ -144,7 +145,7 @@ def segments_of(chosen: Chosen) -> list[SeasonSegment]:
         stop = start
         while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
-        table = read_bodies((row.body, row.started_at) for row in events[start:stop])
+        table = rows_of(events[start:stop])
         if chosen.merged and table.height:
             table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in chosen.merged.items()}))
         doubled = doubled_players(table)
@@ -153,6 +154,14 @@ def segments_of(chosen: Chosen) -> list[SeasonSegment]:
         segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
         start = stop
     return segments
+
+
+def rows_of(events: Sequence[Any]) -> pl.DataFrame:
+    """The rows of events, with the sequence of each one's event."""
+    table = read_bodies((row.body, row.started_at) for row in events)
+    sizes = [row.body.count(b"\n") for row in events]
+    seqs = np.repeat(np.array([row.seq for row in events], np.int64), sizes)
+    return table.insert_column(table.width, pl.Series("seq", seqs))
 
 
 def proposed_events(
@@ -206,60 +215,50 @@ def doubled_players(table: pl.DataFrame) -> dict[str, int]:
     return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 
 
-def resume_live(pool: Pool, standings: Mapping[int, Standing], newest: PoolState | None) -> Live:
-    """Live rating that goes on from players' standings, and from the pool's newest state, if there is one."""
-    live = Live(pool.system)
-    known = {(pool.name, str(number)): (each.state, each.played_at) for number, each in standings.items()}
-    live.resume(known, {} if newest is None else {pool.name: newest.state})
-    return live
-
-
-def rate_segments(pool: Pool, live: Live, segments: Sequence[SeasonSegment]) -> Outcome:
-    """Rate events and resets by `live`, which moves on."""
+def rate_segments(pool: Pool, roster: Roster, segments: Sequence[SeasonSegment]) -> Outcome:
+    """Rate events and resets by the roster, which moves on."""
     outcome = Outcome()
     for segment in segments:
         if segment.table.height:
-            rate_segment(pool, live, segment, outcome)
+            rate_segment(pool, roster, segment, outcome)
         if segment.reset is not None:
-            outcome.parts.append(reset_ledger(pool, live, segment.reset))
+            outcome.parts.append(reset_ledger(roster, segment.reset))
+    for part in outcome.parts:
+        roster.note(part)
     return outcome
 
 
-def rate_segment(pool: Pool, live: Live, segment: SeasonSegment, outcome: Outcome) -> None:
+def rate_segment(pool: Pool, roster: Roster, segment: SeasonSegment, outcome: Outcome) -> None:
     """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
     ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
-    seqs = {row.event_id: row.seq for row in segment.events}
     start, count = 0, len(ids)
     while start < len(ids):
         batch = ids[start : start + count]
         table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
         try:
-            rate_events(pool, live, table, seqs, outcome)
+            rate_events(pool, roster, table, outcome)
         except NotFiniteError as error:
             # Events before it are rated next; then those after it, more at a time as long as all goes well.
             failed = batch.index(str(error.event_id))
             if failed:
                 before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
-                rate_events(pool, live, before, seqs, outcome)
+                rate_events(pool, roster, before, outcome)
             outcome.not_finite[batch[failed]] = error
             start, count = start + failed + 1, EVENTS_AFTER_FAILURE
         else:
             start, count = start + len(batch), 2 * count
 
 
-def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, int], outcome: Outcome) -> None:
-    """Rate events by `live`, which moves on, and add what that gives to the outcome.
-
-    Args:
-        seqs: of the events, by id.
+def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, outcome: Outcome) -> None:
+    """Rate events by the roster, which moves on, and add what that gives to the outcome.
 
     Raises:
         NotFiniteError: an event cannot be rated; nothing has moved.
     """
-    events, replayed = live.advance(Results(as_table(pool, table), pool.name))
+    events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
     before, after = changes(pool.system, events, replayed)
     row = events.ledger.row
-    seq = np.array([seqs[each] for each in table["event_id"][row].to_list()], np.int64)
+    seq = table["seq"].to_numpy()[row]
     starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
     place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))
     ranks, sizes = event_ranks(events)
@@ -270,47 +269,41 @@ def rate_events(pool: Pool, live: Live, table: pl.DataFrame, seqs: Mapping[str, 
         place=place,
         before=np.ascontiguousarray(before),
         rating=np.ascontiguousarray(after[:, pool.system.column("rating")]),
-        state=states_as_bytes(after),
+        state=packed_states(after),
         rank=np.array([each or NO_RANK for each in ranks], np.int64),
         field=np.array(sizes, np.int64),
     )
     outcome.parts.append(ledger)
     if replayed.pool_history.size:
         keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
-        outcome.pools.update(zip(keys, states_as_bytes(replayed.pool_history), strict=True))
+        outcome.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
 
 
-def reset_ledger(pool: Pool, live: Live, reset: Reset) -> Ledger:
-    """Reset `live`, and return the ledger of the reset: a row for every player who has a state."""
-    players, before, after = live.reset(reset.keep)
-    count, rating = len(players), pool.system.column("rating")
+def reset_ledger(roster: Roster, reset: Reset) -> Ledger:
+    """Reset the roster, and return the ledger of the reset: a row for every player who has a rating."""
+    players, before, after = roster.reset(reset.keep)
+    count, rating = players.size, roster.system.column("rating")
     none = np.zeros(count, np.int64)
     return Ledger(
         started_at=np.full(count, reset.key.started_at),
         seq=np.full(count, reset.key.seq),
-        player=np.array([int(name) for _, name in players], np.int64),
+        player=players,
         place=none,
         before=np.ascontiguousarray(before[:, rating]),
         rating=np.ascontiguousarray(after[:, rating]),
-        state=states_as_bytes(after),
+        state=packed_states(after),
         rank=none,
         field=none,
     )
-
-
-def states_as_bytes(states: Any) -> list[bytes]:
-    """Each row of states, (rows, fields), as exact doubles, little-endian."""
-    packed, size = np.ascontiguousarray(states, "<f8").tobytes(), 8 * states.shape[1]
-    return [packed[offset : offset + size] for offset in range(0, len(packed), size)]
 
 
 def statuses_of(
     pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
 ) -> Iterator[tuple[Any, tuple[str, str]]]:
     """Each event's row, with its status and reason by the outcome."""
-    in_ledger = {key for part in outcome.parts for key in zip(part.started_at.tolist(), part.seq.tolist(), strict=True)}
+    in_ledger = set[int]().union(*(np.unique(part.seq).tolist() for part in outcome.parts))
     for segment in segments:
-        unrated = [row.event_id for row in segment.events if (row.started_at, row.seq) not in in_ledger]
+        unrated = [row.event_id for row in segment.events if row.seq not in in_ledger]
         why: dict[str, str] = {}
         if unrated:
             why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE)

@@ -15,7 +15,8 @@ from podium.store.derive.plan import Stretch
 from podium.store.derive.proposal import Proposal
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
-from podium.store.rows.ledger import Ledger, LedgerKey, Mask
+from podium.store.rows.ledger import Ledger, LedgerKey
+from podium.store.rows.states import Mask
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import event
 
@@ -78,7 +79,8 @@ class Rerated:
         self.written += len(written)
         self.removed += len(removed)
         moved = {(started_at, seq) for started_at, seq, _ in removed}
-        moved.update(zip(written.started_at.tolist(), written.seq.tolist(), strict=True))
+        starts = written.starts
+        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
         self.moved_events += len(moved)
         if moved:
             first = min(moved)[0]
@@ -100,14 +102,21 @@ class Rerated:
         if not self.wanted:
             return
         moved = [*zip(ledger.player.tolist(), ledger.before.tolist(), ledger.rating.tolist(), strict=True)]
-        starts = np.flatnonzero(np.diff(ledger.seq, prepend=-1) | np.diff(ledger.started_at, prepend=-1))
+        if moved and ledger.seq[0] == ledger.seq[-1]:  # one event, as nearly always
+            self.take_event(OrderKey(int(ledger.started_at[0]), int(ledger.seq[0])), moved, int(is_written.sum()))
+            return
+        starts = ledger.starts
         keys = zip(ledger.started_at[starts].tolist(), ledger.seq[starts].tolist(), strict=True)
         stops = [*starts.tolist(), len(ledger)][1:]
         counts = np.add.reduceat(is_written, starts, dtype=np.int64).tolist() if starts.size else []
         for key, start, stop, written in zip(keys, starts.tolist(), stops, counts, strict=True):
-            if key in self.wanted:
-                self.rows[OrderKey(*key)] = moved[start:stop]
-                self.written_at[OrderKey(*key)] = written
+            self.take_event(OrderKey(*key), moved[start:stop], written)
+
+    def take_event(self, key: OrderKey, moved: list[MovedTo], written: int) -> None:
+        """Take in the changes of an event, if it is answered, of which so many are new or other."""
+        if key in self.wanted:
+            self.rows[key] = moved
+            self.written_at[key] = written
 
     def merge(self, later: Self) -> None:
         """Take in what was rated after it."""
@@ -129,6 +138,8 @@ class Rerated:
 
 def largest_move(stretch: Stretch) -> float:
     """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
+    if not len(stretch.old):
+        return 0.0
     both = stretch.is_written & (stretch.counterparts >= 0)
     moves = np.abs(stretch.new.rating[both] - stretch.old.rating[stretch.counterparts[both]])
     return float(moves[np.isfinite(moves)].max(initial=0.0))

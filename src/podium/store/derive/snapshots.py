@@ -9,6 +9,7 @@ from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rows.standings import newest_standings, state_columns
+from podium.store.sql.prepared import execute_prepared
 from podium.store.sql.schema import pools, snapshot, snapshot_day
 from podium.store.sql.timestamps import DAY_US, instant
 
@@ -61,7 +62,7 @@ def date_of(day: int) -> date:
 
 def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
     """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    connection.execute(UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
+    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
 
 
 def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:

@@ -1,9 +1,10 @@
 """The log rated anew, from nothing, against everything that is stored: bit for bit."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,24 @@ import sqlalchemy as sa
 
 from podium.arithmetic import ARITHMETIC
 from podium.collector import paused_collection
-from podium.live import Live
 from podium.store.derive import snapshots
 from podium.store.derive.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.derive.rating import events_from, rate_segments, statuses_of
+from podium.store.derive.roster import Roster
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool
-from podium.store.rows.ledger import Ledger, is_other, stored_ledger
+from podium.store.rows.ledger import GENERATION, Ledger, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolStates, stored_pool_states
-from podium.store.rows.standings import Standing, apply_ledger, player_counts, state_columns
-from podium.store.sql.schema import rank_count, standing
+from podium.store.rows.rank_counts import rank_counts
+from podium.store.rows.standings import columns_of
+from podium.store.rows.states import packed_states
+from podium.store.sql.schema import player, rank_count, standing
 
 MAX_DIFFERENCES = 20  # that are reported
 BATCH_EVENTS = 5_000  # that are rated and compared before the next
+CHUNK_ROWS = 10_000  # of a table that are read at once
+SELECT_PLAYERS = sa.select(player.c.id).where(player.c.pool_id == sa.bindparam("pool")).order_by(player.c.id)
+SELECT_STANDINGS = sa.select(standing).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +71,30 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
     yield from wrong_facts
     if wrong_facts or pool.arithmetic != ARITHMETIC:
         return
-    names, live, first = names_of(connection, pool), Live(pool.system), START
-    standings: dict[int, Standing] = {}
+    players = connection.execute(SELECT_PLAYERS, {"pool": pool.id}).scalars().all()
+    roster, first = Roster.of_newcomers(pool.system, np.array(players, np.int64)), START
     while first != FOREVER:
         with paused_collection():
             segments, end = events_from(connection, pool, first, BATCH_EVENTS)
-            outcome = rate_segments(pool, live, segments)
+            outcome = rate_segments(pool, roster, segments)
             ledger = outcome.ledger
-            apply_ledger(standings, ledger)
             compared["changes"] += len(ledger)
             compared["events"] += sum(len(segment.events) for segment in segments)
-            found = [
-                *islice(ledger_differences(names, stored_ledger(connection, pool, first, end), ledger), MAX_DIFFERENCES)
-            ]
+            found = ledger_differences(connection, pool, stored_ledger(connection, pool, first, end), ledger)
             found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
             found += status_differences(statuses_of(pool, segments, outcome))
         yield from found
         first = end
-    yield from standing_differences(connection, pool, names, standings)
+    rated = roster.rated()
+    yield from standing_differences(connection, pool, rated)
+    yield from count_differences(connection, pool, rated)
     yield from snapshot_differences(connection, pool)
 
 
 def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     """Differences of events, matches, seasons, accounts, and the pool's system."""
-    logged, stored = (PlainEvents.of(connection, pool) for _ in range(2))
+    logged = PlainEvents.of(connection, pool)
+    stored = PlainEvents(logged.revised)
     found = differing_facts(facts_from_log(connection, pool, logged), stored_facts(connection, pool, stored))
     if logged != stored:  # which of them differ, only all of the facts tell
         found = differing_facts(facts_from_log(connection, pool), stored_facts(connection, pool))
@@ -103,8 +109,8 @@ def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any
     return found + [(key, None, fact) for key, fact in expected.items()]
 
 
-def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) -> Iterator[str]:
-    """Differences of two ledgers' rows, in the order of rating."""
+def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, expected: Ledger) -> list[str]:
+    """The first few differences of two ledgers' rows, in the order of rating."""
     counterparts = expected.counterparts(stored)
     is_extra = np.ones(len(stored), np.bool_)
     is_extra[counterparts[counterparts >= 0]] = False
@@ -115,13 +121,17 @@ def ledger_differences(names: dict[int, str], stored: Ledger, expected: Ledger) 
         ("is missing", expected, is_missing),
         ("differs", expected, differing),
     )
-    faults = (
+    faults = sorted(
         (key, what)
         for what, ledger, chosen in found
+        if chosen.any()
         for key in zip(*(column[chosen].tolist() for column in ledger.keys), strict=True)
-    )
-    for (_, seq, number), what in sorted(faults):
-        yield f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+    )[:MAX_DIFFERENCES]
+    names = names_of(connection, pool, {number for (_, _, number), _ in faults}) if faults else {}
+    return [
+        f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+        for (_, seq, number), what in faults
+    ]
 
 
 def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
@@ -139,30 +149,67 @@ def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
             yield f"the state of the pool after the event of log entry {key.seq} {what}"
 
 
-def standing_differences(
-    connection: sa.Connection, pool: Pool, names: dict[int, str], expected: dict[int, Standing]
+def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
+    """Differences of standings, by the players' numbers.
+
+    Args:
+        expected: those who have a rating.
+    """
+    found = connection.execute(SELECT_STANDINGS, {"generation": pool.generation})
+    start = 0
+    with contextlib.closing(found):
+        stored = found.fetchmany(CHUNK_ROWS)
+        while stored or start < expected.numbers.size:
+            last = stored[-1].player_id if len(stored) == CHUNK_ROWS else None  # whoever follows is in the next chunk
+            stop = expected.numbers.size if last is None else int(np.searchsorted(expected.numbers, last, "right"))
+            rows = expected_standings(pool, expected, slice(start, stop))
+            if [*map(tuple, stored)] != rows:
+                yield from named_differences(connection, pool, stored, rows)
+            start, stored = stop, [] if last is None else found.fetchmany(CHUNK_ROWS)
+
+
+def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
+    """The rows of the standings' table that players should have, in the order of their numbers."""
+    states = expected.states[chosen]
+    events, provisional, deviation = columns_of(pool, states)
+    rating = states[:, pool.system.column("rating")].tolist()
+    numbers, *times = (
+        column[chosen].tolist() for column in (expected.numbers, expected.started_at, expected.seq, expected.played_at)
+    )
+    packed = packed_states(states).tolist()
+    generations = repeat(pool.generation, len(numbers))
+    return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, strict=True)]
+
+
+def named_differences(
+    connection: sa.Connection, pool: Pool, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]
 ) -> Iterator[str]:
-    """Differences of standings, and of the counts of players by rating."""
-    rating, events = (pool.system.state_type._fields.index(name) for name in ("rating", "events"))
-    stored: dict[int, Any] = {
-        row.player_id: row
-        for row in connection.execute(sa.select(standing).where(standing.c.generation_id == pool.generation))
-    }
-    columns = state_columns(pool, [each.state for each in expected.values()])
-    unsettled = dict(zip(expected, zip(columns.provisional, columns.deviation, strict=True), strict=True))
-    for number in sorted(expected.keys() | stored.keys()):
-        if number not in expected:
+    """A sentence on each player whose row is not as it should be."""
+    by_number = {row.player_id: row for row in stored}
+    wanted = {row[1]: row for row in expected}
+    names = names_of(connection, pool, by_number.keys() | wanted.keys())
+    for number in sorted(by_number.keys() | wanted.keys()):
+        row = by_number.get(number)
+        if number not in wanted:
             yield f"the state of {names.get(number)!r} is stored and should not be"
             continue
-        last, row = expected[number], stored.get(number)
-        state = np.frombuffer(last.state, "<f8")
-        values = (last.state, last.started_at, last.seq, last.played_at, float(state[rating]), int(state[events]))
-        if row is None or values != (row.state, row.started_at, row.seq, row.played_at, row.rating, row.events):
+        *values, provisional, deviation = wanted[number]
+        if row is None or values != [*row][: len(values)]:
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
-        elif row.provisional is not None and (row.provisional, row.deviation) != unsettled[number]:
+        elif row.provisional is not None and (row.provisional, row.deviation) != (provisional, deviation):
             yield f"{names.get(number)!r} is not as settled as the state says"
+
+
+def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
+    """Differences of the counts of players by rating.
+
+    Args:
+        expected: those who have a rating.
+    """
+    rating, unsettled = expected.states[:, pool.system.column("rating")], pool.system.unsettled(expected.states)
+    counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
+    counts = {(each.per_point, each.bucket): each for each in counted}
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
-    counts = {(each.per_point, each.bucket): each for each in player_counts(pool, expected.values())}
     stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}
     for key in sorted(counts.keys() | stored_counts.keys()):
         low, high = (end / key[0] for end in (key[1], key[1] + 1))

@@ -48,7 +48,7 @@ def newest_entries(connection: sa.Connection) -> dict[str, int]:
     return {row.name: row.seq or 0 for row in connection.execute(SELECT_NEWEST)}
 
 
-class Ear:
+class Subscription:
     """A session of PostgreSQL's that hears announcements."""
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -78,7 +78,7 @@ class Ear:
         """
         return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
-    def heard(self) -> list[Announcement]:
+    def receive(self) -> list[Announcement]:
         """What was announced since the last time; it does not wait.
 
         Raises:

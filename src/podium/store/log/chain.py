@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
+from podium.store.sql.prepared import execute_prepared
 from podium.store.sql.schema import log
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
@@ -99,7 +100,7 @@ def newest_head(connection: sa.Connection, pool: Pool) -> Head:
     Raises:
         StoreError: the log is not chained yet.
     """
-    row = connection.execute(SELECT_NEWEST_LINK, {"pool": pool.id}).first()
+    row = execute_prepared(connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
     if row is None:
         return Head(0, GENESIS.hex())
     if row.hash is None:

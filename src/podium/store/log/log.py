@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.store.log.announcements import announce
-from podium.store.log.chain import Head, entry_hash, newest_head, seal
+from podium.store.log.chain import Head, hash_after, newest_head, seal
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
 from podium.store.sql.upsert import insert
@@ -81,17 +81,20 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
     seqs = draw_numbers(connection, len(entries))
-    previous, rows, reasons = bytes.fromhex(head.hash), list[dict[str, Any]](), list[dict[str, Any]]()
+    previous, rows, reasons = bytes.fromhex(head.hash), list[tuple[Any, ...]](), list[dict[str, Any]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
-        row = entry._asdict() | {"pool_id": pool.id, "seq": seq, "kind": kind, "received_at": received_at}
-        text = row.pop("reason")
-        sealed = seal(text) if text else None
-        if sealed is not None:
+        subject, body, actor, digest, match_id, present, text = entry
+        reason_hash = None
+        if text:
+            sealed = seal(text)
+            reason_hash = sealed.hash
             reasons.append({"pool_id": pool.id, "seq": seq, "salt": sealed.salt, "text": sealed.text})
-        row |= {"place": place, "reason_hash": None if sealed is None else sealed.hash}
-        row["hash"] = previous = entry_hash(previous, row)
-        rows.append(row)
-    insert_entries(connection, rows)
+        # as `HASHED` names them
+        hashed = place, received_at, kind, actor, subject, body, match_id, present, reason_hash
+        previous = hash_after(previous, hashed)
+        logged = subject, body, digest, match_id, present, received_at, actor
+        rows.append((seq, pool.id, kind, *logged, place, previous, reason_hash))  # in the table's order
+    insert(connection, log, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)
     announce(connection, pool, seqs[-1])

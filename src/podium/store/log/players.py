@@ -12,9 +12,12 @@ from podium.results.names import admit, normalise, refusal
 from podium.store.log.pools import Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
+from podium.store.sql.prepared import execute_prepared, fetch_all
 from podium.store.sql.schema import alias, merged, player
 from podium.store.sql.upsert import insert
 
+FEW_NAMES = 500  # that are looked up each by itself
+MOST_OF_POOL = 2  # players a name, up to which it is quicker to read all of a pool's names than to look up many
 MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
 SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL, among(player.c.name))
@@ -69,7 +72,12 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are called exactly so, by name."""
-    return dict(connection.execute(SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}).all())
+    if len(names) > FEW_NAMES and newest_number(connection, pool) <= MOST_OF_POOL * len(names):
+        found = execute_prepared(connection, SELECT_ALL_NAMES, {"pool": pool.id})
+        every = {name: number for number, name in fetch_all(found)}
+        return {name: every[name] for name in names if name in every}
+    found = execute_prepared(connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)})
+    return dict(fetch_all(found))
 
 
 def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
@@ -184,7 +192,7 @@ def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | Non
 
 def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return {row.player_id: row.into_id for row in connection.execute(SELECT_MERGES, {"pool": pool.id})}
+    return dict(fetch_all(execute_prepared(connection, SELECT_MERGES, {"pool": pool.id})))
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:

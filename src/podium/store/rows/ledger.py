@@ -1,10 +1,8 @@
 """The ledger as it is stored, a column each: only the rows that changed are written."""
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain, repeat
-from operator import ne
+from itertools import repeat
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,12 +10,13 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.rows.states import Mask, Packed, are_other, state_column
+from podium.store.sql.prepared import execute_prepared, fetch_all
 from podium.store.sql.schema import change
 from podium.store.sql.upsert import upsert
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 LedgerKey = tuple[int, int, int]  # start, sequence, player
 NO_RANK, NO_FIELD = 0, -1  # in the arrays, for what is empty in the table
 GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
@@ -57,7 +56,7 @@ class Ledger:
     place: Integers
     before: Floats
     rating: Floats
-    state: list[bytes]
+    state: Packed  # after the event: exact doubles, little-endian
     rank: Integers  # or NO_RANK
     field: Integers  # or NO_FIELD
 
@@ -66,11 +65,12 @@ class Ledger:
         """The columns of rows as the table has them, without their generation."""
         columns: Any = [*zip(*rows, strict=True)] or [()] * len(fields(cls))
         started_at, seq, player, place, before, rating, state, rank, field = columns
-        numbers: Any = [np.array(each, np.int64) for each in (started_at, seq, player, place)]
-        numbers += [np.array(each, np.float64) for each in (before, rating)]
-        ranks = np.array([each or NO_RANK for each in rank] if None in rank else rank, np.int64)
-        sizes = np.array([NO_FIELD if each is None else each for each in field] if None in field else field, np.int64)
-        numbers += [[*state], ranks, sizes]
+        count = len(state)
+        numbers: Any = [np.fromiter(each, np.int64, count) for each in (started_at, seq, player, place)]
+        numbers += [np.fromiter(each, np.float64, count) for each in (before, rating)]
+        ranks = [each or NO_RANK for each in rank] if None in rank else rank
+        sizes = [NO_FIELD if each is None else each for each in field] if None in field else field
+        numbers += [state_column(state), *(np.fromiter(each, np.int64, count) for each in (ranks, sizes))]
         return cls(*numbers)
 
     def __len__(self) -> int:
@@ -86,10 +86,14 @@ class Ledger:
         """The columns of the key: start, sequence, player."""
         return self.started_at, self.seq, self.player
 
+    @property
+    def starts(self) -> Integers:
+        """The first row of each event, or season, in turn."""
+        return np.flatnonzero(np.diff(self.seq, prepend=-1) | np.diff(self.started_at, prepend=-1))
+
     def table_columns(self) -> Iterator[list[Any]]:
         """The columns as the table has them."""
-        yield from (column.tolist() for column in self.columns[:6])
-        yield self.state
+        yield from (column.tolist() for column in self.columns[:7])
         for column, nothing in ((self.rank, NO_RANK), (self.field, NO_FIELD)):
             yield [None if each == nothing else each for each in column.tolist()]
 
@@ -103,11 +107,7 @@ class Ledger:
 
     def at(self, where: Integers) -> "Ledger":
         """The rows of these numbers, in their order."""
-        states = self.state
-        columns: Any = (
-            [states[k] for k in where.tolist()] if column is states else column[where] for column in self.columns
-        )
-        return Ledger(*columns)
+        return Ledger(*(column[where] for column in self.columns))
 
     def in_order(self) -> "Ledger":
         """The rows by start, sequence and player."""
@@ -116,7 +116,14 @@ class Ledger:
     def counterparts(self, other: "Ledger") -> Integers:
         """For each row the number of the other's row of the same key; -1 where it has none."""
         found = np.full(len(self), -1, np.int64)
-        if len(self) and len(other):
+        if not len(other):
+            return found
+        if len(self) == len(other):  # nearly always of the same keys: the other's stand in order as they are stored
+            order = np.lexsort(tuple(reversed(self.keys)))
+            if all(np.array_equal(mine[order], theirs) for mine, theirs in zip(self.keys, other.keys, strict=True)):
+                found[order] = np.arange(order.size)
+                return found
+        if len(self):
             keys = [np.concatenate(both) for both in zip(self.keys, other.keys, strict=True)]
             order = np.lexsort(tuple(reversed(keys)))  # of two rows of one key, that of `self` stands first
             pairs = np.ones(order.size - 1, np.bool_)
@@ -151,8 +158,7 @@ def joined(parts: Sequence[Ledger]) -> Ledger:
     if len(some) <= 1:
         return some[0] if some else NO_ROWS
     columns: Any = zip(*(part.columns for part in some), strict=True)
-    every: Any = ([*chain(*each)] if isinstance(each[0], list) else np.concatenate(each) for each in columns)
-    return Ledger(*every)
+    return Ledger(*map(np.concatenate, columns))
 
 
 def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
@@ -163,14 +169,16 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
         old: those that they are compared with.
         counterparts: the row of `old` for each, or -1.
     """
-    has = np.flatnonzero(counterparts >= 0)
     other = np.ones(len(new), np.bool_)
+    if not len(old):
+        return other
+    has = np.flatnonzero(counterparts >= 0)
     if has.size:
         theirs, mine = old.at(counterparts[has]), new if has.size == len(new) else new.at(has)
         differs = mine.place != theirs.place
         for name in ("before", "rating"):
             differs |= getattr(mine, name).view(np.int64) != getattr(theirs, name).view(np.int64)
-        differs |= np.fromiter(map(ne, mine.state, theirs.state), np.bool_, has.size)
+        differs |= are_other(mine.state, theirs.state)
         ranked = (mine.rank != theirs.rank) | (mine.field != theirs.field)
         differs |= ranked & (theirs.field != NO_FIELD)
         other[has] = differs
@@ -180,9 +188,7 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
     """The ledger as it is stored, from a key on, up to another."""
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
-    found = connection.execute(SELECT_LEDGER, key_params(pool, first) | end_params)
-    with contextlib.closing(found):
-        return Ledger.of(found.cursor.fetchall() if found.cursor else ())  # as the driver has them: many, and read once
+    return Ledger.of(fetch_all(execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)))
 
 
 def write_changes(connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], written: Ledger) -> None:

@@ -1,6 +1,7 @@
 """Counts of players by rating: a rank is a sum of them. Only those that change are written."""
 
 import math
+from collections.abc import Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import sqlalchemy as sa
 
 from podium.store.log.pools import Pool
 from podium.store.rows.ledger import GENERATION
+from podium.store.sql.prepared import execute_prepared_many
 from podium.store.sql.schema import rank_count, standing
 from podium.store.sql.upsert import upsert
 
@@ -22,6 +24,7 @@ DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == 
 DELETE_EMPTY_COUNT = DELETE_EMPTY_COUNTS.where(
     rank_count.c.per_point == sa.bindparam("fine"), rank_count.c.bucket == sa.bindparam("number")
 )
+FEW_PLAYERS = 64  # who are counted one by one
 FEW_COUNTS = 512  # that are looked up one by one: for one event, all counts of a large pool are many more
 
 
@@ -49,6 +52,8 @@ def rank_counts(
         settled: whether each is settled.
         sign: 1 for each who belongs to a count, -1 for each who did.
     """
+    if ratings.size <= FEW_PLAYERS:
+        return few_rank_counts(ratings.tolist(), settled.tolist(), sign.tolist())
     counts: list[RankCount] = []
     for per_point in COUNTS_PER_POINT:
         buckets, index = np.unique(np.floor(ratings * per_point), return_inverse=True)
@@ -56,9 +61,20 @@ def rank_counts(
             np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
         )
         other = (players != 0) | (settled_players != 0)
-        numbers, *totals = (column[other].tolist() for column in (buckets, players, settled_players))
-        counts += map(RankCount, repeat(per_point, len(numbers)), map(int, numbers), *totals)
+        columns = (column[other].tolist() for column in (buckets.astype(np.int64), players, settled_players))
+        counts += map(RankCount._make, zip(repeat(per_point, int(other.sum())), *columns, strict=True))
     return counts
+
+
+def few_rank_counts(ratings: Sequence[float], settled: Sequence[bool], sign: Sequence[int]) -> list[RankCount]:
+    """As `rank_counts`, one by one: arrays take ten times as long for one event."""
+    totals: dict[tuple[int, int], tuple[int, int]] = {}
+    for per_point in COUNTS_PER_POINT:
+        for rating, is_settled, one in zip(ratings, settled, sign, strict=True):
+            key = per_point, bucket(rating, per_point)
+            players, settled_players = totals.get(key, (0, 0))
+            totals[key] = players + one, settled_players + one * is_settled
+    return [RankCount(*key, *total) for key, total in sorted(totals.items()) if any(total)]
 
 
 def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
@@ -69,7 +85,7 @@ def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -
         connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
     elif lessened:
         keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
-        connection.execute(DELETE_EMPTY_COUNT, keys)
+        execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
 
 
 def delete_counts(connection: sa.Connection, pool: Pool) -> None:

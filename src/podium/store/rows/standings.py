@@ -8,9 +8,10 @@ import sqlalchemy as sa
 
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
-from podium.store.rows.ledger import GENERATION, Ledger
+from podium.store.rows.ledger import GENERATION, Floats, Ledger
 from podium.store.rows.rank_counts import RankCount, add_counts, delete_counts, rank_counts
 from podium.store.sql.among import among, values
+from podium.store.sql.prepared import execute_prepared, fetch_all
 from podium.store.sql.schema import change, player, standing
 from podium.store.sql.upsert import upsert
 
@@ -86,11 +87,9 @@ DELETE_STANDING = sa.delete(standing).where(
 
 def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
-    rows = connection.execute(SELECT_STANDINGS, {"generation": pool.generation, "among": values(players)}).all()
-    return {
-        number: Standing(rating, started_at, seq, played_at, state)
-        for number, rating, started_at, seq, played_at, state in rows
-    }
+    params = {"generation": pool.generation, "among": values(players)}
+    rows = fetch_all(execute_prepared(connection, SELECT_STANDINGS, params))
+    return {row[0]: Standing._make(row[1:]) for row in rows}
 
 
 def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
@@ -183,11 +182,16 @@ class StateColumns(NamedTuple):
 
 def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
     """The columns of states as they are stored."""
+    fields = len(pool.system.state_type._fields)
+    return columns_of(pool, np.frombuffer(b"".join(states), "<f8").reshape(len(states), fields))
+
+
+def columns_of(pool: Pool, states: Floats) -> StateColumns:
+    """The columns of states, (players, fields)."""
     system, fields = pool.system, pool.system.state_type._fields
-    table = np.frombuffer(b"".join(states), "<f8").reshape(len(states), len(fields))
-    deviation = table[:, fields.index("deviation")].tolist() if "deviation" in fields else [None] * len(states)
+    deviation = states[:, fields.index("deviation")].tolist() if "deviation" in fields else [None] * len(states)
     return StateColumns(
-        table[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(table).tolist(), deviation
+        states[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(states).tolist(), deviation
     )
 
 
@@ -198,9 +202,9 @@ def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
         return
     numbers, from_end = np.unique(ledger.player[::-1], return_index=True)
     last = len(ledger) - 1 - from_end
-    columns = (column[last].tolist() for column in (ledger.rating, ledger.started_at, ledger.seq, ledger.started_at))
-    states = [ledger.state[k] for k in last.tolist()]
-    standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, states, strict=True)), strict=True))
+    chosen = ledger.rating, ledger.started_at, ledger.seq, ledger.started_at, ledger.state
+    columns = (column[last].tolist() for column in chosen)
+    standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, strict=True)), strict=True))
 
 
 def apply_seasons(standings: dict[int, Standing], ledger: Ledger) -> None:

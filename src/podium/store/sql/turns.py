@@ -22,7 +22,7 @@ class Turn:
     def __init__(self, engine: sa.Engine, number: int = UPKEEP) -> None:
         self._engine, self._number = engine, number
         self._session: Any = None  # the driver's, which has the lock
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._is_over = False
 
     def take(self) -> bool:
@@ -33,7 +33,7 @@ class Turn:
         """
         if self._engine.dialect.name != "postgresql":
             return True
-        with self._asking, explain_outage():
+        with self._lock, explain_outage():
             if self._is_over:  # a thread of a service that has stopped
                 return False
             if self._session is None:
@@ -74,6 +74,6 @@ class Turn:
 
     def release(self) -> None:
         """Leave the turn to another process, for good."""
-        with self._asking:
+        with self._lock:
             self._is_over = True
             self._end_session()

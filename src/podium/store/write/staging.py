@@ -25,7 +25,7 @@ from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import Rerated
 from podium.store.log.players import numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
-from podium.store.rows.ledger import NO_ROWS, Ledger, Mask, joined, write_changes
+from podium.store.rows.ledger import NO_ROWS, Ledger, joined, write_changes
 from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, write_pool_states
 from podium.store.rows.standings import (
     Standing,
@@ -33,6 +33,7 @@ from podium.store.rows.standings import (
     refresh_standings,
     stored_standings,
 )
+from podium.store.rows.states import Mask
 from podium.store.sql.database import UnavailableError, read_transaction
 from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
 

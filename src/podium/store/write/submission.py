@@ -21,6 +21,7 @@ from podium.store.log.players import Numbering, exact_numbers, known_numbers, lo
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.sql.among import values
 from podium.store.sql.database import StoreError
+from podium.store.sql.prepared import execute_prepared
 from podium.store.sql.schema import log
 from podium.store.write import registrations
 from podium.store.write.execution import Done, Prepare, Prepared
@@ -281,7 +282,7 @@ def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEve
     Raises:
         ConflictError: one is there with other content.
     """
-    known = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
+    known = execute_prepared(connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
     for row in known:
         refuse_other_content(connection, pool, row, sent[row.event_id].content)
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}

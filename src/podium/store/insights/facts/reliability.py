@@ -13,7 +13,8 @@ from podium.analysis.intervals import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED
-from podium.store.derive.rating import as_table, events_from, resume_live
+from podium.store.derive.rating import as_table, events_from
+from podium.store.derive.roster import Roster
 from podium.store.insights.fact_models import ReliabilityBin
 from podium.store.log.pools import START, OrderKey, Pool
 from podium.store.rows.pool_states import newest_pool_state
@@ -47,15 +48,15 @@ def judged(connection: sa.Connection, pool: Pool, most: int) -> Judged:
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
     numbers = {int(number) for table in tables for number in table["player"].unique().to_list()}
     learnt = newest_pool_state(connection, pool, first)
-    live = resume_live(pool, newest_standings(connection, pool, numbers, first), learnt)
+    roster = Roster.resumed(pool.system, newest_standings(connection, pool, numbers, first), learnt)
     bins = np.zeros((BINS, 3))
     for segment, table in zip(segments, tables, strict=True):
         if table.height:
-            events, replayed = live.advance(Results(as_table(pool, table), pool.name))
+            events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
             selection = HeatSelection(judged_heats(events, Window()))
             bins += predict(pool.system, events, selection, replayed.start, replayed.pool_start).bins
         if segment.reset is not None:
-            live.reset(segment.reset.keep)
+            roster.reset(segment.reset.keep)
     count = sum(table["event_id"].n_unique() for table in tables)
     return Judged(count, len(numbers), round(bins[:, 0].sum()) // SIDES, reliability(bins))
 

@@ -1,0 +1,136 @@
+"""Where players stand while a pool is rated: a row each in arrays, by number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium.engine.encoding import Events, encode
+from podium.engine.idle import NEVER, with_idle_before
+from podium.engine.periods import EVENT
+from podium.engine.pool_state import PoolNumbers, new_pools
+from podium.engine.replay import Replayed, States, newcomers, replay
+from podium.engine.system import System
+from podium.live import refuse_share
+from podium.results.reading import Results
+from podium.store.rows.ledger import Integers, Ledger
+from podium.store.rows.pool_states import PoolState
+from podium.store.rows.standings import Standing
+
+
+@dataclass(slots=True)
+class Roster:
+    """Players of one pool, and the pool's own state; what they have moves with the events."""
+
+    system: System
+    numbers: Integers  # of the players, rising
+    states: States  # (players, fields); a newcomer's of one whom no event has rated
+    started_at: Integers  # of the newest change, microseconds since 1970; or NEVER
+    seq: Integers  # so too
+    played_at: Integers  # the start of the newest event, which no new season moves; or NEVER
+    pool: PoolNumbers  # (1, fields)
+
+    @classmethod
+    def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
+        """Players whom no event has rated, of a pool in which nothing has been; their numbers rise."""
+        started_at, seq, played_at = (np.full(numbers.size, NEVER) for _ in range(3))
+        return cls(system, numbers, newcomers(system, numbers.size), started_at, seq, played_at, new_pools(system, 1))
+
+    @classmethod
+    def resumed(cls, system: System, standings: Mapping[int, Standing], newest: PoolState | None) -> "Roster":
+        """Players from where they stand, and the pool from its newest state, if there is one."""
+        roster = cls.of_newcomers(system, np.array(sorted(standings), np.int64))
+        if standings:
+            every: Any = zip(*map(standings.__getitem__, roster.numbers.tolist()), strict=True)
+            _, *times, states = every
+            roster.states = np.frombuffer(b"".join(states), "<f8").astype(np.float64).reshape(roster.states.shape)
+            roster.started_at, roster.seq, roster.played_at = (np.array(each, np.int64) for each in times)
+        if newest is not None:
+            roster.pool = np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
+        return roster
+
+    def rows_of(self, numbers: Integers) -> Integers:
+        """The row of each of these players; who is unknown gets one."""
+        size = self.numbers.size
+        rows: Integers
+        if size and self.numbers[-1] - self.numbers[0] == size - 1:  # no number is left out, as in a whole pool
+            rows = numbers - self.numbers[0]
+        else:
+            rows = np.searchsorted(self.numbers, numbers)
+        inside = (rows >= 0) & (rows < size)
+        known = inside.copy()
+        known[inside] = self.numbers[rows[inside]] == numbers[inside]
+        if known.all():
+            return rows
+        self._admit(np.unique(numbers[~known]))
+        return self.rows_of(numbers)
+
+    def _admit(self, numbers: Integers) -> None:
+        """Take newcomers in."""
+        new = Roster.of_newcomers(self.system, numbers)
+        every = np.concatenate([self.numbers, numbers])
+        order = np.argsort(every)
+        self.numbers = every[order]
+        for name in ("states", "started_at", "seq", "played_at"):
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
+
+    def advance(self, results: Results) -> tuple[Events, Replayed]:
+        """Rate events, to the bits of `podium.Live`.
+
+        Args:
+            results: checked, of events that come after all that were rated; `player` is the number, as text.
+
+        Returns:
+            The encoded events, and what the replay gave.
+
+        Raises:
+            NotFiniteError: a rating would be no finite number; nothing has moved.
+        """
+        events = encode(results, self.system)
+        rows = self.rows_of(events.player_names.cast(pl.Int64).to_numpy())
+        events = with_idle_before(events, self.system, EVENT, self.played_at[rows])
+        replayed = replay(self.system, events, self.states[rows], pool_start=self.pool if events.pools else None)
+        self.states[rows] = replayed.states
+        if events.pools:
+            self.pool = replayed.pools
+        rated = events.ledger
+        started_at = results.frame["started_at"].to_physical().to_numpy()[rated.row]
+        self.played_at[rows[events.columns.player[rated.entrant]]] = started_at  # the last assignment stays
+        return events, replayed
+
+    def reset(self, keep: float) -> tuple[Integers, States, States]:
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+
+        Returns:
+            Who has a rating, and the states before and after, (players, fields).
+
+        Raises:
+            ParameterError: the share is not from 0 to 1.
+        """
+        refuse_share(keep)
+        rated = np.flatnonzero(self.played_at != NEVER)
+        before = self.states[rated]
+        after = self.system.season_begins(before, keep)
+        self.states[rated] = after
+        return self.numbers[rated], before, after
+
+    def note(self, ledger: Ledger) -> None:
+        """Note the newest change of each player, by rows of the ledger in the order of rating."""
+        rows = self.rows_of(ledger.player)
+        self.started_at[rows] = ledger.started_at  # the last assignment stays
+        self.seq[rows] = ledger.seq
+
+    def rated(self) -> "Roster":
+        """Those who have a rating."""
+        rated = self.played_at != NEVER
+        return Roster(
+            self.system,
+            self.numbers[rated],
+            self.states[rated],
+            self.started_at[rated],
+            self.seq[rated],
+            self.played_at[rated],
+            self.pool,
+        )

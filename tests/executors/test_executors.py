@@ -93,8 +93,11 @@ def test_a_worker_of_dask_that_dies_is_replaced_and_its_task_done_again(cluster,
     from podium.executors.dask_workers import DaskWorkers
 
     tasks = [Probe(name, running.BATCH_ROWS, str(tmp_path)) for name in POOLS]
-    results = DaskWorkers(cluster).map(count_tries, tasks[:2])
-    assert [tries for _, tries in results] == [1, 1]
+    results = DaskWorkers(cluster).map(count_tries, tasks[:1])
+    assert [tries for _, tries in results] == [1]
+    # What only a worker held that is lost after it is done once more: the two that die here may hold each other's.
+    results = DaskWorkers(cluster).map(count_tries, tasks[1:3])
+    assert all(1 <= tries <= 3 for _, tries in results)
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])

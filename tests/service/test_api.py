@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -180,34 +181,47 @@ def test_every_schema_that_the_document_names_is_in_it(store):
     assert named == set(document["components"]["schemas"])
 
 
+def fill(store):
+    """What the routes are about."""
+    for pool in ("main", "other"):
+        store.create_pool(pool, find("elo")())
+    store.submit("main", rows(1, "abc"))
+    store.submit("main", rows(0, "ad", minute=0.5))
+    store.register("main", "m1", ["a", "b"])
+    store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
+    store.snapshot("main", 20_091)
+    return store
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory):
+    """A store that every route that only reads can share."""
+    with closing(fill(Store(str(tmp_path_factory.mktemp("reading") / "podium.db")))) as opened:
+        yield opened
+        assert opened.verify() == []
+
+
+@pytest.fixture
+def its_store(request, method, new_url):
+    """The store that a route is tried on."""
+    if method == "GET":
+        yield request.getfixturevalue("read_only")
+        return
+    with closing(fill(Store(new_url("sqlite")))) as opened:
+        yield opened
+        assert opened.verify() == []
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "needed"), ROUTES, ids=[f"{route[0]} {route[1]}" for route in ROUTES]
 )
-def test_access(method, path, body, needed, store):
-    address = path.format(**PARTS)
-    store.submit(
-        "main",
-        [
-            {"event_id": "e1", "started_at": "2025-01-01T00:01:00Z", "player": p, "position": k + 1}
-            for k, p in enumerate("abc")
-        ],
-    )
-    store.submit(
-        "main",
-        [
-            {"event_id": "e0", "started_at": "2025-01-01T00:00:30Z", "player": p, "position": k + 1}
-            for k, p in enumerate("ad")
-        ],
-    )
-    store.register("main", "m1", ["a", "b"])
+def test_access(method, path, body, needed, its_store):
     if path.endswith("/unmerge"):
-        store.submit("main", rows(7, "xy"))
-        store.merge("main", "a", "x")
-    store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
-    store.snapshot("main", 20_091)
-    app = create_app(store)
+        its_store.submit("main", rows(7, "xy"))
+        its_store.merge("main", "a", "x")
+    address = path.format(**PARTS)
     roles = (READ, WRITE, ADMIN)
-    with TestClient(app) as client:
+    with TestClient(create_app(its_store)) as client:
 
         def status(key):
             headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -215,18 +229,17 @@ def test_access(method, path, body, needed, store):
 
         assert status(None) == 401
         assert status("podium_wrong") == 401
-        gone = create_key(store.engine, "gone", ADMIN)
-        revoke_key(store.engine, list_keys(store.engine)[-1].id)
+        gone = create_key(its_store.engine, "gone", ADMIN)
+        revoke_key(its_store.engine, list_keys(its_store.engine)[-1].id)
         assert status(gone) == 401
         for role in roles:
             enough = roles.index(role) >= roles.index(needed)
-            assert status(create_key(store.engine, "elsewhere", role, "other")) == 403
-            code = status(create_key(store.engine, "all", role))
+            assert status(create_key(its_store.engine, "elsewhere", role, "other")) == 403
+            code = status(create_key(its_store.engine, "all", role))
             assert code < 300 if enough else code == 403
             if "{pool}" in path:
-                code = status(create_key(store.engine, "main only", role, "main"))
+                code = status(create_key(its_store.engine, "main only", role, "main"))
                 assert code < 300 or (enough and code in (404, 409)) if enough else code == 403
-    assert store.verify() == []
 
 
 def test_keys_are_nowhere_in_clear(store, client, caplog, tmp_path):

@@ -37,17 +37,21 @@ def client(store):
         yield opened
 
 
-@pytest.fixture
-def address(store):
-    """Where the service listens for a true client."""
+@pytest.fixture(scope="module")
+def listening(tmp_path_factory):
+    """A client of a service that listens: each name has a pool of its own."""
+    store = Store(str(tmp_path_factory.mktemp("names") / "podium.db"))
     server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    with Client(address, create_key(store.engine, "admin", "admin"), tries=1) as client:
+        yield client
     server.should_exit = True
     thread.join()
+    store.close()
 
 
 def test_what_a_name_says_is_nobodys_business(client, store):
@@ -64,17 +68,15 @@ def test_what_a_name_says_is_nobodys_business(client, store):
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_the_client_finds_whoever_has_such_a_name(name, store, address):
-    key = create_key(store.engine, "admin", "admin")
-    with Client(address, key, tries=1) as client:
-        client.create_pool(name, "elo")
-        client.submit(name, race(1, [name, "zoe"], event_id=name))
-        assert client.player(name, name)["player"] == name
-        assert client.event(name, name)["event_id"] == name
-        assert client.explain(name, name, name)["player"] == name
-        assert client.compare(name, name, "zoe")["players"][0]["player"] == name
-        client.rename(name, name, "new")
-        assert client.player(name, "new")["events"] == 1
+def test_the_client_finds_whoever_has_such_a_name(name, listening):
+    listening.create_pool(name, "elo")
+    listening.submit(name, race(1, [name, "zoe"], event_id=name))
+    assert listening.player(name, name)["player"] == name
+    assert listening.event(name, name)["event_id"] == name
+    assert listening.explain(name, name, name)["player"] == name
+    assert listening.compare(name, name, "zoe")["players"][0]["player"] == name
+    listening.rename(name, name, "new")
+    assert listening.player(name, "new")["events"] == 1
 
 
 def test_a_name_is_one_in_every_form(client, store):

@@ -24,7 +24,7 @@ from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
-EXAMPLES = times(8, 200)  # of every operation
+EXAMPLES = times(5, 200)  # of every operation
 ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",

@@ -17,7 +17,7 @@ from podium.service.http.budgets import OwnBudgets, SharedBudgets
 from podium.service.http.threads import Threads
 from podium.store import Store
 from podium.store.budgets import draw, forget_budgets
-from podium.store.log.announcements import Ear
+from podium.store.log.announcements import Subscription
 from podium.store.sql.database import UnavailableError
 from podium.store.sql.turns import Turn
 from podium.store.webhooks import create_webhook
@@ -56,7 +56,7 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
         watching = announcements.Announcements(store, Threads())
         async with watching.running():
             with watching.awaiting("main") as grown:
-                await until(lambda: watching.hears)
+                await until(lambda: watching.receives)
                 async with asyncio.timeout(30.0):
                     for number in range(3):
                         await asyncio.sleep(2 * announcements.LOOK_S)  # the look that was due before it heard
@@ -76,22 +76,22 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
     monkeypatch.setattr(announcements, "PROBE_S", 0.2)
     deaf = []
 
-    class HardOfHearing(Ear):
-        def heard(self):
-            return [] if deaf else super().heard()
+    class HardOfHearing(Subscription):
+        def receive(self):
+            return [] if deaf else super().receive()
 
-    monkeypatch.setattr(announcements, "Ear", HardOfHearing)
+    monkeypatch.setattr(announcements, "Subscription", HardOfHearing)
 
     async def hear():
         watching = announcements.Announcements(store, Threads())
         async with watching.running(), asyncio.timeout(60.0):
             with watching.awaiting("main") as grown:
-                await until(lambda: watching.hears)
+                await until(lambda: watching.receives)
                 end_sessions(other, "LISTEN%")
                 await until(lambda: "heard no more" in caplog.text)
-                await until(lambda: watching.hears)
+                await until(lambda: watching.receives)
                 deaf.append(True)
-                await until(lambda: not watching.hears)
+                await until(lambda: not watching.receives)
                 await asyncio.sleep(0.1)
                 grown.clear()
                 await asyncio.to_thread(other.submit, "main", rows(1, "ab"))

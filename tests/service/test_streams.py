@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from races import calling
 
-from podium.errors import UnknownError
 from podium.service.delivery import announcements, watchers
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
@@ -60,11 +59,8 @@ def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
     with ThreadPoolExecutor(1) as threads:
         open_stream = threads.submit(client.get, STREAM, params={"seconds": 60.0})
         wait_for_listeners(client, 1)
-
-        def fail(*_sent):
-            raise UnknownError("there is no pool 'main'")
-
-        store.news = fail
+        store.close_pool("main")
+        store.delete_pool("main")
         assert open_stream.result(30.0).status_code == 200
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
+from extent import several
 from races import calling
 from races import event as race
 
@@ -134,7 +135,7 @@ def test_whoever_has_not_played_is_named_a_newcomer(client):
     assert json_of(client.post(f"{POOL}/predict", json={"entrants": ["a", "b"]}))["newcomers"] == []
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", several(names()))
 def test_the_quality_of_a_pairing_is_that_of_its_prediction(tmp_path, name):
     """Whatever the unit of the pool's ratings; with a scale in the request it is by that scale."""
     store = Store(str(tmp_path / "podium.db"))

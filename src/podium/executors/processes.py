@@ -92,12 +92,12 @@ class Worker:
         for _ in range(TRIES):
             if self._ended:
                 break
-            process = self._process = self._process or started()
+            process = self._process = self._process or start_worker()
             try:
                 send(process.stdin, (function, tasks))  # type: ignore[arg-type]
                 values, error = receive(process.stdout)  # type: ignore[arg-type]
             except (EOFError, OSError):
-                status = closed(process)
+                status = close_worker(process)
                 self._process = None
                 continue
             if error is not None:
@@ -117,10 +117,10 @@ class Worker:
             process.kill()
         else:
             process.stdin.close()  # type: ignore[union-attr]
-        closed(process)
+        close_worker(process)
 
 
-def closed(process: "subprocess.Popen[bytes]") -> int:
+def close_worker(process: "subprocess.Popen[bytes]") -> int:
     """Wait for a process to end, and close what leads to it.
 
     Returns:
@@ -137,8 +137,8 @@ def closed(process: "subprocess.Popen[bytes]") -> int:
     return status
 
 
-def started() -> "subprocess.Popen[bytes]":
-    """A new worker process, which finds the modules that this one finds.
+def start_worker() -> "subprocess.Popen[bytes]":
+    """Start a worker process, which finds the modules that this one finds.
 
     Raises:
         ExecutorError: it cannot be started.

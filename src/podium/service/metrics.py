@@ -8,13 +8,14 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from podium.service.http.background import in_background
 from podium.store.write.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -124,13 +125,10 @@ class Metrics:
             yield
             return
         forget_dead_workers(Path(self.folder))
-        task = asyncio.create_task(self._share())
         try:
-            yield
+            async with in_background(self._share()):
+                yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
             mark_process_dead(os.getpid(), self.folder)  # type: ignore[no-untyped-call]
 
     async def _share(self) -> None:

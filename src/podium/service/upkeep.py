@@ -7,10 +7,11 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 
 from podium.errors import PodiumError
 from podium.service.http.access import KeyGuard
+from podium.service.http.background import in_background
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
@@ -52,13 +53,10 @@ class Upkeep:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Do all of it while the service runs."""
-        task = asyncio.create_task(self._run())
         try:
-            yield
+            async with in_background(self._run()):
+                yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
             await self._store_last_uses()
 
     async def _run(self) -> None:

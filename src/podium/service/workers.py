@@ -21,7 +21,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from podium.errors import ParameterError, PodiumError
-from podium.kernels.compiled import load_without_blas
+from podium.kernels.compiled import compile_without_blas
 from podium.rated import rate
 from podium.service.app import create_app
 from podium.service.metrics import SHARED_FOLDER
@@ -86,7 +86,7 @@ def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trus
 def worker_app() -> FastAPI:
     """Return the service as a worker has it, by the settings in the environment."""
     settings = WorkerSettings(**json.loads(os.environ[SETTINGS]))
-    load_without_blas()
+    compile_without_blas()
     end_with_parent()
     app = create_app(
         Store(settings.url, must_exist=True),

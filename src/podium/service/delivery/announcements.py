@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
+from podium.service.http.background import in_background
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
-from podium.store.log.announcements import Announcement, Ear, announce_probe, newest_entries
+from podium.store.log.announcements import Announcement, Subscription, announce_probe, newest_entries
 from podium.store.sql.database import read_transaction
 
 LOOK_S = 0.25  # between two looks at the logs, while no announcement is heard
@@ -35,11 +36,11 @@ class Announcements:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._newest: dict[str, int] = {}  # entry of each pool's log that somebody waits for
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._ear: Ear | None = None
+        self._subscription: Subscription | None = None
         self._opening = threading.Lock()  # or ending for good
         self._probe = ""  # that was sent, and not heard yet
         self._probe_at = self._look_at = 0.0  # when to say the next one, and when to look
-        self.hears = False  # what other processes write
+        self.receives = False  # what other processes write
 
     @contextmanager
     def awaiting(self, pool: str) -> Iterator[asyncio.Event]:
@@ -65,79 +66,76 @@ class Announcements:
     async def running(self) -> AsyncIterator[None]:
         """Watch while the service runs."""
         self._loop = asyncio.get_running_loop()
-        task = asyncio.create_task(self._run())
         try:
-            yield
+            async with in_background(self._run()):
+                yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
             with self._opening:
-                self._drop_ear()
+                self._unsubscribe()
                 self._loop = None
 
     async def _run(self) -> None:
         is_server = self._store.engine.dialect.name == "postgresql"
         while True:
             if is_server and time.monotonic() >= self._probe_at:
-                await self._say_probe()
+                await self._send_probe()
             if self._waiting and time.monotonic() >= self._look_at:
                 await self._look()
             await asyncio.sleep(LOOK_S)
 
-    async def _say_probe(self) -> None:
-        """Say the next probe; where the last one was not heard, listen anew first."""
+    async def _send_probe(self) -> None:
+        """Send the next probe; where the last one was not heard, listen anew first."""
         self._probe_at = time.monotonic() + PROBE_S
         try:
             if self._probe:
-                self._drop_ear()
-            if self._ear is None:
+                self._unsubscribe()
+            if self._subscription is None:
                 await self._listen()
-            if self._ear is not None:
+            if self._subscription is not None:
                 self._probe = secrets.token_hex(TOKEN_BYTES)
                 await run_in(self._threads.watching, announce_probe, self._store.engine, self._probe)
         except Exception as error:  # noqa: BLE001  (as of a database that is away: the next probe finds it)
-            self._drop_ear()
+            self._unsubscribe()
             LOGGER.warning("announcements are not heard, the logs are looked at instead: %s", error)
 
     async def _listen(self) -> None:
         """Open a session that hears announcements, where there can be one."""
-        await run_in(self._threads.watching, self._open_ear)
-        if self._ear is None:
+        await run_in(self._threads.watching, self._subscribe)
+        if self._subscription is None:
             return
         try:
-            asyncio.get_running_loop().add_reader(self._ear.descriptor, self._hear)
+            asyncio.get_running_loop().add_reader(self._subscription.descriptor, self._receive)
         except NotImplementedError:  # as on Windows: the looks have to do
-            self._drop_ear()
+            self._unsubscribe()
             self._probe_at = float("inf")
 
-    def _open_ear(self) -> None:
+    def _subscribe(self) -> None:
         """Open the session, in a thread that goes on when its task is cancelled."""
-        ear = Ear.open(self._store.engine)
+        subscription = Subscription.open(self._store.engine)
         with self._opening:
             if self._loop is not None:
-                self._ear = ear
+                self._subscription = subscription
                 return
-        if ear is not None:
-            ear.close()
+        if subscription is not None:
+            subscription.close()
 
-    def _drop_ear(self) -> None:
+    def _unsubscribe(self) -> None:
         """Hear nothing more."""
-        ear, self._ear, self.hears, self._probe = self._ear, None, False, ""
-        if ear is None or self._loop is None:
+        subscription, self._subscription, self.receives, self._probe = self._subscription, None, False, ""
+        if subscription is None or self._loop is None:
             return
         with suppress(NotImplementedError):
-            self._loop.remove_reader(ear.descriptor)
-        ear.close()
+            self._loop.remove_reader(subscription.descriptor)
+        subscription.close()
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         """Take what was announced."""
-        if self._ear is None:
+        if self._subscription is None:
             return
         try:
-            announcements = self._ear.heard()
+            announcements = self._subscription.receive()
         except Exception as error:  # noqa: BLE001  (whatever the driver raises, the session is over)
-            self._drop_ear()
+            self._unsubscribe()
             self._probe_at = 0.0
             LOGGER.warning("announcements are heard no more, the logs are looked at until they are: %s", error)
             return
@@ -148,7 +146,7 @@ class Announcements:
         """Wake those who wait for what was announced, and let boards that were read before be read again."""
         if not announcement.seq:
             if announcement.pool == self._probe:
-                self._probe, self.hears = "", True
+                self._probe, self.receives = "", True
             return
         self._store.writes[announcement.pool] += 1
         self._wake(announcement.pool, announcement.seq)
@@ -174,7 +172,7 @@ class Announcements:
             return
         for pool in [*self._waiting]:
             self._wake(pool, newest.get(pool))
-        self._look_at = time.monotonic() + (HEARING_LOOK_S if self.hears else 0.0)
+        self._look_at = time.monotonic() + (HEARING_LOOK_S if self.receives else 0.0)
 
     def _newest_entries(self) -> dict[str, int]:
         with read_transaction(self._store.engine) as connection:

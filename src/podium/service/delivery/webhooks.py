@@ -5,7 +5,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from anyio import CapacityLimiter
 
 from podium.errors import PodiumError
 from podium.service.delivery.posting import DeliveryError, post, signed_headers
+from podium.service.http.background import in_background
 from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
@@ -50,14 +51,12 @@ class Webhooks:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Send while the service runs."""
-        task = asyncio.create_task(self._run())
-        try:
-            yield
-        finally:
-            for each in (task, *self._under_way.values()):
-                each.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        async with in_background(self._run()):
+            try:
+                yield
+            finally:
+                for each in self._under_way.values():
+                    each.cancel()
 
     async def _run(self) -> None:
         while True:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from itertools import chain
 from typing import Any
 
 from podium.results.objects import repeated_key
@@ -68,16 +69,16 @@ def parse(text: str, **hooks: Any) -> Any:
 
 def count_keys(value: Any) -> int:
     """Count the keys of all objects of a value; -1 where one has more than an object may have."""
-    count, waiting = 0, [value]
-    while waiting:
-        each = waiting.pop()
-        if type(each) is dict:
-            if len(each) > MAX_KEYS:
-                return -1
-            count += len(each)
-            waiting += [inner for inner in each.values() if type(inner) in NESTS]
-        elif type(each) is list:
-            waiting += each
+    count, level = 0, [value]
+    while level:  # all that is nested as deep, together
+        objects = [each for each in level if type(each) is dict]
+        sizes = [*map(len, objects)]
+        if max(sizes, default=0) > MAX_KEYS:
+            return -1
+        count += sum(sizes)
+        within = chain.from_iterable(map(dict.values, objects))
+        listed = chain.from_iterable(each for each in level if type(each) is list)
+        level = [each for each in chain(within, listed) if type(each) in NESTS]
     return count
 
 

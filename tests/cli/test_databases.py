@@ -70,8 +70,8 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_a_server_without_tables_of_podium_is_not_praised(new_url):
-    url = new_url("postgresql")
+def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
+    url = empty_url("postgresql")
     assert "it has no tables of Podium" in run("verify", "--db", url, status=2)
     run("db", "init", "--db", url)
     assert "there are no pools, and nothing to compare" in run("verify", "--db", url, status=1)

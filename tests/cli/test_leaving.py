@@ -1,24 +1,27 @@
 """The command in a process of its own: it leaves at once, with all that it wrote and its status."""
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
-from podium.cli.app import COMMANDS, LONG_LIVED
+from podium.cli.commands import COMMANDS, LONG_LIVED, NAMES, build
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 STARTED = "import sys; {before}; from podium.cli import run; run()"
 
 
 def start(*words, before="pass", **streams):
-    """Run the command as its script does, after some other code."""
+    """Run the command as its script does, after some other code; what it writes waits in buffers."""
     command = [sys.executable, "-c", STARTED.format(before=before), *words]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-    return subprocess.run(command, check=False, text=True, encoding="utf-8", **streams)
+    environment = os.environ | {"PYTHONUNBUFFERED": ""}
+    return subprocess.run(command, check=False, text=True, encoding="utf-8", env=environment, **streams)
 
 
 def test_the_script_is_what_is_tested_here():
@@ -40,8 +43,8 @@ def test_the_status_is_that_of_the_command(words, status):
 
 
 def test_what_is_to_be_done_at_the_end_is_done():
-    done = start("--version", before="import atexit; atexit.register(lambda: print('registered', file=sys.stderr))")
-    assert done.stderr == "registered\n"
+    done = start("--version", before="import atexit; atexit.register(lambda: print('registered'))")
+    assert done.stdout.splitlines()[-1] == "registered"
 
 
 def test_a_thread_at_work_ends_its_work():
@@ -62,6 +65,23 @@ def test_output_that_nobody_takes_is_not_lost_in_silence():
         done = start("--version", stdout=full)
     assert done.returncode != 0
     assert "No space left" in done.stderr
+
+
+def test_a_command_loads_no_other():
+    loaded = (
+        "import atexit, sys; atexit.register(lambda: print(*(name for name in sys.modules if 'podium.cli' in name)))"
+    )
+    modules = start("rate", "--help", before=loaded).stdout.splitlines()[-1].split()
+    assert "podium.cli.rating" in modules
+    assert not {"podium.cli.demo", "podium.cli.drawing", "podium.cli.service.storing"} & set(modules)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_command_alone_is_what_it_is_among_all(name):
+    alone, among_all = (typer.main.get_command(app) for app in (build(name), build()))
+    assert alone.list_commands(None) == [name]
+    helps = [app.commands[name].get_help(typer.Context(app.commands[name])) for app in (alone, among_all)]
+    assert helps[0] == helps[1]
 
 
 def test_what_serves_or_holds_a_database_is_long_lived():

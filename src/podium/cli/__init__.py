@@ -7,23 +7,30 @@ import sys
 import threading
 from typing import Any, NoReturn
 
+# Polars' allocator keeps what is free for half a second or longer, as much again as a table takes.
+ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that could be in a cycle; Python's own number is hundreds
 
 
 def run() -> None:
     """The command `podium`: `main` in a process of its own, which a short command leaves at once."""
+    os.environ.setdefault(ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS)
     gc.disable()  # the collector would walk all that is loaded, again and again
-    from podium.cli.app import LONG_LIVED
+    from podium.cli.commands import LONG_LIVED
 
     gc.enable()
-    command = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-    if command in LONG_LIVED:
+    if named_command() in LONG_LIVED:
         main()
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
     try:
         main()
     except SystemExit as stop:
         leave(stop)
+
+
+def named_command() -> str | None:
+    """The first word of the command line that is no option, which names the command."""
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), None)
 
 
 def leave(stop: SystemExit) -> NoReturn:
@@ -34,12 +41,12 @@ def leave(stop: SystemExit) -> NoReturn:
     """
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         raise stop
+    atexit._run_exitfuncs()  # noqa: SLF001  (temporary files go, logs are written)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
         raise stop from None
-    atexit._run_exitfuncs()  # noqa: SLF001  (temporary files go, logs are written)
     os._exit(stop.code if isinstance(stop.code, int) else 0)
 
 
@@ -47,8 +54,11 @@ def main() -> None:
     """Run `podium`. Status 0, 2 for bad input or usage, 130 when interrupted; never a traceback for those."""
     import typer
 
-    from podium.cli.app import app
+    from podium.cli.commands import NAMES, build
     from podium.errors import PodiumError
+
+    name = named_command()
+    app = build(name if name in NAMES else None)
 
     # Typer names only the children of the class that every error of usage has.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -165,7 +165,7 @@ def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
         if not rated.event_count:
             yield f"{file}: nothing here can be rated: no event has two entries that count"
         return
-    reason = why_nothing_counts(rated.results.frame)
+    reason = None if rated.events.pools else why_nothing_counts(rated.results.frame)
     if reason is not None:
         yield f"{rated.results.source}: nothing here can be rated: {reason}"
 

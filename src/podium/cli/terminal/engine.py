@@ -7,10 +7,10 @@ import typer
 
 @functools.cache
 def prepare() -> None:
-    """Load the engine; once a process, and before anything else loads numba."""
-    from podium.kernels.compiled import announce_compiling, load_without_blas
+    """Load the engine; once a process, and before anything compiles."""
+    from podium.kernels.compiled import announce_compiling, compile_without_blas
 
-    load_without_blas()
+    compile_without_blas()
     announce_compiling(say_that_it_compiles)
 
 

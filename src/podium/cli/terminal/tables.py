@@ -187,10 +187,10 @@ def plain_lines(layout: Layout) -> list[str] | None:
     """The lines of a table that needs no terminal, as Rich would write it; None where texts have more than a line."""
     columns = []
     for each in layout.columns:
-        texts = [each.heading, *each.texts]
+        texts, width = [each.heading, *each.texts], each.width
         if each.widest is not None or not all(map(str.isprintable, texts)):
             return None
-        blanks = [" " * (each.width - cells_of(text)) for text in texts]
+        blanks = [" " * (width - cells_of(text)) for text in texts]
         pairs = zip(blanks, texts, strict=True) if each.is_number else zip(texts, blanks, strict=True)
         columns.append(["".join(pair) for pair in pairs])
     return [(" " * GAP).join(row).rstrip() for row in zip(*columns, strict=True)]

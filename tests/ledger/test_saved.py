@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 from commands import run
+from extent import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import histories
@@ -63,7 +64,7 @@ def seasons(draw, pause=0):
     return newcomers_and_leavers(spread(rows, days), cut), cut
 
 
-@every_system
+@pytest.mark.parametrize("name", several(names()))
 @settings(max_examples=8)
 @given(season=seasons())
 def test_half_saved_and_rated_on_gives_the_bits_of_the_whole(name, season, tmp_path_factory):
@@ -87,7 +88,7 @@ def test_half_saved_and_rated_on_gives_the_bits_of_the_whole(name, season, tmp_p
         assert bits(again.rows) == bits(first.rows)
 
 
-@pytest.mark.parametrize("name", [name for name in names() if find(name).takes_periods])
+@pytest.mark.parametrize("name", several(name for name in names() if find(name).takes_periods))
 @settings(max_examples=8)
 @given(season=seasons(pause=32), period=st.sampled_from(["1d", "1w", "1mo"]))
 def test_cut_at_the_end_of_a_rating_period_too(name, season, period):

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from duel_rows import START, duels
+from extent import several
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -52,7 +53,7 @@ def test_parts_give_the_bits_of_the_whole(small_slices, name, period, rows, data
     assert_same(podium.rate_stream(pieces, name, period=period), whole)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", several(names()))
 def test_every_system_goes_on_from_part_to_part(small_slices, name):
     rows = history_of_all_kinds()
     whole = podium.rate(rows, name)

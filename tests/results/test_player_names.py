@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 import podium
 from podium.errors import ParameterError
-from podium.results.names import LONGEST, admit, normalise, normalise_column, refusal
+from podium.results.names import (
+    LATIN,
+    LONGEST,
+    NOT_PLAIN,
+    admit,
+    are_plain_texts,
+    normalise,
+    normalise_column,
+    patterns,
+    refusal,
+)
 
 TAKEN = [
     "ana", "O'Brien", "José", "雪", "محمد", "Дарья", "Ὀδυσσεύς", "<3", "a b", "a\u3164b", "7", "❤\ufe0f", "👍🏽",
@@ -100,3 +110,17 @@ def test_a_column_is_its_names_one_by_one(some):
     column, refused = normalise_column(pl.Series(some, dtype=pl.String))
     assert column.to_list() == [None if name is None else normalise(name) for name in some]
     assert refused == {name: refusal(normalise(name)) for name in some if name is not None and refusal(normalise(name))}
+
+
+def test_a_printable_name_in_the_latin_letters_needs_no_pattern():
+    _, refused, empty = patterns()
+    letters = [chr(code) for code in range(ord(LATIN) + 1) if chr(code).isprintable() and chr(code) != " "]
+    assert not [letter for letter in letters if refused.search(f"a{letter}a") or empty.match(letter)]
+
+
+@given(
+    names=st.lists(st.none() | st.text(st.sampled_from("a~ !\t\x7f\x00é雪"), max_size=4) | st.just("x" * (LONGEST + 1)))
+)
+def test_a_quick_look_at_the_bytes_finds_what_the_pattern_finds(names):
+    column = pl.Series(names, dtype=pl.String)
+    assert are_plain_texts(column) == (not column.str.contains(NOT_PLAIN).any())

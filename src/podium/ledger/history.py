@@ -21,14 +21,14 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     the event. Within a rating period only a player's last event moves the rating; the rows before it show
     the state as it was.
     """
-    before, after = changes(system, events, replayed)
-    columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
-    rating = next(column for column in columns if column.name == "rating")
-    delta = pl.Series("delta", rating.to_numpy() - before)
     taken, row = named_rows(events.results), events.ledger.row
     every = row.size == taken.height and bool((row == np.arange(row.size, dtype=row.dtype)).all())
     if not every:  # else they share their columns
         taken = taken[row]
+    before, after = changes(system, events, replayed)
+    columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
+    rating = next(column for column in columns if column.name == "rating")
+    delta = pl.Series("delta", rating.to_numpy() - before)
     return taken.hstack([pl.Series("rating_before", before), delta, *columns])
 
 

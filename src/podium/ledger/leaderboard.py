@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events
+from podium.engine.encoding import Events, taken
 from podium.engine.idle import NEVER
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
@@ -106,10 +106,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     """
     rows = events.ledger
     last = np.full(replayed.states.shape[0], -1, np.int64)
-    last[events.columns.player[rows.entrant]] = rows.row
+    last[taken(events.columns.player, rows.entrant)] = rows.row
     rated = np.flatnonzero(last >= 0)
-    taken = named_rows(events.results)[last[rated]]
-    players = taken.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
+    last_rows_of = named_rows(events.results)[last[rated]]
+    players = last_rows_of.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
     if start is None:
         return players, replayed.states[rated]
     known = start.rows(events)[rated]

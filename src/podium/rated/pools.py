@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,14 +33,11 @@ from podium.systems._portable import PortableSystem, is_portable
 HISTORY = "_history.json"
 
 
-class PoolTask(NamedTuple):
-    """What is to be rated, and how."""
+@dataclass(frozen=True, slots=True)
+class PoolTask:
+    """A task of one pool."""
 
     pool: PoolFiles
-    system: PortableSystem
-    period: str
-    start: Start | None = None  # where the pool's players stand before
-    history: str | None = None  # the folder that its changes are written to
 
     @property
     def subject(self) -> str:
@@ -51,6 +48,16 @@ class PoolTask(NamedTuple):
     def rows(self) -> int:
         """How many rows it will read."""
         return self.pool.rows
+
+
+@dataclass(frozen=True, slots=True)
+class RatingTask(PoolTask):
+    """What is to be rated, and how."""
+
+    system: PortableSystem
+    period: str
+    start: Start | None = None  # where the pool's players stand before
+    history: str | None = None  # the folder that its changes are written to
 
 
 class Spent(NamedTuple):
@@ -72,7 +79,7 @@ class PoolResult(NamedTuple):
     spent: Spent
 
 
-def rate_pool(task: PoolTask) -> PoolResult:
+def rate_pool(task: RatingTask) -> PoolResult:
     """Rate a pool of a dataset, and write its history.
 
     Raises:
@@ -112,7 +119,7 @@ def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None
         del rated, part
 
 
-def write_history(task: PoolTask, part: Rated, number: int) -> PartFile:
+def write_history(task: RatingTask, part: Rated, number: int) -> PartFile:
     """Write the history of a part.
 
     Raises:
@@ -153,9 +160,9 @@ def rate_dataset(
     with ExitStack() as stack:
         folder = None if history_to is None else stack.enter_context(history_folder(history_to))
 
-        def task(pool: PoolFiles) -> PoolTask:
+        def task(pool: PoolFiles) -> RatingTask:
             warming = pool.uri != dataset.uri
-            return PoolTask(pool, PortableSystem(system), period, starts.get(pool.name), None if warming else folder)
+            return RatingTask(pool, PortableSystem(system), period, starts.get(pool.name), None if warming else folder)
 
         how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "progress": progress}
         results: list[PoolResult] = on_pools(rate_pool, task, dataset, [system], **how)

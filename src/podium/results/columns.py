@@ -247,7 +247,7 @@ def number(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         signed = series.str.starts_with("+")
         if signed.any():
             return series, list(faults_at(series, signed.fill_null(value=False), GAP))
-    column = series.cast(pl.Float64, strict=False).rechunk()  # in one piece, which all who read it as numbers share
+    column = series.cast(pl.Float64, strict=False)
     values = column.to_numpy()  # NaN where it is empty
     fine = np.isfinite(values)
     if series.name in POSITIVE:

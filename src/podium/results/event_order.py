@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.results.hashing import number_runs
+
 SEQUENCE = "sequence"
 
 
@@ -37,7 +39,10 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]
-    events = frame.select("event_id", *moment).unique("event_id")
+    first = number_runs(frame["event_id"]).first
+    events = frame.select(pl.col(name).gather(first) for name in moment)
+    if (np.diff(events["started_at"].cast(pl.Int64).to_numpy()) > 0).all():
+        return None
     tied = int((events.group_by(moment).len()["len"].replace(1, 0)).sum())
     if not tied:
         return None

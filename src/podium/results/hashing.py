@@ -14,6 +14,8 @@ COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
 FEW = 32  # rows of a unit up to which each is compared with those after it
 COMPARED_ROWS = 1 << 20
+SHARE = 1 << 12  # hashes that are compared with each other, about
+SHARE_SLOTS = 1 << 14  # so few that a processor has them at hand
 FIRST_SLOTS = 1 << 14
 MORE_SLOTS = 8  # times as many where they were too few
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -26,12 +28,11 @@ def index_type(size: int) -> type[Any]:
 
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
     """True where no two of `rows` (all, where None) have the same text; else some may."""
-    chosen = texts if rows is None else texts.gather(rows)
-    if chosen.len() <= SMALL_TABLE_ROWS:
-        values = chosen.to_list()
+    if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
+        values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
-    ordered = np.sort(chosen.hash().to_numpy())
-    return not bool((ordered[1:] == ordered[:-1]).any())
+    hashes = texts.hash().to_numpy()
+    return all_differ(hashes if rows is None else hashes[rows])
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
@@ -47,8 +48,19 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
             return not any(
                 ((hashes[step:] == hashes[:-step]) & (unit[step:] == unit[:-step])).any() for step in range(1, longest)
             )
-    ordered = np.sort(hashes ^ (unit.astype(np.uint64) * SPREAD))
-    return not bool((ordered[1:] == ordered[:-1]).any())
+    return all_differ(hashes ^ (unit.astype(np.uint64) * SPREAD))
+
+
+def all_differ(hashes: npt.NDArray[np.uint64]) -> bool:
+    """True where no two hashes are equal; else some may be."""
+    if hashes.size < COMPILED_MIN_ROWS:
+        ordered = np.sort(hashes)
+        return not bool((ordered[1:] == ordered[:-1]).any())
+    bits = max(1, (hashes.size // SHARE).bit_length())
+    ends = np.zeros((1 << bits) + 1, np.int64)
+    slots = np.empty(SHARE_SLOTS, np.uint64)
+    hashes = np.ascontiguousarray(hashes)
+    return bool(_compiled_differ(hashes, np.uint64(64 - bits), ends, np.empty_like(hashes), slots))
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:
@@ -149,4 +161,40 @@ def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
     return found
 
 
+def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool:
+    """Whether all hashes differ, as far as the slots tell: share by share, which are chosen by hashes of the hashes.
+
+    Args:
+        shift: how far the bits that choose a share are from the last.
+        ends: zeros, one more than there are shares.
+        shares: room for all hashes.
+        slots: room for those of one share.
+    """
+    for i in range(hashes.size):
+        ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
+    for k in range(1, ends.size):
+        ends[k] += ends[k - 1]
+    for i in range(hashes.size):  # each share's end moves from its begin to where it ends
+        share = (hashes[i] * SPREAD) >> shift
+        shares[ends[share]] = hashes[i]
+        ends[share] += 1
+    mask = np.uint64(slots.size - 1)
+    first = 0
+    for k in range(ends.size - 1):
+        if 2 * (ends[k] - first) > slots.size:
+            return False
+        slots[:] = np.uint64(0)
+        for i in range(first, ends[k]):
+            key = shares[i] | np.uint64(1)  # not what an empty slot holds
+            at = (key ^ (key >> np.uint64(29))) & mask
+            while slots[at] != np.uint64(0):
+                if slots[at] == key:
+                    return False
+                at = (at + np.uint64(1)) & mask
+            slots[at] = key
+        first = ends[k]
+    return True
+
+
 _compiled_number = compile_kernel(_number)
+_compiled_differ = compile_kernel(_differ)

@@ -260,7 +260,7 @@ LATER = "does not follow what an earlier part has of the pool; parts come in ord
 def joined(pieces: list[tuple[pl.DataFrame, Places]]) -> tuple[pl.DataFrame, Places]:
     """Rows one after the other, each column in one piece."""
     frames, places = zip(*pieces, strict=True)
-    frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal", rechunk=True)
+    frame = frames[0].rechunk() if len(frames) == 1 else pl.concat(frames, how="diagonal", rechunk=True)
     frame = frame.select(name for name in ALL if name in frame.columns)
     frame = frame.with_columns(
         pl.col(name).fill_null(value)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.part_files import synchronise
+from podium.results.hashing import all_differ
 
 HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
@@ -115,7 +116,7 @@ class SeenIds:
         lines = self._lines()
         number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
         order = np.argsort(number, kind="stable")
-        lines, ends = lines[order], np.cumsum(np.bincount(number, minlength=FILES))
+        lines, ends = lines.take(order, axis=0), np.cumsum(np.bincount(number, minlength=FILES))
         for path, first, end in zip(self._files(self._folder), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             if end > first:
                 with path.open("ab") as file:
@@ -142,10 +143,10 @@ def shares(path: Path) -> Iterator[Lines]:
 
 def repeated(lines: Lines) -> Iterator[Again]:
     """The lines whose two hashes an earlier one has."""
+    if all_differ(lines[:, HASH]):
+        return
     ordered = np.sort(lines[:, HASH])
     shared = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not shared.size:
-        return
     suspects = np.flatnonzero(np.isin(lines[:, HASH], shared))
     first: dict[tuple[int, int], int] = {}
     for one, other, place in lines[suspects].tolist():

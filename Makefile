@@ -21,13 +21,16 @@ demo: $(READY)
 	$(BIN)/podium demo
 	@echo "(from this folder: $(BIN)/podium demo --serve)"
 
+# Tests start Podium many times: its sources are compiled once, whatever the shell says of bytecode.
+test soak: export PYTHONDONTWRITEBYTECODE =
+
 test: $(READY)
 	@sh tests/install_chromium.sh
 	$(BIN)/python -m pytest -n 2
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 tests/store tests/service tests/contract
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,store service contract engine analysis systems ledger rated)
 	PODIUM_PAGES=all $(BIN)/python -m pytest -n 2 tests/web
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 

@@ -9,11 +9,15 @@ import sys
 import tempfile
 import uuid
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from unittest import mock
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: threads of each would only wait
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
+if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 4 << 30:  # noqa: S108  (folders are made in it)
+    os.environ.setdefault("TMPDIR", "/dev/shm")  # noqa: S108  (on a disk a database waits for each commit)
+    tempfile.tempdir = None  # it was looked up before
 
 import pytest
 import sqlalchemy as sa
@@ -24,6 +28,8 @@ from xdist.scheduler import LoadScopeScheduling
 from podium.cli import main
 from podium.cli.terminal import engine
 from podium.store import Store
+from podium.store.sql import database
+from podium.store.sql.files import file_of
 from podium.systems import names
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -49,15 +55,15 @@ class BySystem(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid):
-        """The group of a test: its system, the pages, a file that does one work once, or itself."""
-        test, _, parameters = nodeid.removesuffix("]").partition("[")
-        systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
-        if systems and "/executors/" not in nodeid:  # one cluster of Dask serves these
-            return max(systems, key=len)  # elo-mmr is not elo
-        file = test.partition("::")[0]
+        """The group of a test: the pages, a file that does one work once, its system, or itself."""
+        file = nodeid.partition("::")[0]
         if "/web/" in file:  # one browser, and one store that is served
             return "tests/web"
-        return file if file.endswith(("test_outside.py", "test_site.py", "test_executors.py")) else nodeid
+        if file.endswith(("test_executors.py", "test_large_heats.py", "test_outside.py", "test_site.py")):
+            return file  # one cluster of Dask; two kernels that take longest; one package; one site
+        parameters = nodeid.removesuffix("]").partition("[")[2]
+        systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
+        return max(systems, key=len) if systems else nodeid  # elo-mmr is not elo
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -103,9 +109,28 @@ def create_database(server, template="template1"):
     return server.replace("/postgres?", f"/{name}?")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def migrations_once(tmp_path_factory):
+    """A new SQLite database is a copy of one that the migrations made: they take longer than most tests."""
+    template, migrate = tmp_path_factory.mktemp("template") / "podium.db", database.upgrade
+    Store(str(template)).close()
+
+    def upgrade(engine, revision="head"):
+        path = file_of(engine.url)
+        if revision == "head" and path is not None and path.parent.is_dir() and not path.exists():
+            copy = shutil.copyfile(template, path.with_name(uuid.uuid4().hex))
+            with suppress(FileExistsError):  # another thread was first
+                path.hardlink_to(copy)
+            copy.unlink()
+        migrate(engine, revision)
+
+    with mock.patch.object(database, "upgrade", upgrade):
+        yield
+
+
 @pytest.fixture
-def new_url(request, tmp_path):
-    """A function that makes an empty database of the wanted kind, and returns its URL."""
+def empty_url(request, tmp_path):
+    """A function that makes a database of the wanted kind without tables, and returns its URL."""
 
     def make(kind):
         if kind == "sqlite":
@@ -116,29 +141,28 @@ def new_url(request, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def template_file(tmp_path_factory):
-    """An SQLite file with the tables of a store, to be copied: migrating each anew takes longer than most tests."""
-    path = tmp_path_factory.mktemp("template") / "podium.db"
-    Store(str(path)).close()
-    return path
-
-
-@pytest.fixture(scope="session")
 def template_database(postgres):
-    """The name of a PostgreSQL database with them."""
+    """The name of a PostgreSQL database with the tables of a store."""
     url = create_database(postgres)
     Store(url).close()
     return sa.make_url(url).database
 
 
+@pytest.fixture
+def new_url(request, empty_url):
+    """A function that makes a database of the wanted kind for a store, and returns its URL."""
+
+    def make(kind):
+        if kind == "sqlite":
+            return empty_url(kind)
+        return create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
+
+    return make
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, tmp_path):
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db"
-        shutil.copyfile(request.getfixturevalue("template_file"), url.removeprefix("sqlite:///"))
-    else:
-        url = create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
-    opened = Store(url)
+def store(request, new_url):
+    opened = Store(new_url(request.param))
     yield opened
     opened.close()
 

@@ -19,7 +19,7 @@ from podium.engine.system import System
 from podium.engine.wide_heats import sums_up, wide_scratch
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.records import finite, read, total, write
+from podium.kernels.records import finite, read, total, write, write_column
 
 States = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class Replayed:
 
     states: States  # (players, fields): after the last event
     before: npt.NDArray[np.float64]  # (entrants): the rating each brought
-    after: States  # (entrants, fields): the state each left with
+    after: States  # (entrants, fields): the state each left with, laid out by columns, which a history shares
     start: States | None = None  # (players, fields): before the first event; newcomers where None
     pools: PoolNumbers = field(default_factory=lambda: np.empty((1, 0)))  # (pools, fields): after the last event
     pool_history: PoolNumbers = field(default_factory=lambda: np.empty((0, 0)))  # (settlements, fields): after each
@@ -45,6 +45,7 @@ def _replay(
     last: int,
     rating: int,
     scratch: Any,
+    new_states: Any,
     states: Any,
     before: Any,
     after: Any,
@@ -55,23 +56,23 @@ def _replay(
     keep = before.size > 0
     for settlement in range(first, last):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
-        at = start if keep else 0
         own = params_in_pool(params, columns, settlement, scratch.pool)
-        rate_event(own, prototypes, columns, settlement, states, scratch, after, at)
+        rate_event(own, prototypes, columns, settlement, states, scratch, new_states, 0)
         if pool_history.size:
             for k in range(scratch.pool.size):
                 pool_history[settlement, k] = scratch.pool[k]
         everything = 0.0  # one sum is checked, not each number
         for i in range(stop - start):
             player = columns.player[start + i]
+            state = read(new_states, i, newcomer)
             if keep:
                 before[start + i] = states[player, rating]
-            state = read(after, at + i, newcomer)
+                write_column(after, start + i, state)
             write(states, player, state)
             everything += total(state)
         if not math.isfinite(everything):
             for i in range(stop - start):
-                if not finite(read(after, at + i, newcomer)):
+                if not finite(read(new_states, i, newcomer)):
                     return settlement, start + i
     return last, -1
 
@@ -89,6 +90,11 @@ def newcomers(system: System, count: int) -> States:
     """The states of so many players who have not played, (players, fields)."""
     newcomer = np.array(system.newcomer(), np.float64)
     return np.tile(newcomer, (count, 1))
+
+
+def by_columns(count: int, fields: int) -> States:
+    """Room for so many states, (count, fields), in which each field lies in one piece."""
+    return np.empty((fields, count)).T
 
 
 def replay(
@@ -120,7 +126,7 @@ def replay(
     replayed = Replayed(
         states,
         np.empty(entrants),
-        np.empty((entrants, states.shape[1])),
+        by_columns(entrants, states.shape[1]),
         start,
         pools,
         np.empty((events.columns.entrants.size - 1, pools.shape[1])),
@@ -154,7 +160,7 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
     for run in runs(system, columns, first, last):
         at, entrant = run.first, -1
         if run.duels:
-            at, entrant = replay_duels(system, columns, at, run.last, into.states, into.before, into.after)
+            at, entrant = replay_duels(system, columns, at, run.last, into.states, into.before, into.after.T)
         if at < run.last and entrant < 0:
             at, entrant = _replay_run(system, columns, at, run.last, into, pool)
         if entrant >= 0:
@@ -164,8 +170,8 @@ def replay_groups(system: System, columns: Columns, first: int, last: int, into:
 def _replay_run(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int) -> tuple[int, int]:
     """Rate any settlements; the one and its entrant with a state that is not finite, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
-    after = into.after if into.before.size else np.empty((len(scratch.entering_states), into.states.shape[1]))
-    moved = into.states, into.before, after, into.pool_history
+    new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
+    moved = new_states, into.states, into.before, into.after.T, into.pool_history
     arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch, *moved
     stopped: tuple[int, int] = run_kernel(system, replay_kernel(system), *arguments)
     return stopped
@@ -202,6 +208,6 @@ def takes_sums(system: System, columns: Columns) -> bool:
 
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
     """The states, which move, after settlements `first` to `last`, without keeping the changes."""
-    nothing = np.empty((0, states.shape[1]))
-    replay_groups(system, columns, first, last, Replayed(states, np.empty(0), nothing, pools=new_pools(system, 1)))
+    nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
+    replay_groups(system, columns, first, last, nothing)
     return states

@@ -28,6 +28,12 @@ def write(table: Any, row: int, values: Any) -> None:
         table[row, k] = value
 
 
+def write_column(table: Any, column: int, values: Any) -> None:
+    """Put a NamedTuple into column `column` of a table of numbers (fields, columns), each field in one piece."""
+    for k, value in enumerate(values):
+        table[k, column] = value
+
+
 def add(table: Any, row: int, values: Any) -> None:
     """Add a NamedTuple to row `row` of a table of numbers."""
     for k, value in enumerate(values):
@@ -131,6 +137,16 @@ def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) ->
     return [builder.gep(first, [context.get_constant(types.intp, k)]) for k in range(count)]
 
 
+def _column_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
+    """Pointers to the numbers of a column, a whole row of the table apart; checked as those of a row."""
+    table = context.make_array(signature.args[0])(context, builder, args[0])
+    columns = cgutils.unpack_tuple(builder, table.shape, 2)[1]
+    if config.BOUNDSCHECK:
+        cgutils.do_boundscheck(context, builder, args[1], columns, 0)
+    rows = [builder.mul(columns, context.get_constant(types.intp, k)) for k in range(count)]
+    return [builder.gep(table.data, [builder.add(row, args[1])]) for row in rows]
+
+
 @in_kernels(read)
 def _(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -207,13 +223,13 @@ _folding(
 )
 
 
-def _storing(function: Any, combine: Any) -> None:
-    """Compile `function` as storing what `combine` makes of the old and the new number."""
+def _storing(function: Any, combine: Any, cells_of: Any = _cells) -> None:
+    """Compile `function` as storing, in a row or column, what `combine` makes of the old and the new number."""
 
     @in_kernels(function)
     def store(typing: Any, table: Any, row: Any, values: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            cells = _cells(context, builder, signature, args, len(values))
+            cells = cells_of(context, builder, signature, args, len(values))
             numbers = cgutils.unpack_tuple(builder, args[2], len(values))
             for cell, value, kind in zip(cells, numbers, values, strict=True):
                 builder.store(combine(builder, cell, context.cast(builder, value, kind, types.float64)), cell)
@@ -231,4 +247,5 @@ def _increment(builder: Any, cell: Any, value: Any) -> Any:
 
 
 _storing(write, _replacement)
+_storing(write_column, _replacement, _column_cells)
 _storing(add, _increment)

@@ -10,7 +10,7 @@ from podium.engine.duels.one_by_one import NEAR, rate_one
 from podium.engine.duels.waiting import SLOT, admit
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.gathering import gather_rows
-from podium.kernels.records import LANES, finite, read, read_fields, total, write
+from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column
 
 FEWEST = 3  # duels that are quicker in lanes than one after the other
 NOBODY = int(np.iinfo(np.int64).max)  # an entrant behind all
@@ -27,7 +27,15 @@ def gather(newcomer: Any, duels: Any, waiting: Any, slot: int, table: Any, state
 
 @kernel
 def scatter(
-    newcomer: Any, waiting: Any, slot: int, count: int, table: Any, states: Any, before: Any, after: Any
+    newcomer: Any,
+    waiting: Any,
+    slot: int,
+    count: int,
+    table: Any,
+    states: Any,
+    before: Any,
+    after: Any,
+    first: int,
 ) -> bool:
     """Put a batch's new states where they belong; whether all are finite for sure."""
     fields = fields_of(newcomer)
@@ -44,8 +52,8 @@ def scatter(
             k = waiting.duel[at]
             before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
             before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
-            write(after, 2 * k, new_a)
-            write(after, 2 * k + 1, new_b)
+            write_column(after, first + 2 * k, new_a)
+            write_column(after, first + 2 * k + 1, new_b)
         everything += total(new_a) + total(new_b)
     return math.isfinite(everything)
 
@@ -62,6 +70,7 @@ def rate_batch(
     states: Any,
     before: Any,
     after: Any,
+    first: int,
 ) -> int:
     """Rate the duels that wait in a batch; the first entrant whose state is not finite, or `NOBODY`."""
     count: Any = np.int64(waiting.counts[slot])  # with a sign, as what it is compared with
@@ -69,12 +78,12 @@ def rate_batch(
     if count >= FEWEST:
         gather(newcomer, duels, waiting, slot, table, states)
         rate_lanes(params, newcomer, between, table)
-        are_finite = scatter(newcomer, waiting, slot, count, table, states, before, after)
+        are_finite = scatter(newcomer, waiting, slot, count, table, states, before, after, first)
     else:
         everything = 0.0
         for lane in range(count):
             k = waiting.duel[slot * LANES + lane]
-            everything += rate_one(params, newcomer, duels, k, states, before, after)
+            everything += rate_one(params, newcomer, duels, k, states, before, after, first)
         are_finite = math.isfinite(everything)
     if not are_finite:
         for at in range(slot * LANES, slot * LANES + count):  # in the order of the duels
@@ -97,8 +106,9 @@ def _replay_in_lanes(
     states: Any,
     before: Any,
     after: Any,
+    first: int,
 ) -> int:
-    """Rate the first `count` duels; the first entrant whose state is not finite, counting from 0, or -1."""
+    """Rate the first `count` duels, whose entrants are those from `first` on in `after`; the first entrant whose state is not finite, counting from 0, or -1."""
     near = count if states.size > NEAR else 0
     entrant, batch, k = NOBODY, 0, 0
     rated: Any = 0
@@ -106,7 +116,7 @@ def _replay_in_lanes(
         k = admit(duels, k, count, near, batch, waiting, states)
         slot = batch & SLOT
         rated += np.int64(waiting.counts[slot])
-        found = rate_batch(params, newcomer, between, duels, waiting, slot, table, states, before, after)
+        found = rate_batch(params, newcomer, between, duels, waiting, slot, table, states, before, after, first)
         batch += 1
         if found < NOBODY:  # what waits may stand before it
             entrant, count = min(entrant, found), k

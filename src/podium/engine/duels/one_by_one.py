@@ -7,20 +7,22 @@ from podium.engine.inputs import Heat, mode_at, plain_entry
 from podium.engine.rules import rate_two
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.prefetch import prefetch
-from podium.kernels.records import finite, read, total, write
+from podium.kernels.records import finite, read, total, write, write_column
 
 AHEAD = 24  # duels from asking for their states to reading them
 NEAR = 1 << 15  # numbers of states that a processor has near at all times
 
 
-def _replay_one_by_one(params: Any, newcomer: Any, duels: Any, count: int, states: Any, before: Any, after: Any) -> int:
-    """Rate the first `count` duels; the first entrant whose state is not finite, counting from 0, or -1."""
+def _replay_one_by_one(
+    params: Any, newcomer: Any, duels: Any, count: int, states: Any, before: Any, after: Any, first: int
+) -> int:
+    """Rate the first `count` duels, whose entrants are those from `first` on in `after`; the first entrant whose state is not finite, counting from 0, or -1."""
     near = count if states.size > NEAR else 0
     for k in range(count):
         if k + AHEAD < near:
             prefetch(states, duels.player[k + AHEAD, 0])
             prefetch(states, duels.player[k + AHEAD, 1])
-        everything = rate_one(params, newcomer, duels, k, states, before, after)
+        everything = rate_one(params, newcomer, duels, k, states, before, after, first)
         if not math.isfinite(everything):
             for side in range(2):
                 if not finite(read(states, duels.player[k, side], newcomer)):
@@ -29,7 +31,9 @@ def _replay_one_by_one(params: Any, newcomer: Any, duels: Any, count: int, state
 
 
 @kernel
-def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any) -> float:
+def rate_one(
+    params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int
+) -> float:
     """Rate a duel; the sum of all numbers of both states."""
     one, other = duels.player[k, 0], duels.player[k, 1]
     a, b = read(states, one, newcomer), read(states, other, newcomer)
@@ -38,8 +42,8 @@ def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before
     )
     if before.size > 0:
         before[k, 0], before[k, 1] = a.rating, b.rating
-        write(after, 2 * k, new_a)
-        write(after, 2 * k + 1, new_b)
+        write_column(after, first + 2 * k, new_a)
+        write_column(after, first + 2 * k + 1, new_b)
     write(states, one, new_a)
     write(states, other, new_b)
     return total(new_a) + total(new_b)

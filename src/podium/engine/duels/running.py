@@ -86,12 +86,17 @@ def _are_duels(offsets: Any) -> bool:
 def replay_duels(
     system: System, columns: Columns, first: int, last: int, states: Any, before: Any, after: Any
 ) -> tuple[int, int]:
-    """Rate a run of duels; the settlement and entrant with a state that is not finite, or `last` and -1."""
+    """Rate a run of duels; the settlement and entrant with a state that is not finite, or `last` and -1.
+
+    Args:
+        before: the ratings that entrants brought, (entrants); or none, where they are not kept.
+        after: the states that they left with, (fields, entrants); or none.
+    """
     params, (newcomer, _, _) = system.arguments()
     entrant: int
     start, stop = int(columns.entrants[first]), int(columns.entrants[last])
     duels = in_pairs(columns, first, last)
-    moved = states, before[start:stop].reshape(-1, PAIR), after[start:stop]
+    moved = states, before[start:stop].reshape(-1, PAIR), after, start
     if not goes_in_lanes(system):
         replay = one_by_one_cached if system.shipped else one_by_one_uncached
         entrant = run_kernel(system, replay, params, newcomer, duels, last - first, *moved)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from podium.engine import inputs
 from podium.engine.encoding import frozen
-from podium.engine.replay import Replayed, replay_groups
+from podium.engine.replay import Replayed, by_columns, replay_groups
 from podium.engine.system import System
 
 MOST_PARTS = 8  # parts whose coalitions are all rated: 256
@@ -173,7 +173,7 @@ def changes_among(
     moved = Replayed(
         states[columns.player[entrants]],
         np.empty(entrants.size),
-        np.empty((entrants.size, states.shape[1])),
+        by_columns(entrants.size, states.shape[1]),
         pools=np.tile(system.standing[0], (sets, 1)),
     )
     for first_set, last_set in [(k, k + 1) for k in range(sets)] if system.pool_fields else [(0, sets)]:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine.duels import running as duels
+from podium.engine.duels.one_by_one import NEAR, is_far
+from podium.engine.duels.running import goes_in_lanes
 from podium.engine.duels.waiting import SEATS
 from podium.engine.encoding import encode
 from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
@@ -202,13 +204,8 @@ def test_those_who_meet_only_each_other_do_not_hold_up_the_others(name):
     assert same_bits(*both_ways(system, encode(table(matches, system), system)))
 
 
-@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
-def test_players_who_share_a_seat_are_told_apart(name):
-    first = np.arange(2 * SEATS + 8)
-    few = np.array([0, 1, 2, SEATS, SEATS + 1, 2 * SEATS])
-    rng = np.random.default_rng(9)
-    often = np.concatenate([rng.choice(few, 2, replace=False) for _ in range(500)])
-    numbers = np.concatenate([first, often])
+def numbered_duels(numbers, rng):
+    """A results table of these players, (2 a duel), each duel won by either."""
     event = np.arange(numbers.size) // 2
     rows = pl.DataFrame(
         {
@@ -218,8 +215,31 @@ def test_players_who_share_a_seat_are_told_apart(name):
             "position": rng.permuted(np.tile([1, 2], (event[-1] + 1, 1)), axis=1).ravel(),
         }
     )
+    return podium.read_results(rows)
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
+def test_players_who_share_a_seat_are_told_apart(name):
+    first = np.arange(2 * SEATS + 8)
+    few = np.array([0, 1, 2, SEATS, SEATS + 1, 2 * SEATS])
+    rng = np.random.default_rng(9)
+    often = np.concatenate([rng.choice(few, 2, replace=False) for _ in range(500)])
     system = find(name)()
-    assert same_bits(*both_ways(system, encode(podium.read_results(rows), system)))
+    assert same_bits(*both_ways(system, encode(numbered_duels(np.concatenate([first, often]), rng), system)))
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
+def test_duels_among_more_players_than_a_processor_has_near_keep_their_bits(name):
+    rng = np.random.default_rng(10)
+    everyone = rng.permutation(NEAR // 2 + 2)
+    again = np.concatenate([rng.permutation(everyone) for _ in range(2)])
+    system = find(name)()
+    events = encode(numbered_duels(np.concatenate([everyone, again]), rng), system)
+    states = newcomers(system, events.player_names.len())
+    assert is_far(states)
+    assert goes_in_lanes(system, states) == (name != "elo")
+    assert goes_in_lanes(system, states[:100])
+    assert same_bits(*both_ways(system, events))
 
 
 def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():

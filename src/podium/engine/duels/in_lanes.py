@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from podium.engine.duels.lanes import PLACES, fields_of, rate_lanes
-from podium.engine.duels.one_by_one import NEAR, rate_one
+from podium.engine.duels.one_by_one import is_far, rate_one
 from podium.engine.duels.waiting import SLOT, admit
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.gathering import gather_rows
@@ -108,8 +108,12 @@ def _replay_in_lanes(
     after: Any,
     first: int,
 ) -> int:
-    """Rate the first `count` duels, whose entrants are those from `first` on in `after`; the first entrant whose state is not finite, counting from 0, or -1."""
-    near = count if states.size > NEAR else 0
+    """Rate the first `count` duels, whose entrants are those from `first` on in `after`.
+
+    Returns:
+        The first entrant whose state is not finite, counting from 0, or -1.
+    """
+    near = count if is_far(states) else 0
     entrant, batch, k = NOBODY, 0, 0
     rated: Any = 0
     while rated < count:

@@ -16,8 +16,12 @@ NEAR = 1 << 15  # numbers of states that a processor has near at all times
 def _replay_one_by_one(
     params: Any, newcomer: Any, duels: Any, count: int, states: Any, before: Any, after: Any, first: int
 ) -> int:
-    """Rate the first `count` duels, whose entrants are those from `first` on in `after`; the first entrant whose state is not finite, counting from 0, or -1."""
-    near = count if states.size > NEAR else 0
+    """Rate the first `count` duels, whose entrants are those from `first` on in `after`.
+
+    Returns:
+        The first entrant whose state is not finite, counting from 0, or -1.
+    """
+    near = count if is_far(states) else 0
     for k in range(count):
         if k + AHEAD < near:
             prefetch(states, duels.player[k + AHEAD, 0])
@@ -31,9 +35,13 @@ def _replay_one_by_one(
 
 
 @kernel
-def rate_one(
-    params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int
-) -> float:
+def is_far(states: Any) -> bool:
+    """Whether these states are more than a processor has near."""
+    return bool(states.size > NEAR)
+
+
+@kernel
+def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before: Any, after: Any, first: int) -> float:
     """Rate a duel; the sum of all numbers of both states."""
     one, other = duels.player[k, 0], duels.player[k, 1]
     a, b = read(states, one, newcomer), read(states, other, newcomer)

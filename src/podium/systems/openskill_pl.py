@@ -118,11 +118,11 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
     """`whole_ranking` of two: the stronger has the strength 1, and the last of two ranks is certain."""
     inverse = 1.0 / difference.c
     weaker = exp(-abs(difference.lead) * inverse)
-    leads, tie = difference.lead >= 0.0, 1.0 - difference.order
+    leads = difference.lead >= 0.0
     e, other_e = 1.0 if leads else weaker, weaker if leads else 1.0
     left = other_e + e
     chance, last = e / left, other_e / left
-    first = 1.0 / (1.0 + tie)
+    first = 0.5 * (difference.order + 1.0)  # 1, or half for each of two who tie
     cubed = inverse * inverse * inverse
     v = (first - chance) * inverse
     other_v = (first - (last + difference.order)) * inverse

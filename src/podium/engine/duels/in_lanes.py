@@ -26,17 +26,7 @@ def gather(newcomer: Any, duels: Any, waiting: Any, slot: int, table: Any, state
 
 
 @kernel
-def scatter(
-    newcomer: Any,
-    waiting: Any,
-    slot: int,
-    count: int,
-    table: Any,
-    states: Any,
-    before: Any,
-    after: Any,
-    first: int,
-) -> bool:
+def scatter(newcomer: Any, waiting: Any, slot: int, count: int, table: Any, states: Any) -> bool:
     """Put a batch's new states where they belong; whether all are finite for sure."""
     fields = fields_of(newcomer)
     everything = 0.0
@@ -48,14 +38,20 @@ def scatter(
         )
         write(states, waiting.one[at], new_a)
         write(states, waiting.other[at], new_b)
-        if before.size > 0:
-            k = waiting.duel[at]
-            before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
-            before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
-            write_column(after, first + 2 * k, new_a)
-            write_column(after, first + 2 * k + 1, new_b)
         everything += total(new_a) + total(new_b)
     return math.isfinite(everything)
+
+
+@kernel
+def keep(newcomer: Any, waiting: Any, slot: int, count: int, table: Any, before: Any, after: Any, first: int) -> None:
+    """Keep a batch's ratings before and states after."""
+    fields = fields_of(newcomer)
+    for lane in range(count):
+        k = waiting.duel[slot * LANES + lane]
+        before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
+        before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
+        write_column(after, first + 2 * k, read_fields(table, fields.new_a, lane, newcomer))
+        write_column(after, first + 2 * k + 1, read_fields(table, fields.new_b, lane, newcomer))
 
 
 @kernel
@@ -78,7 +74,9 @@ def rate_batch(
     if count >= FEWEST:
         gather(newcomer, duels, waiting, slot, table, states)
         rate_lanes(params, newcomer, between, table)
-        are_finite = scatter(newcomer, waiting, slot, count, table, states, before, after, first)
+        if before.size > 0:
+            keep(newcomer, waiting, slot, count, table, before, after, first)
+        are_finite = scatter(newcomer, waiting, slot, count, table, states)
     else:
         everything = 0.0
         for lane in range(count):

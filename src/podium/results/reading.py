@@ -179,13 +179,19 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     table_name = name or Path(path).name
     try:
         if path.lower().endswith(".parquet"):
-            return pl.read_parquet(path), table_name
+            return by_columns(pl.scan_parquet(path, glob=False)), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
     except pl.exceptions.PolarsError as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
     raise ResultsError(path, [Fault(None, None, None, remedy)])
+
+
+def by_columns(table: pl.LazyFrame) -> pl.DataFrame:
+    """Read a table column by column, each in one piece: memory holds the pieces of one at a time, and not of all."""
+    names = table.collect_schema().names()
+    return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in names])
 
 
 def first_line(error: Exception) -> str:

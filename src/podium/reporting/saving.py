@@ -6,7 +6,7 @@ from typing import Any
 
 from podium.errors import PodiumError, needs_extra
 from podium.part_files import part_file
-from podium.reporting.style import NARROW_WIDTH, WIDTH, configuration
+from podium.reporting.style import NARROW_LEGEND_COLUMNS, NARROW_WIDTH, WIDTH, configuration
 
 SUFFIXES = (".png", ".svg", ".html")
 PIXELS = 2  # of a picture for each of the drawing
@@ -56,6 +56,7 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
     document["config"] = configuration(inline=inline)
     if narrow:
         narrow_plots(document)
+        document["config"]["legend"]["columns"] = NARROW_LEGEND_COLUMNS
     return document
 
 

@@ -13,6 +13,8 @@ NARROW_WIDTH = 290  # the same on a phone
 # After M. Okabe and K. Ito: all kinds of sight tell them apart. Black is left to texts; yellow is too faint.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
+LEGEND_GAP = 32  # pixels between names of a legend: in the reader's font they may be a fifth wider than measured
+NARROW_LEGEND_COLUMNS = 2  # on a phone: a legend in one row would be wider than the plot, and shrink it
 DAYS_OF_YEARS, DAYS_OF_MONTHS = 1500, 120  # spans from which an axis shows years, and months with their year
 
 
@@ -76,6 +78,13 @@ def configuration(*, inline: bool) -> dict[str, Any]:
             "titleFontSize": 12,
             "titleFontWeight": "normal",
         },
-        "legend": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "orient": "top", "title": None},
+        "legend": {
+            "labelColor": ink,
+            "titleColor": ink,
+            "labelFontSize": 12,
+            "columnPadding": LEGEND_GAP,
+            "orient": "top",
+            "title": None,
+        },
         "header": {"labelColor": ink, "titleColor": ink, "labelAnchor": "start"},
     }

@@ -1,0 +1,34 @@
+"""Legends of charts: names have room in wider fonts too, and on a phone they leave the plot its width."""
+
+import re
+
+import polars as pl
+import pytest
+
+from podium.reporting.charts import calibration
+from podium.reporting.saving import as_svg
+
+# An entry of a legend as Vega draws it: where it begins, and how wide its symbol and name are in the font at hand.
+ENTRY = re.compile(r'<g transform="translate\(([\d.]+),[\d.]+\)"><path class="background"[^>]* d="M0,0h([\d.]+)v12')
+SYMBOL = 16.0  # pixels of an entry before its name
+WIDER = 0.2  # how much wider names are in DejaVu Sans
+
+
+def drawing(names, *, narrow):
+    """The calibration chart of some systems, as SVG."""
+    points = pl.DataFrame({"system": names, "expected": 0.5, "actual": 0.5, "pairs": 10})
+    return as_svg(calibration(points, "calibration"), narrow=narrow)
+
+
+def test_names_in_a_wider_font_do_not_meet_the_next():
+    entries = ENTRY.findall(drawing(["elo " * 10, "glicko"], narrow=False))
+    (x, width), (following, _) = [(float(x), float(width)) for x, width in entries]
+    name = width - SYMBOL
+    assert name > 150.0  # a name is cut at 160
+    assert x + SYMBOL + (1.0 + WIDER) * name < following
+
+
+@pytest.mark.parametrize("count", [3, 16])
+def test_a_legend_is_no_wider_than_a_phones_plot(count):
+    one, several = (drawing([f"system {k}" for k in range(each)], narrow=True) for each in (1, count))
+    assert re.findall(r'^<svg[^>]* width="\d+"', several) == re.findall(r'^<svg[^>]* width="\d+"', one)

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import ssl
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import assert_type
@@ -127,6 +128,15 @@ def test_what_is_no_answer_of_the_service_is_an_error(bridge):
         with pytest.raises(ClientError, match="does not answer as a service of Podium") as error:
             client.seasons("main")
         assert error.value.status == 200
+
+
+def test_certificates_are_read_for_https_alone():
+    """An address of plain HTTP has no use for them; should TLS be spoken there all the same, no server is trusted."""
+    context = clients.connection("HTTP://127.0.0.1:8000", "key", 1.0, None)["verify"]
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+    assert context.get_ca_certs() == []
+    assert clients.connection("https://podium.example", "key", 1.0, None)["verify"] is True
 
 
 @pytest.mark.parametrize("kind", [podium.Client, Awaiting])

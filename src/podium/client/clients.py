@@ -1,5 +1,6 @@
 """The clients: one that waits for each answer, and one whose answers are awaited."""
 
+import ssl
 import time
 from contextlib import suppress
 from types import TracebackType
@@ -146,8 +147,15 @@ def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str
     """
     if not url.lower().startswith(("http://", "https://")):
         raise ParameterError(f"{url} is no address of a service: begin with http:// or https://")
-    headers = {"Authorization": f"Bearer {key}"}
-    return {"base_url": f"{url.rstrip('/')}/api/v1", "headers": headers, "timeout": timeout_s, "transport": transport}
+    # Reading the certificates to trust takes longer than some requests; where no TLS is spoken, no server is trusted.
+    speaks_tls = url.lower().startswith("https://")
+    return {
+        "base_url": f"{url.rstrip('/')}/api/v1",
+        "headers": {"Authorization": f"Bearer {key}"},
+        "timeout": timeout_s,
+        "transport": transport,
+        "verify": True if speaks_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+    }
 
 
 def request(call: Call[Any]) -> dict[str, Any]:

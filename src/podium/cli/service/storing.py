@@ -1,6 +1,7 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
 
 import atexit
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -166,32 +167,32 @@ def amend(
     show_receipts([receipt], form)
 
 
-@examples("podium void --event race-17 --pool karts --reason cheating")
-def void(
-    event: Event,
-    pool: PoolName,
-    actor: Actor = "",
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
-) -> None:
-    """Void an event: it no longer counts."""
-    show_receipts([open_store(url).void(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
+def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
+    """A command that changes whether an event counts; `act` is the method of `Store` that does it."""
+
+    @examples(example)
+    def command(
+        event: Event,
+        pool: PoolName,
+        actor: Actor = "",
+        reason: Reason = "",
+        dry_run: DryRun = False,
+        url: Database = DEFAULT,
+        form: Shape = Format.table,
+    ) -> None:
+        change_status = getattr(open_store(url), act)
+        show_receipts([change_status(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
+
+    command.__doc__ = summary
+    return command
 
 
-@examples("podium restore --event race-17 --pool karts")
-def restore(
-    event: Event,
-    pool: PoolName,
-    actor: Actor = "",
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
-) -> None:
-    """Restore a voided event: it counts again."""
-    show_receipts([open_store(url).restore(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
+void = status_command(
+    "void", "Void an event: it no longer counts.", "podium void --event race-17 --pool karts --reason cheating"
+)
+restore = status_command(
+    "restore", "Restore a voided event: it counts again.", "podium restore --event race-17 --pool karts"
+)
 
 
 @examples("podium merge --player ana2 --into ana --pool karts")

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from podium.systems import names
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SCRIPTS = sorted(path for folder in ("tests", "bench", "docs") for path in (ROOT / folder).rglob("*.py"))
 
 
 def docs_builder():
@@ -53,8 +55,8 @@ def test_no_file_holds_two_concepts(path):
 
 def test_help_loads_no_engine():
     check = "import sys, podium.cli.app; print(sorted({'numba', 'polars', 'altair'} & set(sys.modules)))"
-    told = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True)
-    assert told.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_a_picture_is_drawn_anew_only_when_what_it_shows_has_changed(tmp_path):
@@ -126,6 +128,13 @@ def test_names_comments_and_messages_say_what_they_are(path):
     """A variable is named by what it is, and a pool is `pool`; the words stand in no comment or message either."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
     assert [f"{path.name}:{number}: {line.strip()}" for number, line in lines if FORBIDDEN.search(line)] == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_variable_of_tests_and_scripts_is_named_by_what_it_holds(path):
+    with path.open(encoding="utf-8") as source:
+        tokens = [token for token in tokenize.generate_tokens(source.readline) if token.type == tokenize.NAME]
+    assert [(token.start[0], token.string) for token in tokens if FORBIDDEN.fullmatch(token.string)] == []
 
 
 def test_contributing_opens_the_right_files():

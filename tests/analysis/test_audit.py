@@ -44,8 +44,8 @@ def test_base_points_are_told_apart_from_the_exchange():
 
 def base_of(rated):
     """The instalments by hand: 88, 86, ... points for a player's first, second, ... of 45 events."""
-    told = rated.ratings["events"].to_list()
-    return sum(max(2 * (45 - n), 8) for events in told for n in range(1, min(events, 45) + 1))
+    counts = rated.ratings["events"].to_list()
+    return sum(max(2 * (45 - n), 8) for events in counts for n in range(1, min(events, 45) + 1))
 
 
 def test_asymmetric_factors_create_and_leak():
@@ -86,11 +86,11 @@ def test_the_command_prints_json(tmp_path, capsys):
     path = tmp_path / "duels.json"
     path.write_text(json.dumps(duels(("ann", "bob"), ("bob", "ann"))))
     command_line.app(["audit", str(path), "--system", "elo", "--format", "json"], standalone_mode=False)
-    told = json.loads(capsys.readouterr().out)
-    assert told["months"][0]["newcomers"] == 2
-    assert list(told) == ["months", "broken", "farmed", "groups", "newcomers", "quitters"]
-    assert told["broken"] == []
-    assert told["groups"] == []
+    output = json.loads(capsys.readouterr().out)
+    assert output["months"][0]["newcomers"] == 2
+    assert list(output) == ["months", "broken", "farmed", "groups", "newcomers", "quitters"]
+    assert output["broken"] == []
+    assert output["groups"] == []
 
 
 def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):

@@ -27,14 +27,14 @@ def test_each_lane_is_a_replay_of_its_own(name, rows):
     first = {"tau": 0.4} if hasattr(start, "tau") else {"initial": start.initial + 40.0}
     systems = [start, replace(start, **first)] * (LANES // 2 + 1)
     events = encode(podium.read_results(rows), start)
-    asked = judged_heats(events, Window())
-    told = log_losses(systems, events, asked)
-    assert told.size == len(systems)
-    for system, loss in zip(systems[:2], told[:2], strict=True):
+    judged = judged_heats(events, Window())
+    losses = log_losses(systems, events, judged)
+    assert losses.size == len(systems)
+    for system, loss in zip(systems[:2], losses[:2], strict=True):
         table, _ = judge_events(events, system, Window())
         alone = mean_log_loss(table) if table.height else np.nan
         assert loss == pytest.approx(alone, rel=1e-12, nan_ok=True)
-    assert told[2:].tobytes() == np.resize(told[:2], told.size - 2).tobytes()
+    assert losses[2:].tobytes() == np.resize(losses[:2], losses.size - 2).tobytes()
 
 
 def test_what_is_not_judged_is_still_learnt():
@@ -45,8 +45,8 @@ def test_what_is_not_judged_is_still_learnt():
     ]
     elo = find("elo")()
     events = encode(podium.read_results(rows), elo)
-    asked = np.arange(20) == 19
-    (late,) = log_losses([elo], events, asked)
+    last = np.arange(20) == 19
+    (late,) = log_losses([elo], events, last)
     (early,) = log_losses([elo], events, np.arange(20) == 0)
     assert early == pytest.approx(np.log(2.0))
     assert late < early

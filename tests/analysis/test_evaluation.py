@@ -25,44 +25,44 @@ def scores(rows, *systems, **options):
 
 
 def test_elo_on_half_a_century_of_tennis(shared):
-    told = scores(shared("data/atp.parquet"), window=Window(since="1991-01-01"))
-    assert told["pairs"] == told["events"] == 107_810
-    assert told["log_loss"] == pytest.approx(0.61607418593, abs=1e-9)
-    assert told["brier"] == pytest.approx(0.21395953212, abs=1e-9)
-    assert told["accuracy"] == pytest.approx(0.65695668305, abs=1e-9)
+    metrics = scores(shared("data/atp.parquet"), window=Window(since="1991-01-01"))
+    assert metrics["pairs"] == metrics["events"] == 107_810
+    assert metrics["log_loss"] == pytest.approx(0.61607418593, abs=1e-9)
+    assert metrics["brier"] == pytest.approx(0.21395953212, abs=1e-9)
+    assert metrics["accuracy"] == pytest.approx(0.65695668305, abs=1e-9)
 
 
 def test_the_share_that_the_clip_holds_back():
     """Two matches: equals first, then a prediction as sure as a double can be, and wrong."""
-    told = scores(races("ab", "ba"), find("elo")(scale=1e-3))
-    assert told["clipped"] == 0.5
-    assert told["clipped_log_loss"] == pytest.approx(-math.log(MIN_PROBABILITY) / 2.0, rel=1e-12)
-    assert told["log_loss"] == pytest.approx((math.log(2.0) - math.log(MIN_PROBABILITY)) / 2.0, rel=1e-12)
+    metrics = scores(races("ab", "ba"), find("elo")(scale=1e-3))
+    assert metrics["clipped"] == 0.5
+    assert metrics["clipped_log_loss"] == pytest.approx(-math.log(MIN_PROBABILITY) / 2.0, rel=1e-12)
+    assert metrics["log_loss"] == pytest.approx((math.log(2.0) - math.log(MIN_PROBABILITY)) / 2.0, rel=1e-12)
     assert scores(races("ab", "ba"))["clipped"] == 0.0
 
 
 def test_two_matches_by_hand():
     """Equals first; then the winner, 12 points up on each side, is expected to win again, and loses."""
-    told = scores(races("ab", "ba"))
+    metrics = scores(races("ab", "ba"))
     expected = 1.0 / (1.0 + 10.0 ** (-24.0 / 400.0))
-    assert told["log_loss"] == pytest.approx((math.log(2.0) - math.log(1.0 - expected)) / 2.0)
-    assert told["brier"] == pytest.approx((0.25 + expected**2) / 2.0)
-    assert told["accuracy"] == 0.25
-    assert told["winner_log_loss"] == pytest.approx(told["log_loss"])
-    assert told["winner_accuracy"] == 0.25
-    assert told["kendall_tau"] == pytest.approx(-0.5)
+    assert metrics["log_loss"] == pytest.approx((math.log(2.0) - math.log(1.0 - expected)) / 2.0)
+    assert metrics["brier"] == pytest.approx((0.25 + expected**2) / 2.0)
+    assert metrics["accuracy"] == 0.25
+    assert metrics["winner_log_loss"] == pytest.approx(metrics["log_loss"])
+    assert metrics["winner_accuracy"] == 0.25
+    assert metrics["kendall_tau"] == pytest.approx(-0.5)
 
 
 def test_a_field_of_three_by_hand():
     """Strengths explain all pairs of Elo: the chance to win is a share of them (Luce)."""
-    told = evaluate(races("abc", "abc"), [find("elo")()], window=Window(since="2025-01-02")).scores.row(0, named=True)
+    metrics = scores(races("abc", "abc"), window=Window(since="2025-01-02"))
     rating = {"a": 1512.0, "b": 1500.0, "c": 1488.0}
     strength = {name: 10.0 ** (points / 400.0) for name, points in rating.items()}
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     losses = [-math.log(strength[one] / (strength[one] + strength[two])) for one, two in pairs]
-    assert told["log_loss"] == pytest.approx(sum(losses) / 3.0)
-    assert told["winner_log_loss"] == pytest.approx(-math.log(strength["a"] / sum(strength.values())))
-    assert (told["accuracy"], told["kendall_tau"], told["winner_accuracy"]) == (1.0, 1.0, 1.0)
+    assert metrics["log_loss"] == pytest.approx(sum(losses) / 3.0)
+    assert metrics["winner_log_loss"] == pytest.approx(-math.log(strength["a"] / sum(strength.values())))
+    assert (metrics["accuracy"], metrics["kendall_tau"], metrics["winner_accuracy"]) == (1.0, 1.0, 1.0)
 
 
 def test_the_future_is_never_seen():
@@ -77,8 +77,8 @@ def test_the_future_is_never_seen():
 def test_a_drawn_pair_is_half_right_and_newcomers_stand_apart():
     drawn = [row | {"position": 1} for row in races("ab")]
     assert scores(drawn)["accuracy"] == 0.5
-    told = scores(races(*["ab"] * 12))
-    assert (told["newcomer_pairs"], told["settled_pairs"]) == (10, 2)
+    metrics = scores(races(*["ab"] * 12))
+    assert (metrics["newcomer_pairs"], metrics["settled_pairs"]) == (10, 2)
     assert scores(races(*["ab"] * 12), window=Window(min_events=5))["pairs"] == 7
 
 
@@ -90,17 +90,17 @@ def test_weights_differ_where_fields_do():
 
 
 def test_a_system_does_not_differ_from_itself():
-    told = evaluate(races("abc", "bca", "acb"), [find("elo")()] * 2).differences.row(0, named=True)
-    assert (told["log_loss"], told["low"], told["high"]) == (0.0, 0.0, 0.0)
+    difference = evaluate(races("abc", "bca", "acb"), [find("elo")()] * 2).differences.row(0, named=True)
+    assert (difference["log_loss"], difference["low"], difference["high"]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", ["folyami", "glicko2", "xonstat", "trials"])
 def test_every_system_is_judged_on_the_example_season(name):
     from podium.cli.demo import season_path
 
-    told = scores(season_path(), find(name)())
-    assert 0.2 < told["log_loss"] < 1.5
-    assert 0.5 < told["accuracy"] < 1.0
+    metrics = scores(season_path(), find(name)())
+    assert 0.2 < metrics["log_loss"] < 1.5
+    assert 0.5 < metrics["accuracy"] < 1.0
 
 
 def test_the_command_prints_json(tmp_path, capsys, monkeypatch):
@@ -108,9 +108,9 @@ def test_the_command_prints_json(tmp_path, capsys, monkeypatch):
     path.write_text(json.dumps(races("abc", "bca")))
     arguments = ["evaluate", str(path), "--system", "elo", "--system", "elo:k=40,scale=200", "--format", "json"]
     command_line.app(arguments, standalone_mode=False)
-    told = json.loads(capsys.readouterr().out)
-    assert [each["system"] for each in told["systems"]] == ["elo", "elo:k=40,scale=200"]
-    assert len(told["differences"]) == 1
+    output = json.loads(capsys.readouterr().out)
+    assert [each["system"] for each in output["systems"]] == ["elo", "elo:k=40,scale=200"]
+    assert len(output["differences"]) == 1
 
 
 def test_nothing_to_judge_says_so():

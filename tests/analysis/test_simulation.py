@@ -36,24 +36,24 @@ from podium.systems import find, names
     )
 )
 def test_any_season_is_a_results_table_and_the_same_again(kw):
-    told, again = simulate(Scenario(**kw)), simulate(Scenario(**kw))
-    assert told.results.equals(again.results)
-    assert told.skills.equals(again.skills)
-    if told.results.is_empty():
+    simulated, again = simulate(Scenario(**kw)), simulate(Scenario(**kw))
+    assert simulated.results.equals(again.results)
+    assert simulated.skills.equals(again.skills)
+    if simulated.results.is_empty():
         return
-    read = podium.read_results(told.results)
-    assert read.frame.height == told.results.height
-    per_event = told.results.group_by("event_id", "player").len()
-    assert per_event.height == told.skills.height
+    read = podium.read_results(simulated.results)
+    assert read.frame.height == simulated.results.height
+    per_event = simulated.results.group_by("event_id", "player").len()
+    assert per_event.height == simulated.skills.height
     assert (per_event["len"] == kw["heats"]).all()
-    stayed = told.results.group_by("event_id", "heat" if kw["heats"] > 1 else pl.lit(1)).agg(
+    stayed = simulated.results.group_by("event_id", "heat" if kw["heats"] > 1 else pl.lit(1)).agg(
         (pl.col("status") == "finished").any()
     )
     assert stayed["status"].all()
     if kw["laps"] > 1:
-        summed = told.laps.group_by("event_id", "heat", "player").agg(pl.col("time_s").sum())
+        summed = simulated.laps.group_by("event_id", "heat", "player").agg(pl.col("time_s").sum())
         heat = pl.col("heat") if kw["heats"] > 1 else pl.lit("1").alias("heat")
-        both = told.results.with_columns(heat).join(summed, on=["event_id", "heat", "player"], suffix="_laps")
+        both = simulated.results.with_columns(heat).join(summed, on=["event_id", "heat", "player"], suffix="_laps")
         assert np.abs(both["time_s"] - both["time_s_laps"]).max() <= 0.5 * kw["resolution_s"] + 1e-6
 
 
@@ -68,18 +68,18 @@ def test_wins_are_as_the_model_says():
         "jumps": 0.0,
         "quits": 0.0,
     }
-    told = simulate(Scenario(events=40_000, resolution_s=1e-9, **base))
-    skill = dict(told.skills.select("player", "skill").unique().iter_rows())
+    simulated = simulate(Scenario(events=40_000, resolution_s=1e-9, **base))
+    skill = dict(simulated.skills.select("player", "skill").unique().iter_rows())
     chance = win_probability(skill["p1"], skill["p2"])
-    wins = told.results.filter(player="p1")["position"].to_numpy() == 1
+    wins = simulated.results.filter(player="p1")["position"].to_numpy() == 1
     assert abs(wins.mean() - chance) < 4.0 * np.sqrt(chance * (1.0 - chance) / wins.size)
 
 
 def test_the_schedules_differ_as_they_say():
     spreads = {}
     for schedule in ("random", "matched"):
-        told = simulate(Scenario(events=300, schedule=schedule, drift=0.0, jumps=0.0)).skills
-        spreads[schedule] = told.group_by("event_id").agg(pl.col("skill").std())["skill"].mean()
+        skills = simulate(Scenario(events=300, schedule=schedule, drift=0.0, jumps=0.0)).skills
+        spreads[schedule] = skills.group_by("event_id").agg(pl.col("skill").std())["skill"].mean()
     assert spreads["matched"] < 0.4 * spreads["random"]
     grid = simulate(Scenario(events=300, schedule="grid", newcomers=0.0, leavers=0.0)).skills
     fields = grid.group_by("event_id").agg(pl.col("player").sort().str.join(" "))["player"]
@@ -87,8 +87,8 @@ def test_the_schedules_differ_as_they_say():
 
 
 def test_players_come_go_and_leap():
-    told = simulate(Scenario(events=2000, newcomers=0.5, leavers=0.5, jumps=1.0, drift=0.0)).skills
-    career = told.group_by("player", maintain_order=True).agg(
+    skills = simulate(Scenario(events=2000, newcomers=0.5, leavers=0.5, jumps=1.0, drift=0.0)).skills
+    career = skills.group_by("player", maintain_order=True).agg(
         first=pl.int_range(pl.len()).first(), leaps=(pl.col("skill").diff().abs() > 200.0).sum()
     )
     assert career["leaps"].max() == 1
@@ -120,8 +120,8 @@ def season():
 
 
 def test_every_system_finds_the_skills(season):
-    told = recover(season.results, season.skills, [find(name)() for name in names()])
-    by_name = {row["system"]: row for row in told.summary.iter_rows(named=True)}
+    recovery = recover(season.results, season.skills, [find(name)() for name in names()])
+    by_name = {row["system"]: row for row in recovery.summary.iter_rows(named=True)}
     assert set(by_name) == set(names())
     for name in ("folyami", "trials", "trueskill", "elo-mmr", "openskill-pl"):
         assert by_name[name]["rank_correlation"] > 0.9
@@ -129,7 +129,7 @@ def test_every_system_finds_the_skills(season):
         assert by_name[name]["found"] > 0.9
     assert by_name["folyami"]["events_to_50"] < by_name["elo"]["events_to_50"]
     assert by_name["folyami"]["lag"] < by_name["elo"]["lag"]
-    assert told.progress["part"].unique().sort().to_list() == list(range(1, 11))
+    assert recovery.progress["part"].unique().sort().to_list() == list(range(1, 11))
 
 
 def test_a_perfect_system_has_no_error(season):
@@ -146,17 +146,17 @@ def test_a_perfect_system_has_no_error(season):
     )
     line = recovery.fitted_line(history)
     assert line == pytest.approx((-14.0, 2.0))
-    told = recovery.summary(
+    summary = recovery.summary(
         history.with_columns(error=line[0] + line[1] * pl.col("rating_before") - pl.col("skill")), line
     )
-    assert told["rmse"] == pytest.approx(0.0, abs=1e-9)
-    assert told["events_to_50"] == 0.0
-    assert told["leaps"] > 5
+    assert summary["rmse"] == pytest.approx(0.0, abs=1e-9)
+    assert summary["events_to_50"] == 0.0
+    assert summary["leaps"] > 5
     late = history.with_columns(
         rating_before=pl.col("rating_before").shift().over("player").fill_null(pl.col("rating_before"))
     )
     assert recovery.lag_after_leaps(late, line)[0] == 1.0
-    assert told["inflation"] == pytest.approx(0.0, abs=1e-9)
+    assert summary["inflation"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_skills_that_do_not_fit_are_refused(season):

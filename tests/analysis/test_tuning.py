@@ -47,16 +47,16 @@ def test_a_share_parts_results_without_dates():
     """In the order of the file; what is not shared between candidates goes through the same door."""
     undated = [{name: value for name, value in row.items() if name != "started_at"} for row in RACES]
     for name in ("elo", "openskill-pl"):
-        told = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
-        assert told.test.scores["events"].to_list() == [48, 48]
+        tuning = tune(podium.read_results(undated), find(name)(), "60%", trials=2)
+        assert tuning.test.scores["events"].to_list() == [48, 48]
     for wrong in ("0%", "100%"):
         with pytest.raises(podium.ParameterError, match="leaves no events on one side of 120"):
             tune(podium.read_results(undated), find("elo")(), wrong, trials=1)
 
 
 def test_a_search_never_ends_behind_its_start():
-    told = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
-    assert told.fitted <= told.fitted_defaults
+    tuning = tune(podium.read_results(RACES), find("elo")(), "2025-03-20", trials=2)
+    assert tuning.fitted <= tuning.fitted_defaults
 
 
 def test_the_file_is_read_back(tmp_path):
@@ -74,8 +74,8 @@ def test_the_command_writes_the_file(tmp_path, capsys):
     source.write_text(json.dumps(RACES))
     options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "3", "-o", str(out), "--format", "json"]
     command_line.app(["tune", str(source), *options], standalone_mode=False)
-    told = json.loads(capsys.readouterr().out)
-    assert told["parameters"]["k"] == chosen_system(None, None, out).params().k
+    output = json.loads(capsys.readouterr().out)
+    assert output["parameters"]["k"] == chosen_system(None, None, out).params().k
 
 
 def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):

@@ -43,9 +43,11 @@ def test_leaderboard_as_of_a_date_equals_rating_up_to_it(karts, tmp_path):
 def test_explain_adds_up(karts):
     event = pl.read_csv(karts)["event_id"][0]
     player = pl.read_csv(karts)["player"][0]
-    told = json.loads(run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--format", "json"))
-    assert sum(row["contribution"] for row in told["rows"]) == pytest.approx(told["delta"], abs=1e-9)
-    assert player in told["words"]
+    explanation = json.loads(
+        run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--format", "json")
+    )
+    assert sum(row["contribution"] for row in explanation["rows"]) == pytest.approx(explanation["delta"], abs=1e-9)
+    assert player in explanation["words"]
     imagined = run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--what-if")
     assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
 
@@ -74,7 +76,7 @@ def test_check_and_systems(karts):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("rate", "missing.csv", "-s", "elo"), "podium: missing.csv: cannot be read"),
         (("rate", SEASON, "-s", "eloo"), "did you mean 'elo'?"),
@@ -93,9 +95,9 @@ def test_check_and_systems(karts):
         (("rate", SEASON, "--nope"), "No such option"),
     ],
 )
-def test_bad_usage_is_one_clear_line_and_status_2(words, said):
+def test_bad_usage_is_one_clear_line_and_status_2(words, expected):
     message = run(*words, status=2)
-    assert said in message
+    assert expected in message
     assert all(line.startswith("podium: ") for line in message.splitlines())
 
 

@@ -92,9 +92,9 @@ def test_idle_days_count_from_the_last_event_of_the_last_period(name):
     assert states[0] == states[1]
     mixed = rated(("b", "01-31"), ("a", "01-01"), ("c", "02-01"))
     assert mixed.ratings["deviation"].to_list() == late.ratings["deviation"].to_list()
-    told = spread.explain("c", "ana")
-    assert told.delta == spread.history.filter(event_id="c", player="ana")["delta"][0]
-    assert told.rows["contribution"].sum() == pytest.approx(told.delta, abs=1e-9)
+    explanation = spread.explain("c", "ana")
+    assert explanation.delta == spread.history.filter(event_id="c", player="ana")["delta"][0]
+    assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)
 
 
 @every_system

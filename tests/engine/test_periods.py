@@ -43,7 +43,7 @@ def test_one_event_a_period_is_every_event_settled():
 
 def test_missed_periods_widen_the_deviation():
     """Three missed months add three times the variance of one (Glicko-2, step 6)."""
-    told = {}
+    deviations = {}
     for missed, month in ((0, "02"), (1, "03"), (3, "05")):
         rows = duels("2025-01-05") + [
             {"event_id": "last", "started_at": f"2025-{month}-05", "player": player, "position": 1}
@@ -51,9 +51,9 @@ def test_missed_periods_widen_the_deviation():
         ]
         rated = podium.rate(rows, "glicko2", period="1mo", volatility=1.0, tau=1e-3)
         first, last = (rated.history.filter(player="ana", event_id=event) for event in ("d0", "last"))
-        told[missed] = first["deviation"][0], last["deviation"][0]
-    assert told[0][0] == told[1][0] == told[3][0]
-    assert told[0][1] < told[1][1] < told[3][1]
+        deviations[missed] = first["deviation"][0], last["deviation"][0]
+    assert deviations[0][0] == deviations[1][0] == deviations[3][0]
+    assert deviations[0][1] < deviations[1][1] < deviations[3][1]
 
 
 def test_idle_days_count_from_the_last_event_of_the_last_period():

@@ -23,14 +23,14 @@ ROWS = [
 
 @pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
 def test_a_field_is_predicted_by_every_system(name):
-    told = podium.rate(ROWS, name).predict(["ana", "cleo", "nobody yet"], top=2)
-    assert told.entrants["player"][0] == "ana"
-    assert told.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
-    assert told.entrants["top"].sum() == pytest.approx(2.0, abs=1e-9)
-    assert told.entrants["mean_rank"].sum() == pytest.approx(6.0, abs=1e-9)
-    assert told.entrants.filter(player="nobody yet")["events"].to_list() == [0]
-    assert told.ranks.group_by("rank").agg(pl.col("chance").sum())["chance"].to_list() == pytest.approx([1.0] * 3)
-    both = dict(told.pairs.select(pl.concat_str("player", "opponent", separator="-"), "expected").iter_rows())
+    forecast = podium.rate(ROWS, name).predict(["ana", "cleo", "nobody yet"], top=2)
+    assert forecast.entrants["player"][0] == "ana"
+    assert forecast.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
+    assert forecast.entrants["top"].sum() == pytest.approx(2.0, abs=1e-9)
+    assert forecast.entrants["mean_rank"].sum() == pytest.approx(6.0, abs=1e-9)
+    assert forecast.entrants.filter(player="nobody yet")["events"].to_list() == [0]
+    assert forecast.ranks.group_by("rank").agg(pl.col("chance").sum())["chance"].to_list() == pytest.approx([1.0] * 3)
+    both = dict(forecast.pairs.select(pl.concat_str("player", "opponent", separator="-"), "expected").iter_rows())
     assert both["ana-cleo"] + both["cleo-ana"] == pytest.approx(1.0)
 
 
@@ -45,23 +45,23 @@ def test_a_field_that_is_none_is_refused():
 
 def test_strengths_are_of_the_ratings_before_the_race():
     rated = podium.rate(ROWS, "folyami")
-    told = rated.strengths(top=1)
-    assert told["event_id"].to_list() == [f"e{number}" for number in range(8)]
-    for row in told.iter_rows(named=True):
+    strengths = rated.strengths(top=1)
+    assert strengths["event_id"].to_list() == [f"e{number}" for number in range(8)]
+    for row in strengths.iter_rows(named=True):
         before = rated.history.filter(event_id=row["event_id"])["rating_before"].to_list()
         assert row["strength"] == pytest.approx(race_strength(before, top=1), rel=1e-9)
         assert row["mean_rating"] == pytest.approx(sum(before) / 4.0)
     assert rated.strengths(top=5)["strength"].to_list() == [1.0] * 8
-    assert (rated.strengths(top=1, probe=2000.0)["strength"] < told["strength"]).all()
+    assert (rated.strengths(top=1, probe=2000.0)["strength"] < strengths["strength"]).all()
 
 
 @pytest.mark.parametrize("name", ["stk-rd", "trueskill"])
 def test_the_mean_rating_is_of_ratings(name):
     """Also where a state does not begin with the rating."""
     rated = podium.rate([row | {"time_s": 60.0 + row["position"]} for row in ROWS], name)
-    told = rated.strengths(top=1)
+    strengths = rated.strengths(top=1)
     before = rated.history.group_by("event_id", maintain_order=True).agg(pl.col("rating_before").mean())
-    assert told["mean_rating"].to_list() == pytest.approx(before["rating_before"].to_list())
+    assert strengths["mean_rating"].to_list() == pytest.approx(before["rating_before"].to_list())
 
 
 def test_the_commands(tmp_path, capsys):
@@ -71,8 +71,8 @@ def test_the_commands(tmp_path, capsys):
     command_line.app(
         ["predict", str(table), *options, "--entrants", 'ana,"Sö, Jr"', "--entrants", "dov"], standalone_mode=False
     )
-    told = json.loads(capsys.readouterr().out)
-    assert [row["player"] for row in told["entrants"]] == ["ana", "Sö, Jr", "dov"]
+    output = json.loads(capsys.readouterr().out)
+    assert [row["player"] for row in output["entrants"]] == ["ana", "Sö, Jr", "dov"]
     command_line.app(["strength", str(table), *options, "--chart", str(chart)], standalone_mode=False)
     assert len(json.loads(capsys.readouterr().out)) == 8
     assert chart.read_text().startswith("<svg")
@@ -131,6 +131,6 @@ def test_the_strength_of_uncertain_fields_is_one_over_the_chance():
 
 def test_every_event_of_the_season_has_a_strength():
     rated = podium.rate(season_path(), "folyami")
-    told = rated.strengths(top=3)
-    assert told["event_id"].to_list() == rated.history["event_id"].unique(maintain_order=True).to_list()
-    assert (told["strength"] >= 1.0).all()
+    strengths = rated.strengths(top=3)
+    assert strengths["event_id"].to_list() == rated.history["event_id"].unique(maintain_order=True).to_list()
+    assert (strengths["strength"] >= 1.0).all()

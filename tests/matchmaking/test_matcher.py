@@ -44,14 +44,14 @@ def crowds(draw):
 @given(tickets=crowds(), policy=st.sampled_from(POLICIES), seed=st.randoms(use_true_random=False))
 def test_matches_are_what_the_policy_wants(tickets, policy, seed):
     now = 130.0
-    told = match(tickets, now, policy)
+    matches = match(tickets, now, policy)
     shuffled = list(tickets)
     seed.shuffle(shuffled)
-    assert match(shuffled, now, policy) == told
+    assert match(shuffled, now, policy) == matches
     by_name = {ticket.player: ticket for ticket in tickets}
-    matched = [player for each in told for player in each.players]
+    matched = [player for each in matches for player in each.players]
     assert len(set(matched)) == len(matched)
-    for each in told:
+    for each in matches:
         mine = [by_name[player] for player in each.players]
         assert policy.least <= len(mine) <= policy.size
         assert sorted(player for team in each.teams for player in team) == sorted(each.players)
@@ -84,15 +84,15 @@ def test_the_window_widens_as_a_ticket_waits():
     assert match(far, 10.0, duel) == []
     assert len(match(far, 40.0, duel)) == 1
     near = [*far, Ticket("c", 1001.0, 5.0), Ticket("d", 1999.0, 5.0)]
-    told = match(near, 10.0, duel)
-    assert sorted(sorted(each.players) for each in told) == [["a", "c"], ["b", "d"]]
+    matches = match(near, 10.0, duel)
+    assert sorted(sorted(each.players) for each in matches) == [["a", "c"], ["b", "d"]]
 
 
 def test_teams_are_balanced_and_the_sure_result_has_no_quality():
     tickets = [Ticket(f"p{rating}", float(rating), 0.0) for rating in (2000, 1800, 1600, 1400)]
-    (told,) = match(tickets, 40.0, Policy(size=4, teams=2))
-    assert sorted(sum(int(player[1:]) for player in team) for team in told.teams) == [3400, 3400]
-    assert told.quality == pytest.approx(1.0)
+    (even,) = match(tickets, 40.0, Policy(size=4, teams=2))
+    assert sorted(sum(int(player[1:]) for player in team) for team in even.teams) == [3400, 3400]
+    assert even.quality == pytest.approx(1.0)
     (one_sided,) = match([Ticket("a", 0.0, 0.0), Ticket("b", 4000.0, 0.0)], 40.0, Policy(size=2))
     assert one_sided.quality < 1e-6
     (unsure,) = match([Ticket("a", 0.0, 0.0, 350.0), Ticket("b", 4000.0, 0.0, 350.0)], 40.0, Policy(size=2))
@@ -108,10 +108,10 @@ def waiting(*parties):
     ]
 
 
-def sums(tickets, told):
+def sums(tickets, matched):
     """The sides' sums of ratings."""
     rating = {ticket.player: ticket.rating for ticket in tickets}
-    return [sum(rating[player] for player in team) for team in told.teams]
+    return [sum(rating[player] for player in team) for team in matched.teams]
 
 
 def least_range(parties, teams):
@@ -130,8 +130,8 @@ def least_range(parties, teams):
 
 def test_duos_are_divided_as_evenly_as_can_be():
     tickets = waiting((1900.0, 1100.0), (1800.0, 1800.0), (1700.0, 1100.0), (1600.0, 1600.0))
-    (told,) = match(tickets, 40.0, Policy(size=8, teams=2))
-    assert sorted(sums(tickets, told)) == [6200.0, 6400.0]
+    (matched,) = match(tickets, 40.0, Policy(size=8, teams=2))
+    assert sorted(sums(tickets, matched)) == [6200.0, 6400.0]
 
 
 @pytest.mark.parametrize(("size", "teams"), [(4, 2), (6, 2), (6, 3), (8, 2), (8, 4), (9, 3), (10, 2), (10, 5)])
@@ -149,8 +149,8 @@ def test_small_matches_are_as_even_as_can_be(size, teams):
         best = least_range(parties, teams)
         if best == np.inf:
             continue
-        (told,) = found
-        totals = sums(waiting(*parties), told)
+        (matched,) = found
+        totals = sums(waiting(*parties), matched)
         assert max(totals) - min(totals) == pytest.approx(best, abs=1e-6)
         tried += 1
 
@@ -166,12 +166,12 @@ def test_large_matches_with_parties_are_nearly_as_even_as_can_be():
             continue
         parties = [tuple(rng.normal(1500.0, 300.0, count)) for count in shape[: cut + 1]]
         tickets = waiting(*parties)
-        (told,) = match(tickets, 40.0, Policy(size=20, teams=2))
+        (matched,) = match(tickets, 40.0, Policy(size=20, teams=2))
         totals = np.array([sum(party) for party in parties])
         sides = np.array(list(itertools.product((-1, 1), repeat=int(cut))))
         sides = np.hstack([np.ones((len(sides), 1), np.int64), sides])
         best = np.abs((sides @ totals)[sides @ shape[: cut + 1] == 0]).min()
-        first, second = sums(tickets, told)
+        first, second = sums(tickets, matched)
         misses.append(abs(first - second) - best)
     assert min(misses) >= -1e-6
     assert max(misses) <= 15.0
@@ -222,14 +222,14 @@ def test_the_quality_of_a_duel_is_that_of_its_expected_score():
 
 def test_two_uncertain_sides_are_as_even_from_either():
     """The deviation of the better side counts as much as that of the worse."""
-    told = [
+    qualities = [
         match([Ticket("a", 1500.0, 0.0, one), Ticket("b", 1900.0, 0.0, two)], 40.0, Policy(size=2))[0].quality
         for one, two in ((350.0, 30.0), (30.0, 350.0))
     ]
-    assert told[0] == pytest.approx(told[1], rel=1e-12)
+    assert qualities[0] == pytest.approx(qualities[1], rel=1e-12)
     system = find("glicko")()
     states = [system.newcomer()._replace(rating=1500.0), system.newcomer()._replace(rating=1900.0, deviation=30.0)]
-    assert told[0] == pytest.approx(match_quality(system, [[state] for state in states]), rel=1e-9)
+    assert qualities[0] == pytest.approx(match_quality(system, [[state] for state in states]), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -255,36 +255,36 @@ def test_what_makes_no_sense_is_refused(wrong):
 
 def test_a_crowd_of_5000_waits_40_seconds_at_most_and_meets_its_like():
     crowd = Crowd(5000, minutes=10.0)
-    told, yardstick = try_crowd(crowd, Policy()), try_crowd(crowd, Policy(), first_come=True)
-    assert np.quantile(told.waits, 0.95) <= 40.0
-    assert np.median(told.spreads) < 0.5 * np.median(yardstick.spreads)
-    assert told.qualities.mean() > 0.95
+    trial, yardstick = try_crowd(crowd, Policy()), try_crowd(crowd, Policy(), first_come=True)
+    assert np.quantile(trial.waits, 0.95) <= 40.0
+    assert np.median(trial.spreads) < 0.5 * np.median(yardstick.spreads)
+    assert trial.qualities.mean() > 0.95
     again = try_crowd(crowd, Policy())
-    assert again.waits.tobytes() == told.waits.tobytes()
+    assert again.waits.tobytes() == trial.waits.tobytes()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_crowd_of_50_never_waits_three_targets(seed):
-    told = try_crowd(Crowd(50, minutes=120.0, seed=seed), Policy())
-    assert told.longest <= 120.0
-    assert told.spreads.size > 100
+    trial = try_crowd(Crowd(50, minutes=120.0, seed=seed), Policy())
+    assert trial.longest <= 120.0
+    assert trial.spreads.size > 100
 
 
 def test_arrivals_are_all_matched_or_given_up():
     rng = np.random.default_rng(3)
     since = np.concatenate([rng.uniform(0.0, 600.0, 101), [1e9]])
-    told = try_arrivals(rng.normal(1500.0, 200.0, since.size), since, Policy())
-    assert told.waits.size + told.unmatched == since.size
-    assert told.unmatched >= 1
-    assert told.longest >= 400.0
+    trial = try_arrivals(rng.normal(1500.0, 200.0, since.size), since, Policy())
+    assert trial.waits.size + trial.unmatched == since.size
+    assert trial.unmatched >= 1
+    assert trial.longest >= 400.0
 
 
 def test_the_commands(tmp_path, capsys):
     chart = tmp_path / "lab.svg"
     options = ["--population", "20,60", "--target", "20,60", "--minutes", "5", "--format", "json"]
     command_line.app(["lab", "matchmaking", *options, "--chart", str(chart)], standalone_mode=False)
-    told = json.loads(capsys.readouterr().out)
-    assert [(row["players"], row["kind"]) for row in told][:3] == [(20, "first come"), (20, "policy"), (20, "policy")]
+    output = json.loads(capsys.readouterr().out)
+    assert [(row["players"], row["kind"]) for row in output][:3] == [(20, "first come"), (20, "policy"), (20, "policy")]
     assert chart.read_text().startswith("<svg")
     table = tmp_path / "results.csv"
     podium.read_results(
@@ -308,6 +308,6 @@ def test_undated_results_have_no_arrivals():
 
 
 def test_the_table_compares_every_policy_with_first_come():
-    told = compare_policies([Crowd(30, minutes=5.0)], [Policy(), Policy(target_s=80.0), Policy(size=2)])
-    assert told["kind"].to_list() == ["first come", "policy", "policy", "first come", "policy"]
-    assert told.select(pl.col("matched").min()).item() > 0
+    comparison = compare_policies([Crowd(30, minutes=5.0)], [Policy(), Policy(target_s=80.0), Policy(size=2)])
+    assert comparison["kind"].to_list() == ["first come", "policy", "policy", "first come", "policy"]
+    assert comparison.select(pl.col("matched").min()).item() > 0

@@ -36,43 +36,43 @@ def test_shape_one_is_elos_formula(a, b):
 
 @given(a=RATINGS, b=RATINGS, shape=SHAPES)
 def test_two_entrants_have_the_closed_form(a, b, shape):
-    told = rank_distribution([a, b], shape)
-    assert told[0, 0] == pytest.approx(win_probability(a, b, shape), abs=1e-12)
+    chances = rank_distribution([a, b], shape)
+    assert chances[0, 0] == pytest.approx(win_probability(a, b, shape), abs=1e-12)
 
 
 @settings(max_examples=30)
 @given(ratings=FIELDS, shape=SHAPES, seed=st.randoms(use_true_random=False))
 def test_sums_and_permutations(ratings, shape, seed):
-    told = rank_distribution(ratings, shape)
-    assert np.allclose(told.sum(axis=0), 1.0, atol=1e-12)
-    assert np.allclose(told.sum(axis=1), 1.0, atol=1e-12)
+    chances = rank_distribution(ratings, shape)
+    assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-12)
+    assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
     order = list(range(len(ratings)))
     seed.shuffle(order)
-    assert np.allclose(rank_distribution([ratings[i] for i in order], shape), told[order], atol=1e-12)
+    assert np.allclose(rank_distribution([ratings[i] for i in order], shape), chances[order], atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [1, 3, 20])
 def test_large_fields_of_any_spread(shape):
     rng = np.random.default_rng(1)
     for low, high in ((0.0, 4000.0), (1499.0, 1501.0)):
-        told = rank_distribution(rng.uniform(low, high, 200), shape)
-        assert np.allclose(told.sum(axis=0), 1.0, atol=1e-9)
-        assert np.allclose(told.sum(axis=1), 1.0, atol=1e-9)
+        chances = rank_distribution(rng.uniform(low, high, 200), shape)
+        assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-9)
+        assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-9)
 
 
 def test_shape_one_is_plackett_and_luce():
     """Enumerated: the product, over the places, of the winner's share of the strength left."""
     ratings = np.array([2100.0, 1900.0, 1500.0, 1450.0, 300.0])
     strength = 10.0 ** (ratings / 400.0)
-    told = np.zeros((5, 5))
+    chances = np.zeros((5, 5))
     for order in permutations(range(5)):
         chance, left = 1.0, strength.sum()
         for i in order:
             chance *= strength[i] / left
             left -= strength[i]
         for rank, i in enumerate(order):
-            told[i, rank] += chance
-    assert np.allclose(rank_distribution(ratings, 1), told, atol=1e-10)
+            chances[i, rank] += chance
+    assert np.allclose(rank_distribution(ratings, 1), chances, atol=1e-10)
 
 
 @pytest.mark.parametrize("shape", [2, 3, 8])
@@ -80,7 +80,7 @@ def test_winning_is_the_integral(shape):
     """The textbook integral of one's density times the others' survival, by another library's quadrature."""
     ratings = np.array([1900.0, 1700.0, 1500.0, 1480.0, 1000.0])
     rate = np.exp(matched_slope(shape) * ratings)
-    for i, told in enumerate(top_probabilities(ratings, 1, shape)):
+    for i, win_chance in enumerate(top_probabilities(ratings, 1, shape)):
         mine = stats.gamma(shape, scale=1.0 / rate[i])
         others = [stats.gamma(shape, scale=1.0 / rate[j]) for j in range(5) if j != i]
 
@@ -90,7 +90,7 @@ def test_winning_is_the_integral(shape):
 
         low, high = np.log(mine.ppf(1e-15)), np.log(mine.ppf(1.0 - 1e-15))
         value, _ = integrate.quad(both, low, high, epsabs=1e-13, epsrel=1e-12, limit=400)
-        assert told == pytest.approx(value, abs=1e-9)
+        assert win_chance == pytest.approx(value, abs=1e-9)
 
 
 @pytest.mark.parametrize("resolution", [None, 0.02])
@@ -108,23 +108,23 @@ def test_ten_million_simulated_races_agree(resolution):
         for i in range(4):
             cdf = (drawn < drawn[:, [i]]).sum(axis=1)
             seen[i] += np.bincount(cdf, minlength=4)
-    told = rank_distribution(ratings, shape, clock)
-    error = np.sqrt(told * (1.0 - told) / runs)
-    assert (np.abs(seen / runs - told) <= 4.0 * error + 1e-12).all()
-    assert np.allclose(told.sum(axis=1), 1.0, atol=1e-12)
+    chances = rank_distribution(ratings, shape, clock)
+    error = np.sqrt(chances * (1.0 - chances) / runs)
+    assert (np.abs(seen / runs - chances) <= 4.0 * error + 1e-12).all()
+    assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
     if clock is not None:
-        assert told[:, 0].sum() > 1.001  # a first place is shared at times
+        assert chances[:, 0].sum() > 1.001  # a first place is shared at times
 
 
 def test_gumbel_and_normal_fields():
     """Equals at one scale have the closed forms of both families; a wider performance wins and loses more."""
     for kind, chance in ((GumbelPerformances, 1.0 / (1.0 + np.exp(-1.3))), (NormalPerformances, stats.norm.cdf(0.65))):
         width = 1.0 if kind is GumbelPerformances else np.sqrt(2.0)
-        told = of_field(kind(np.array([-1.3, 0.0]), np.full(2, width)))
-        assert told[0, 0] == pytest.approx(chance, abs=1e-12)
-    told = of_field(NormalPerformances(np.zeros(5), np.array([9.0, 1.0, 1.0, 1.0, 1.0])))
-    assert told[0, 0] > told[1, 0]
-    assert told[0, 4] > told[1, 4]
+        chances = of_field(kind(np.array([-1.3, 0.0]), np.full(2, width)))
+        assert chances[0, 0] == pytest.approx(chance, abs=1e-12)
+    chances = of_field(NormalPerformances(np.zeros(5), np.array([9.0, 1.0, 1.0, 1.0, 1.0])))
+    assert chances[0, 0] > chances[1, 0]
+    assert chances[0, 4] > chances[1, 4]
     far = of_field(NormalPerformances(np.array([0.0, 4000.0, 8000.0]), np.array([1.0, 2.0, 1e-3])))
     assert np.allclose(far, np.eye(3), atol=1e-12)
 
@@ -138,8 +138,8 @@ def test_every_system_predicts_a_pair_as_it_expects_it(name):
         width = getattr(newcomer, "deviation", 200.0)
         better = newcomer._replace(**{key: getattr(newcomer, key) + lead * width})
         a, b = (enter(params, each, Entrant(1.0, 0.0, 0.0)) for each in (better, newcomer))
-        told = of_field(system.performances([a, b, b]))
-        assert np.allclose(told.sum(axis=0), 1.0, atol=1e-9)
+        chances = of_field(system.performances([a, b, b]))
+        assert np.allclose(chances.sum(axis=0), 1.0, atol=1e-9)
         pair = of_field(system.performances([a, b]))
         assert pair[0, 0] == pytest.approx(expect(params, a, b), abs=1e-9)
 

@@ -11,8 +11,8 @@ from podium.systems import find
 
 
 def points(kind, series=None):
-    _, told = curve(kind)
-    return told if series is None else told.filter(pl.col("series") == series)
+    _, rows = curve(kind)
+    return rows if series is None else rows.filter(pl.col("series") == series)
 
 
 def test_remoteness_is_half_at_seven_places():
@@ -37,8 +37,8 @@ def test_folyami_is_within_a_hundredth_of_elo():
 
 
 def test_densities_are_densities():
-    told = points("gamma", "1800").sort("x")
-    x, y = told["x"].to_numpy(), told["y"].to_numpy()
+    density = points("gamma", "1800").sort("x")
+    x, y = density["x"].to_numpy(), density["y"].to_numpy()
     assert ((y[1:] + y[:-1]) / 2.0 * (x[1:] - x[:-1])).sum() == pytest.approx(1.0, abs=1e-3)
 
 
@@ -63,8 +63,8 @@ def test_importance_stops_at_500_seconds():
 
 
 def test_every_curve_is_its_systems_own():
-    for kind, told in CURVES.items():
-        curve(kind, find(told.system)())
+    for kind, entry in CURVES.items():
+        curve(kind, find(entry.system)())
         with pytest.raises(podium.ParameterError):
             curve(kind, find("elo")())
     with pytest.raises(podium.ParameterError, match="no curve"):

@@ -107,9 +107,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), BAD)
-def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, said):
-    assert said in refused(text)
+@pytest.mark.parametrize(("text", "fault"), BAD)
+def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, fault):
+    assert fault in refused(text)
 
 
 def test_twenty_faults_are_told_at_once_and_no_more():

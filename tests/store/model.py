@@ -51,13 +51,13 @@ class Truth:
         for event_id, each in self.events.items():
             if each["match"] is not None and not each["voided"]:
                 best.setdefault(each["match"], []).append((-each["present"], each["order"], event_id))
-        told = []
+        entries = []
         for event_id, each in self.events.items():
             if each["voided"] or (each["match"] is not None and min(best[each["match"]])[2] != event_id):
                 continue
             rows = [row | {"player": self.resolved(row["player"])} for row in each["rows"]]
-            told.append((rows[0]["started_at"], each["order"], rows))
-        return sorted(told, key=lambda each: each[:2])
+            entries.append((rows[0]["started_at"], each["order"], rows))
+        return sorted(entries, key=lambda each: each[:2])
 
     def possible(self):
         """Whether nobody stands twice in an event."""

@@ -79,8 +79,8 @@ class Model(RuleBasedStateMachine):
     def submit_again(self, data):
         known = self.truth.events[self.any_event(data)]
         sent = [row for row in known["rows"] if "position" in row or known["match"] is None]
-        (told,) = self.store.submit("main", sent)
-        assert told.duplicate
+        (receipt,) = self.store.submit("main", sent)
+        assert receipt.duplicate
 
     @rule(entrants=st.lists(st.sampled_from(PLAYERS), min_size=2, max_size=4, unique=True))
     def register(self, entrants):

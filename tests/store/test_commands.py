@@ -26,9 +26,9 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     season = tmp_path / "karts.csv"
     rows = season_path().read_text(encoding="utf-8").splitlines()
     season.write_text("\n".join([rows[0], *(row for row in rows if row.startswith("karts-"))]) + "\n", encoding="utf-8")
-    told = json.loads(run("ingest", season, "--pool", "karts", "--actor", "admin", "--format", "json"))
-    assert len(told) == 120
-    assert {row["status"] for row in told} == {"rated"}
+    receipts = json.loads(run("ingest", season, "--pool", "karts", "--actor", "admin", "--format", "json"))
+    assert len(receipts) == 120
+    assert {row["status"] for row in receipts} == {"rated"}
     again = json.loads(run("ingest", season, "--pool", "karts", "--format", "json"))
     assert all(row["duplicate"] for row in again)
     (voided,) = json.loads(run("void", "--event", "karts-060", "--pool", "karts", "--format", "json"))
@@ -96,13 +96,13 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     for words in (("ingest", results), ("void", "--event", "d0")):
         assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
 
-    told = run("db", "upgrade").splitlines()
+    output = run("db", "upgrade").splitlines()
     (copy,) = tmp_path.glob("podium-before-upgrade-*.db")
-    assert told[0] == f"podium.db is copied to {copy.name}"
-    assert told[1].startswith("pool modern: its log of 3 entries is chained, with the head 3:")
-    assert told[1].endswith("; 2 events rated again, 0 changes of ratings moved")
-    assert "; 5 events rated again, " in told[2]
-    assert told[3:] == ["podium.db is up to date"]
+    assert output[0] == f"podium.db is copied to {copy.name}"
+    assert output[1].startswith("pool modern: its log of 3 entries is chained, with the head 3:")
+    assert output[1].endswith("; 2 events rated again, 0 changes of ratings moved")
+    assert "; 5 events rated again, " in output[2]
+    assert output[3:] == ["podium.db is up to date"]
     with closing(sqlite3.connect(copy)) as before:  # the earlier schema too
         assert before.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
     assert "everything stored equals what the log gives" in run("verify")
@@ -119,9 +119,9 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
 def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url, new_url):
     url = empty_url("postgresql")
     make_earlier_database(url, new_url("postgresql"))
-    told = run("db", "upgrade", "--db", url)
-    assert told.startswith("a PostgreSQL database is not copied: keep a pg_dump")
-    assert "pool sixties: its log of 7 entries is chained" in told
+    output = run("db", "upgrade", "--db", url)
+    assert output.startswith("a PostgreSQL database is not copied: keep a pg_dump")
+    assert "pool sixties: its log of 7 entries is chained" in output
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
     assert "everything stored equals what the log gives" in run("verify", "--db", url)
 
@@ -154,8 +154,8 @@ def test_what_could_not_be_upgraded_is_named(tmp_path):
     ],
 )
 def test_mistakes_are_told_in_a_line(words):
-    told = run(*words, status=2)
-    assert told.startswith("podium: ")
+    message = run(*words, status=2)
+    assert message.startswith("podium: ")
 
 
 def test_a_pool_is_described(tmp_path):

@@ -37,8 +37,8 @@ def statuses(store, *event_ids):
 
 
 def test_who_is_missing_from_a_registered_match_has_quit(filled):
-    told = filled.register("main", "m", ["a", "b", {"player": "c", "team": None}, "new"])
-    assert (told.status, told.entrants) == ("open", ("a", "b", "c", "new"))
+    registered = filled.register("main", "m", ["a", "b", {"player": "c", "team": None}, "new"])
+    assert (registered.status, registered.entrants) == ("open", ("a", "b", "c", "new"))
     assert filled.waiting_matches("main") == ["m"]
     (receipt,) = filled.submit("main", race(9, "ba"), match_ids={"e9": "m"})
     assert [each.player for each in receipt.changes] == ["b", "a", "c", "new"]
@@ -190,8 +190,8 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
     assert pseudonym in ratings(filled)
     assert filled.verify() == []
     with filled.engine.begin() as connection:
-        told = [connection.execute(sa.select(table)).all() for table in log.metadata.sorted_tables]
-    assert "Gunhild" not in str(told)
+        stored = [connection.execute(sa.select(table)).all() for table in log.metadata.sorted_tables]
+    assert "Gunhild" not in str(stored)
     for name in ("Gunhild", "Gunhild II", "Gunhild the Great"):
         with pytest.raises(podium.UnknownError):
             filled.rank("main", name)
@@ -204,8 +204,8 @@ def test_a_name_can_be_forgotten(filled, tmp_path):
 def test_a_pool_is_rated_with_another_system_from_the_start(filled):
     assert filled.configure("main", find("elo").from_text({"k": 10})) == 24
     rows = [row for number in range(6) for row in race(number, "abcd" if number % 3 else "dcba")]
-    told = podium.rate(rows, "elo", k=10).ratings
-    assert ratings(filled) == dict(zip(told["player"], told["rating"], strict=True))
+    expected = podium.rate(rows, "elo", k=10).ratings
+    assert ratings(filled) == dict(zip(expected["player"], expected["rating"], strict=True))
     assert filled.pools()[0].system == find("elo").from_text({"k": 10})
     with pytest.raises(podium.ResultsError, match="stk needs it"):
         filled.configure("main", find("stk")())
@@ -215,13 +215,13 @@ def test_a_pool_is_rated_with_another_system_from_the_start(filled):
 
 def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
     before, version = ratings(filled), filled.version("main")
-    told = filled.amend("main", race(2, "dbca"), dry_run=True)
+    preview = filled.amend("main", race(2, "dbca"), dry_run=True)
     assert (ratings(filled), filled.version("main")) == (before, version)
     done = filled.amend("main", race(2, "dbca"))
-    assert told.changes == done.changes
-    last = {each.player: each.rating for each in told.effects}
+    assert preview.changes == done.changes
+    last = {each.player: each.rating for each in preview.effects}
     assert last == ratings(filled)
-    assert sum(each.event_id != "e2" for each in told.effects) == told.rerated
+    assert sum(each.event_id != "e2" for each in preview.effects) == preview.rerated
     (alone,) = filled.submit("main", race(9, ["new", "a"]), dry_run=True)
     assert {(each.player, each.rating_was) for each in alone.effects} == {("new", None), ("a", None)}
     assert "new" not in ratings(filled)
@@ -309,7 +309,7 @@ def test_the_same_event_is_the_same_alone_and_among_others(filled):
 
 
 def test_what_several_sent_is_taken_together_and_refused_alone(filled):
-    told = filled.submit_each(
+    outcomes = filled.submit_each(
         "main",
         [
             (race(9, "ab"), "one", {}),
@@ -318,9 +318,9 @@ def test_what_several_sent_is_taken_together_and_refused_alone(filled):
             (race(1, "ab"), "four", {}),
         ],
     )
-    assert told[0][0].status == told[2][0].status == "rated"
-    assert isinstance(told[1], podium.ResultsError)
-    assert isinstance(told[3], StoreError)
+    assert outcomes[0][0].status == outcomes[2][0].status == "rated"
+    assert isinstance(outcomes[1], podium.ResultsError)
+    assert isinstance(outcomes[3], StoreError)
     together = filled.submit_each("main", [(race(20, "ab"), "one", {}), (race(21, "cd"), "two", {})])
     assert [each[0].event_id for each in together] == ["e20", "e21"]
     assert [each.actor for each in filled.log("main", after=together[0][0].seq - 1)] == ["one", "two"]
@@ -384,8 +384,8 @@ def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, empty_url):
             if isinstance(order, list):
                 rows[subject] = race(int(subject[1:]), order, minute)
                 kept = [
-                    {name: told[name] for name in ALL if name in told}
-                    for told in (
+                    {name: full[name] for name in ALL if name in full}
+                    for full in (
                         row | {"ranked": True, "status": "finished", "position": float(row["position"])}
                         for row in rows[subject]
                     )
@@ -409,8 +409,8 @@ def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, empty_url):
     assert store.verify() == []
     merged = {"old": "ana"}
     truth = [row | {"player": merged.get(row["player"], row["player"])} for each in rows.values() for row in each]
-    told = podium.rate(truth, "elo").ratings
-    assert ratings(store) == dict(zip(told["player"], told["rating"], strict=True))
+    expected = podium.rate(truth, "elo").ratings
+    assert ratings(store) == dict(zip(expected["player"], expected["rating"], strict=True))
     assert all(store.submit("main", rows[each])[0].duplicate for each in ("e1", "e2", "e3"))
     store.close()
 
@@ -425,7 +425,7 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
     expected = ratings(store)
     names = {1: "a", 2: "b", 3: "c"}
     with store.engine.begin() as connection:
-        told = {each: connection.exec_driver_sql(f"SELECT * FROM {each}").mappings().all()  # noqa: S608
+        tables = {each: connection.exec_driver_sql(f"SELECT * FROM {each}").mappings().all()  # noqa: S608
                 for each in ("pool", "player", "log", "event", "change", "standing", "rank_count")}  # fmt: skip
     store.close()
     engine = sa.create_engine(f"sqlite:///{tmp_path}/new.db")
@@ -433,7 +433,7 @@ def test_the_ledger_of_an_earlier_version_is_carried_over(tmp_path):
     with engine.begin() as connection:
         found = sa.MetaData()
         found.reflect(connection)
-        for each, rows in told.items():
+        for each, rows in tables.items():
             table = found.tables[each]
             for row in rows:
                 if row.get("per_point", 1) > 1:

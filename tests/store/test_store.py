@@ -22,8 +22,8 @@ from podium.systems import find
 
 def replayed(*races, system="folyami"):
     rows = [row for rows in races for row in rows]
-    told = podium.rate(sorted(rows, key=lambda row: row["started_at"]), system).ratings
-    return dict(zip(told["player"], told["rating"], strict=True))
+    ratings = podium.rate(sorted(rows, key=lambda row: row["started_at"]), system).ratings
+    return dict(zip(ratings["player"], ratings["rating"], strict=True))
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def test_an_amended_history_equals_one_that_was_right_at_first(new_url):
         if amended:
             store.amend("main", race(2, "abc"))
         with store.engine.connect() as connection:
-            told = sa.select(change.c.rating_before, change.c.rating, change.c.state).order_by(
+            query = sa.select(change.c.rating_before, change.c.rating, change.c.state).order_by(
                 change.c.started_at, change.c.place
             )
-            kept.append(connection.execute(told).all())
+            kept.append(connection.execute(query).all())
         assert store.verify() == []
         store.close()
     assert kept[0] == kept[1]
@@ -196,10 +196,10 @@ def test_verification_tells_what_was_tampered_with(filled):
         connection.execute(sa.text("UPDATE change SET rating_before = rating_before + 1e-9 WHERE seq = 2"))
         connection.execute(sa.text("UPDATE rank_count SET players = players + 1"))
         connection.execute(sa.text("UPDATE standing SET seq = seq - 1"))
-    told = "\n".join(filled.verify())
-    assert "the change of" in told
-    assert "are counted from" in told
-    assert "is not the last of the ledger" in told
+    findings = "\n".join(filled.verify())
+    assert "the change of" in findings
+    assert "are counted from" in findings
+    assert "is not the last of the ledger" in findings
 
 
 def test_strange_names_are_names(filled):
@@ -260,11 +260,11 @@ def test_many_racing_with_one_event_rate_it_once(new_url):
     url = new_url("sqlite")
     store = Store(url)
     store.create_pool("main", find("elo")())
-    told = []
+    receipts = []
 
     def send():
         own = Store(url)
-        told.extend(own.submit("main", race(1, "ab")))
+        receipts.extend(own.submit("main", race(1, "ab")))
         own.close()
 
     threads = [threading.Thread(target=send) for _ in range(32)]
@@ -272,7 +272,7 @@ def test_many_racing_with_one_event_rate_it_once(new_url):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(each.duplicate for each in told) == [False] + [True] * 31
+    assert sorted(each.duplicate for each in receipts) == [False] + [True] * 31
     assert store.verify() == []
     store.close()
 

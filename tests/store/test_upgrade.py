@@ -66,9 +66,9 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     before, old = everything(store), ledger(store, "sixties")
     assert ratings(store, "sixties") != ratings(truth, "sixties")
 
-    told = store.verify()
-    assert len(told) == 2  # and no number of theirs is called a fault
-    assert all("waits to be rated again" in each and "podium db upgrade" in each for each in told)
+    findings = store.verify()
+    assert len(findings) == 2  # and no number of theirs is called a fault
+    assert all("waits to be rated again" in each and "podium db upgrade" in each for each in findings)
     rows = duel(9, "2020-01-01")
     for act in (
         lambda: store.submit("sixties", rows),
@@ -138,8 +138,8 @@ def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
     assert done.returncode == -signal.SIGKILL
     store = Store(url)
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": 1}
-    (told,) = store.verify()
-    assert told.startswith("sixties: the pool waits")
+    (finding,) = store.verify()
+    assert finding.startswith("sixties: the pool waits")
     assert [each.pool for each in upgrade_pools(store.engine, "test")] == ["sixties"]
     assert store.verify() == []
     store.close()
@@ -214,8 +214,8 @@ def test_a_newer_arithmetic_is_left_alone(store):
     with pytest.raises(StoreError, match="update Podium"):
         store.void("modern", "d0")
     assert list(upgrade_pools(store.engine, "test")) == []
-    (told,) = store.verify()
-    assert "is a newer version's" in told
+    (finding,) = store.verify()
+    assert "is a newer version's" in finding
 
 
 def test_the_service_refuses_to_write_to_a_pool_that_waits(earlier, monkeypatch):

@@ -34,7 +34,7 @@ def by_the_author(events, **options):
         seconds = int((START + timedelta(days=day)).timestamp())
         contests.append(Contest(standings, time_seconds=seconds, weight=weight))
     found = rate_latest(contests, EloMmrConfig("mmr", **options))
-    return {name: (told.mu, told.sig) for name, told in found.items()}
+    return {name: (estimate.mu, estimate.sig) for name, estimate in found.items()}
 
 
 def by_podium(events, **options):

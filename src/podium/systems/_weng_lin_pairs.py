@@ -1,4 +1,4 @@
-"""What every pair of teams says of both, several pairs side by side in lanes; or what a whole ranking verdict.
+"""What every pair of teams says of both, several pairs side by side in lanes; or what a whole ranking says.
 
 The pairs of a heat go through the lanes in their order, and each team adds up what its pairs say in that order.
 """

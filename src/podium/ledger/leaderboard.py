@@ -108,8 +108,8 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[taken(events.columns.player, rows.entrant)] = rows.row
     rated = np.flatnonzero(last >= 0)
-    last_rows_of = named_rows(events.results)[last[rated]]
-    players = last_rows_of.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
+    newest_rows = named_rows(events.results)[last[rated]]
+    players = newest_rows.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
     if start is None:
         return players, replayed.states[rated]
     known = start.rows(events)[rated]

@@ -14,7 +14,7 @@ COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
 FEW = 32  # rows of a unit up to which each is compared with those after it
 COMPARED_ROWS = 1 << 20
-SHARE = 1 << 12  # hashes that are compared with each other, about
+SHARE_HASHES = 1 << 12  # that are compared with each other, about
 SHARE_SLOTS = 1 << 14  # so few that a processor has them at hand
 FIRST_SLOTS = 1 << 14
 MORE_SLOTS = 8  # times as many where they were too few
@@ -56,7 +56,7 @@ def all_differ(hashes: npt.NDArray[np.uint64]) -> bool:
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)
         return not bool((ordered[1:] == ordered[:-1]).any())
-    bits = max(1, (hashes.size // SHARE).bit_length())
+    bits = max(1, (hashes.size // SHARE_HASHES).bit_length())
     ends = np.zeros((1 << bits) + 1, np.int64)
     slots = np.empty(SHARE_SLOTS, np.uint64)
     hashes = np.ascontiguousarray(hashes)

@@ -22,7 +22,7 @@ LATIN = "\u024f"  # up to here every character that Python can print shows itsel
 SPACE_CODES = (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
 SPACES = "".join(map(chr, SPACE_CODES))  # the property White_Space; `str.strip` alone takes controls too
 NOT_PLAIN = f"[^ -~]|^ | $|^$|^.{{{LONGEST + 1},}}"  # what needs more than this one quick look
-LOOKED_AT = 1 << 17  # names of a column at a time, to hold few copies
+CHUNK_NAMES = 1 << 17  # of a column that are looked at together, to hold few copies
 
 # A joiner between letters: RFC 5892, A.1 and A.2, which are also Unicode's (UAX 31, 2.3). The Unicode Standard, 12.2,
 # writes the Bengali r before y with one before the virama. Then emoji that are one picture (UTS 51, ED-16).
@@ -143,7 +143,7 @@ def shown(name: str) -> str:
 
 def normalise_column(column: pl.Series) -> tuple[pl.Series, dict[str, str]]:
     """Names, normalised, and why any of them is refused, by the name as it came."""
-    if all(are_plain_texts(column[first : first + LOOKED_AT]) for first in range(0, column.len(), LOOKED_AT)):
+    if all(are_plain_texts(column[first : first + CHUNK_NAMES]) for first in range(0, column.len(), CHUNK_NAMES)):
         return column, {}
     suspect = column.str.contains(NOT_PLAIN)
     other = column.filter(suspect).unique().to_list()

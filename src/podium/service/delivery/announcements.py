@@ -39,7 +39,7 @@ class Announcements:
         self._subscription: Subscription | None = None
         self._opening = threading.Lock()  # or ending for good
         self._probe = ""  # that was sent, and not heard yet
-        self._probe_at = self._look_at = 0.0  # when to say the next one, and when to look
+        self._probe_at = self._look_at = 0.0  # when to send the next one, and when to look
         self.receives = False  # what other processes write
 
     @contextmanager

@@ -17,7 +17,7 @@ from podium.store.sql.schema import alias, merged, player
 from podium.store.sql.upsert import insert
 
 FEW_NAMES = 500  # that are looked up each by itself
-MOST_OF_POOL = 2  # players a name, up to which it is quicker to read all of a pool's names than to look up many
+POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
 MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
 SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL, among(player.c.name))
@@ -72,7 +72,7 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are called exactly so, by name."""
-    if len(names) > FEW_NAMES and newest_number(connection, pool) <= MOST_OF_POOL * len(names):
+    if len(names) > FEW_NAMES and newest_number(connection, pool) <= POOL_PER_NAME * len(names):
         found = execute_prepared(connection, SELECT_ALL_NAMES, {"pool": pool.id})
         every = {name: number for number, name in fetch_all(found)}
         return {name: every[name] for name in names if name in every}

@@ -51,3 +51,14 @@ def test_another_process_loads_what_one_stored_for_the_same_source(run):
     assert run("2.0") == (42.0, LOADED)
     assert run("3.0") == (63.0, COMPILED)  # of a source that is as long
     assert run("3.0") == (63.0, LOADED)
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"damaged"])
+def test_a_damaged_file_is_compiled_anew(run, tmp_path, suffix, content):
+    """An empty one is what a loss of power leaves."""
+    run("2.0")
+    (file,) = (tmp_path / "cache").rglob(f"*.{suffix}")
+    file.write_bytes(content)
+    assert run("2.0") == (42.0, COMPILED)
+    assert run("2.0") == (42.0, LOADED)

@@ -39,9 +39,14 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for arguments of these types; None where there is none."""
+        """The machine code for arguments of these types; None where there is none, or its file is damaged."""
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            try:
+                return self._load_overload(sig, target_context)
+            except OSError:
+                raise
+            except Exception:  # noqa: BLE001  (what is no pickle raises nearly anything)
+                self.flush()  # an empty index, without which nothing could be stored again
         return None  # of a folder that cannot be read
 
 

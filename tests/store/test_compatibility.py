@@ -1,13 +1,22 @@
 """A version before may go on with a newer schema, where its migration says so: so that an upgrade can be taken back."""
 
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from newer import set_schema
 from races import rows
 
 from podium.store import Store
-from podium.store.sql.database import StoreError, is_current
+from podium.store.sql.database import MIGRATIONS, StoreError, is_current, known_revisions
 from podium.store.upgrading.upgrade import is_due
 from podium.systems import find
+
+
+def test_the_revisions_in_order_are_those_of_alembic():
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    revisions = [each.revision for each in ScriptDirectory.from_config(config).walk_revisions()]
+    assert list(known_revisions()) == revisions[::-1]
 
 
 def test_a_newer_schema_that_only_adds_something_is_served_on_and_others_are_refused(store):

@@ -1,15 +1,12 @@
 """Connections and transactions, and the schema brought up to date when one is opened."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from podium.errors import PodiumError
 from podium.store.sql.files import file_of, sqlite_code, unmapped
@@ -229,12 +226,15 @@ def outage(error: sa.exc.DBAPIError) -> str:
 def schema_revision(engine: sa.Engine) -> str | None:
     """The revision of the schema, None where there are no tables of Podium; locks nothing."""
     with read_only_engine(engine).connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        if not sa.inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
 
 
-def known_revisions() -> set[str]:
-    """The revisions that this version has the migrations of."""
-    return {each.revision for each in ScriptDirectory.from_config(migration_config()).walk_revisions()}
+@functools.cache
+def known_revisions() -> tuple[str, ...]:
+    """The revisions that this version has the migrations of, in their order: Alembic would import each to say so."""
+    return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def newer_schema(engine: sa.Engine, revision: str | None) -> str:
@@ -244,7 +244,7 @@ def newer_schema(engine: sa.Engine, revision: str | None) -> str:
         return ""
     return (
         f"the database is a newer version's: its schema is {revision}, and this version of Podium knows those up to "
-        f"{max(known)}; update Podium"
+        f"{known[-1]}; update Podium"
     )
 
 
@@ -259,16 +259,10 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 def is_current(engine: sa.Engine) -> bool:
     """Whether the schema is this version's, or a newer one's that it can go on with; locks nothing."""
     revision = schema_revision(engine)
-    if revision == ScriptDirectory.from_config(migration_config()).get_current_head():
+    known = known_revisions()
+    if revision == known[-1]:
         return True
-    return revision is not None and revision not in known_revisions() and not newer_schema(engine, revision)
-
-
-def migration_config() -> Config:
-    """The configuration that tells Alembic where the migrations are."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    return config
+    return revision is not None and revision not in known and not newer_schema(engine, revision)
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
@@ -282,7 +276,11 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
     reason = newer_schema(engine, schema_revision(engine))
     if reason:
         raise StoreError(f"{engine.url.render_as_string()}: {reason}")
-    config = migration_config()
+    from alembic import command  # noqa: PLC0415  (large, and no use to whoever opens a database of this version)
+    from alembic.config import Config  # noqa: PLC0415  (so too)
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))

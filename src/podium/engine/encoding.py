@@ -150,7 +150,7 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
 
 def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Integers | None) -> dict[str, Any]:
     """The columns with a value an entrant."""
-    player = taken(rows.player, entrants.first_row)
+    player = take(rows.player, entrants.first_row)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
     unfinished = ~finish_mask(rows.frame)
@@ -168,7 +168,7 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
     }
 
 
-def taken(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
+def take(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
     """The chosen values; the same array where those are all, in order."""
     every = chosen.size == values.size and bool((chosen == np.arange(chosen.size, dtype=chosen.dtype)).all())
     return values if every else values[chosen]
@@ -310,13 +310,13 @@ def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
 def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
     """The history's rows: every (event, player), in event order over all pools, then file order."""
     pair_row = entrants.pair_row
-    entrant = taken(entrants.of_row, pair_row)
+    entrant = take(entrants.of_row, pair_row)
     settles = None
     if not whole:
         last = np.empty(entrants.first_row.size, np.int64)
         last[entrant] = np.arange(entrant.size)  # the last assignment stays
         settles = last[entrant] == np.arange(entrant.size)
-    row, when = taken(file_row, pair_row), taken(rows.when, pair_row)
+    row, when = take(file_row, pair_row), take(rows.when, pair_row)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
         return LedgerRows(row, entrant, settles)
     order = np.lexsort((row, when)).astype(row.dtype)

@@ -54,7 +54,8 @@ def judge_large_heat(
     table, course = room.table, Heat(float(size), mode_at(columns, heat))
     for i in range(start, stop):
         table[X, i - start] = read(scratch.entering_states, slot_at(columns, i, first), entering).rating
-    for unfinished in range(1 if all_finish(columns, start, stop) else 2):  # who is: compared with finishers alone
+    # Once for the finishers, and where some did not finish, for them: they are compared with finishers alone.
+    for unfinished in range(1 if all_finish(columns, start, stop) else 2):
         for i in range(start, stop):
             table[WEIGHT, i - start] = 0.0 if unfinished and not finishes(columns, i) else 1.0
         if not add_up_logistics(room, size, params.slope):

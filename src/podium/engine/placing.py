@@ -7,7 +7,7 @@ import numpy as np
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.decimal_sums import decimal_sum
 
-MANY_ENTRIES = 100_000  # that are worth loading a kernel which may spare the placing of each
+COMPILED_MIN_ENTRIES = 100_000  # that are worth loading a kernel which may spare the placing of each
 MOST_MOVES = 32  # of insertion for each entry of a heat, before it is sorted another way
 
 
@@ -233,7 +233,9 @@ def place_heats(reported: Reported, *, teams: bool) -> Places:
     """The places of every heat's entries; `teams` says whether team mates stand together."""
     size = int(reported.heats[-1])
     sides = size if teams and reported.team.size else 0
-    may_stand_in_order = size >= MANY_ENTRIES and not sides and not reported.finished.size and reported.position.size
+    may_stand_in_order = (
+        size >= COMPILED_MIN_ENTRIES and not sides and not reported.finished.size and reported.position.size
+    )
     if may_stand_in_order and stand_in_order(reported.heats, reported.position):
         return Places(reported.position, np.broadcast_to(0.0, size), np.empty(0), np.empty(0, np.int32))
     compared = size if sides or reported.finished.size else 0

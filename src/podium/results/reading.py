@@ -179,7 +179,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     table_name = name or Path(path).name
     try:
         if path.lower().endswith(".parquet"):
-            return by_columns(pl.scan_parquet(path, glob=False)), table_name
+            return read_by_columns(pl.scan_parquet(path, glob=False)), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
@@ -188,7 +188,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     raise ResultsError(path, [Fault(None, None, None, remedy)])
 
 
-def by_columns(table: pl.LazyFrame) -> pl.DataFrame:
+def read_by_columns(table: pl.LazyFrame) -> pl.DataFrame:
     """Read a table column by column, each in one piece: memory holds the pieces of one at a time, and not of all."""
     names = table.collect_schema().names()
     return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in names])

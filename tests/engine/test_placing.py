@@ -39,7 +39,7 @@ def placed(heats):
 @given(HEATS)
 def test_positions_in_order_are_the_places(heats):
     in_general = placed(heats)
-    with mock.patch.object(placing, "MANY_ENTRIES", 0):
+    with mock.patch.object(placing, "COMPILED_MIN_ENTRIES", 0):
         columns = placed(heats)
     for name, column in in_general.items():
         assert columns[name].dtype == column.dtype

@@ -9,8 +9,10 @@ from races import rows as race
 
 import podium
 from podium.store.derive import rating
+from podium.store.rows import ledger
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import metadata, pools
+from podium.store.sql.upsert import upsert
 from podium.store.upgrading.upgrade import upgrade_pools
 from podium.store.write import submission
 from podium.systems import find
@@ -138,9 +140,11 @@ def older(store):
     store.rename("main", "ana", "anna")
     store.submit("main", race(3, ["dan", "cleo"]))
     store.submit("main", race(4, ["dan2", "cleo"]))
-    with mock.patch.object(submission, "refuse_player_twice"), mock.patch.object(
-        rating, "doubled_players", return_value={}
-    ):  # fmt: skip
+    with (
+        mock.patch.object(submission, "refuse_player_twice"),
+        mock.patch.object(rating, "doubled_players", return_value={}),
+        mock.patch.object(ledger, "insert", upsert),  # its second change took the place of the first
+    ):
         assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].status == "rated"
     with store.engine.begin() as connection:
         connection.execute(sa.update(pools).values(arithmetic=1))

@@ -18,7 +18,7 @@ from podium.store.rows.standings import newest_standings, player_counts, standin
 from podium.store.sql.database import read_transaction, write_transaction
 from podium.store.sql.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
 from podium.store.sql.timestamps import now
-from podium.store.sql.upsert import upsert
+from podium.store.sql.upsert import insert
 
 PART_ROWS = 5_000  # that are written or deleted in one transaction
 REST = 0.5  # of the time that a transaction took: other writers have their turns meanwhile
@@ -175,7 +175,7 @@ def write_part(
     for table, rows in tables:
         for some in parts(rows):
             with part(engine, staged) as connection:
-                upsert(connection, table, some)
+                insert(connection, table, some)
 
 
 def write_standings(engine: sa.Engine, staged: Pool) -> None:
@@ -188,7 +188,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
             with part(engine, staged) as connection:
-                upsert(connection, table, some)
+                insert(connection, table, some)
 
 
 def parts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:

@@ -23,7 +23,7 @@ from podium.store.derive.rating import (
 )
 from podium.store.derive.roster import Roster
 from podium.store.log.pools import FOREVER, OrderKey, Pool
-from podium.store.rows.ledger import Integers, Ledger, LedgerKey, is_other, stored_ledger
+from podium.store.rows.ledger import NO_ROWS, Integers, Ledger, LedgerKey, is_other, stored_ledger
 from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, stored_pool_states
 from podium.store.rows.standings import (
     SELECT_RATED_PLAYERS,
@@ -54,6 +54,16 @@ class Stretch:
     def written(self) -> Ledger:
         """The rows that are new or other."""
         return self.new.only(self.is_written)
+
+    @property
+    def added(self) -> Ledger:
+        """The rows that are new."""
+        return self.new.only(self.counterparts < 0)
+
+    @property
+    def replaced(self) -> Ledger:
+        """The rows that are other than those of their keys."""
+        return self.new.only(self.is_written & (self.counterparts >= 0)) if len(self.old) else NO_ROWS
 
     @property
     def removed(self) -> list[LedgerKey]:

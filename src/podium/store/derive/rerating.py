@@ -51,7 +51,7 @@ def rerate(
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
         stretch = plan.stretch(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
-        write_changes(connection, pool, stretch.removed, stretch.written)
+        write_changes(connection, pool, stretch.removed, stretch.added, stretch.replaced)
         if pool.system.pool_fields:
             write_pool_states(connection, pool, stretch.old_pools, stretch.new_pools)
         update_statuses(connection, pool, stretch)

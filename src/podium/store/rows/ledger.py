@@ -13,7 +13,7 @@ from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, k
 from podium.store.rows.states import Mask, Packed, are_other, state_column
 from podium.store.sql.prepared import execute_prepared, fetch_all
 from podium.store.sql.schema import change
-from podium.store.sql.upsert import upsert
+from podium.store.sql.upsert import insert, upsert
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -191,15 +191,18 @@ def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: O
     return Ledger.of(fetch_all(execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)))
 
 
-def write_changes(connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], written: Ledger) -> None:
-    """Write the difference of two ledgers: the keys that are gone, and the rows that are new or other."""
+def write_changes(
+    connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], added: Ledger, replaced: Ledger
+) -> None:
+    """Write the difference of two ledgers: the keys that are gone, and the rows that are new, and those other."""
     gone = [
         {"generation": pool.generation, "started_at": started_at, "seq": seq, "player": number}
         for started_at, seq, number in removed
     ]
     if gone:
         connection.execute(DELETE_CHANGE, gone)
-    upsert(connection, change, table_rows(pool, written))
+    insert(connection, change, table_rows(pool, added))
+    upsert(connection, change, table_rows(pool, replaced))
 
 
 def table_rows(pool: Pool, ledger: Ledger) -> list[tuple[Any, ...]]:

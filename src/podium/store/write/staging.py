@@ -268,7 +268,7 @@ def flip(
 
 def place(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
     """Write rows that were held into a staged generation, and what they make of its standings."""
-    write_changes(connection, staged, (), ledger)
+    write_changes(connection, staged, (), ledger, NO_ROWS)
     stored = stored_standings(connection, staged, sorted(set(ledger.player.tolist())))
     standings = dict(stored)
     apply_held(standings, ledger)

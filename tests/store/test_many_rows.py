@@ -1,0 +1,41 @@
+"""Rows that are written many at once: as if one by one, and all of a transaction or none."""
+
+import pytest
+import sqlalchemy as sa
+
+from podium.store.sql.database import write_transaction
+from podium.store.sql.schema import rank_count
+from podium.store.sql.upsert import STATEMENT_ROWS, insert, upsert
+
+GENERATION = 77
+ROWS = [(GENERATION, 1, bucket, bucket % 5, bucket % 3) for bucket in range(2 * STATEMENT_ROWS + 7)]
+
+
+def counts(store):
+    select = sa.select(rank_count).where(rank_count.c.generation_id == GENERATION).order_by(rank_count.c.bucket)
+    with store.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(select)]
+
+
+@pytest.mark.parametrize("size", [0, 1, STATEMENT_ROWS - 1, STATEMENT_ROWS, STATEMENT_ROWS + 1, len(ROWS)])
+def test_as_many_rows_are_written_as_there_are(size, store):
+    with write_transaction(store.engine) as connection:
+        insert(connection, rank_count, ROWS[:size])
+    assert counts(store) == ROWS[:size]
+
+
+def test_rows_with_keys_that_are_there_replace_or_are_added_to(store):
+    more = [(GENERATION, 1, bucket, 10, 20) for bucket in range(5, 3 * STATEMENT_ROWS)]
+    with write_transaction(store.engine) as connection:
+        insert(connection, rank_count, ROWS)
+        upsert(connection, rank_count, more, added=("players",))
+    players = {row[2]: row[3] for row in ROWS}
+    added = [(*row[:3], row[3] + players.get(row[2], 0), row[4]) for row in more]
+    assert counts(store) == ROWS[:5] + added
+
+
+def test_a_row_that_is_refused_leaves_nothing_of_its_transaction(store):
+    twice = [*ROWS[: STATEMENT_ROWS + 50], ROWS[STATEMENT_ROWS], *ROWS[STATEMENT_ROWS + 50 :]]
+    with pytest.raises(sa.exc.IntegrityError), write_transaction(store.engine) as connection:
+        insert(connection, rank_count, twice)
+    assert counts(store) == []

@@ -1,6 +1,7 @@
 """Connections and transactions, and the schema brought up to date when one is opened."""
 
 import functools
+import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -98,6 +99,15 @@ def refusal(engine: sa.Engine) -> str:
     revision = schema_revision(engine)
     no_tables = "it has no tables of Podium; podium db init makes them"
     return no_tables if revision is None else newer_schema(engine, revision)
+
+
+def as_it_is(value: Any) -> Any:
+    """The value."""
+    return value
+
+
+for kind in (bytes, type(None)):  # without an adapter the driver looks for methods that would adapt it, and finds none
+    sqlite3.register_adapter(kind, as_it_is)
 
 
 def plain_engine(url: str) -> sa.Engine:

@@ -4,7 +4,6 @@ What they have in common is in the database: writers to a pool take turns, annou
 other processes, budgets of keys and addresses are shared, and one of all looks after the database.
 """
 
-import gc
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ import sqlalchemy as sa
 import uvicorn
 from fastapi import FastAPI
 
+from podium.collector import keep_loaded
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
 from podium.rated import rate
@@ -95,8 +95,7 @@ def worker_app() -> FastAPI:
         private_webhooks=settings.private_webhooks,
         request_log=sys.stderr if settings.log_requests else None,
     )
-    gc.collect()
-    gc.freeze()  # what is loaded by now stays: no collection need look at it again
+    keep_loaded()
     return app
 
 

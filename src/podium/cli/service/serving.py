@@ -1,6 +1,5 @@
 """The command of the service: serve."""
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import typer
 
 from podium.cli.service.storing import DEFAULT, Database, open_store
 from podium.cli.terminal.helping import examples
+from podium.collector import keep_loaded
 from podium.errors import PodiumError, needs_extra
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def serve(
         return
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
-    gc.collect()
-    gc.freeze()  # what is loaded by now stays: no collection need look at it again
+    keep_loaded()
     run(app, host, port, trusted_proxies or ())
 
 

@@ -169,9 +169,13 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
 
 
 def take(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
-    """The chosen values; the same array where those are all, in order."""
-    every = chosen.size == values.size and bool((chosen == np.arange(chosen.size, dtype=chosen.dtype)).all())
-    return values if every else values[chosen]
+    """The chosen rows of an array; the array itself where those are all, in order."""
+    return values if is_every(chosen, len(values)) else values[chosen]
+
+
+def is_every(chosen: Integers, count: int) -> bool:
+    """Whether the numbers of rows are those of all so many rows, in order."""
+    return chosen.size == count and bool((chosen == np.arange(count, dtype=chosen.dtype)).all())
 
 
 def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:

@@ -20,6 +20,7 @@ from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
 from podium.engine.replay import newcomers, replay
 from podium.engine.rules import rate_two
 from podium.errors import NotFiniteError
+from podium.kernels.records import LANES
 from podium.systems import find, names
 
 PLAYERS = [f"p{number}" for number in range(40)]
@@ -237,9 +238,30 @@ def test_duels_among_more_players_than_a_processor_has_near_keep_their_bits(name
     events = encode(numbered_duels(np.concatenate([everyone, again]), rng), system)
     states = newcomers(system, events.player_names.len())
     assert is_far(states)
-    assert goes_in_lanes(system, states) == (name != "elo")
-    assert goes_in_lanes(system, states[:100])
+    assert goes_in_lanes(system)
     assert same_bits(*both_ways(system, events))
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
+def test_batches_in_which_nobody_plays_twice_keep_their_bits_among_others(name):
+    """Most of the duels go to their batch at once; now and then somebody returns, at every distance."""
+    rng = np.random.default_rng(11)
+    numbers = np.concatenate([rng.permutation(400) for _ in range(20)])
+    for distance in range(1, 4 * LANES):
+        at = int(rng.integers(distance, numbers.size))
+        if at // 2 != (at - distance) // 2 and numbers[at - distance] != numbers[at ^ 1]:
+            numbers[at] = numbers[at - distance]
+    system = find(name)()
+    assert same_bits(*both_ways(system, encode(numbered_duels(numbers, rng), system)))
+
+
+@pytest.mark.parametrize("name", ["elo", "openskill-bt"])
+@pytest.mark.parametrize("wrong", [0, 31, 32, 75, 79])
+def test_a_state_that_is_not_finite_is_found_in_batches_in_which_nobody_plays_twice(name, wrong):
+    matches = [([f"q{k}", f"q{k + 1}"], -1) for k in range(0, 80, 2)]
+    by_duels, general = tell_apart(name, matches, [wrong])
+    assert by_duels == general
+    assert by_duels[:2] == (wrong // 2, wrong)
 
 
 def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():

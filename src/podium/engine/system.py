@@ -67,8 +67,6 @@ class System(PoolReader):
     # The types between the steps of a duel (see `duels.steps`), or none for pairs whose rules read only places and have
     # no branches: either way a processor takes several duels at once. None: they go one after the other.
     duel_types: ClassVar[tuple[type[Any], ...] | None] = None
-    # A duel is rated sooner than states come from afar: in lanes only while a processor has those of all players near.
-    light_duels: ClassVar[bool] = False
 
     needs: ClassVar[tuple[str, ...]] = ()  # columns that every finisher must fill
     teams: ClassVar[bool] = True  # team mates are not compared, and share the team's result

@@ -42,7 +42,6 @@ class Elo(System):
     state_type = State
     entering_type = State
     duel_types = ()
-    light_duels = True
     # The mean is over each player's own opponents, whose number differs where teams or quits do.
     conserves: ClassVar[bool] = True
 

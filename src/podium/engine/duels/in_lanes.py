@@ -115,7 +115,7 @@ def _replay_in_lanes(
     entrant, batch, k = NOBODY, 0, 0
     rated: Any = 0
     while rated < count:
-        k = admit(duels, k, count, near, batch, waiting, states)
+        k = admit(duels, k, rated, count, near, batch, waiting, states)
         slot = batch & SLOT
         rated += np.int64(waiting.counts[slot])
         found = rate_batch(params, newcomer, between, duels, waiting, slot, table, states, before, after, first)

@@ -10,7 +10,7 @@ import numpy as np
 
 from podium.engine.duels.in_lanes import in_lanes_cached, in_lanes_uncached
 from podium.engine.duels.lanes import examples_between, lanes_for
-from podium.engine.duels.one_by_one import is_far, one_by_one_cached, one_by_one_uncached
+from podium.engine.duels.one_by_one import one_by_one_cached, one_by_one_uncached
 from podium.engine.duels.waiting import nobody_waiting
 from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.engine.rule_checks import run_kernel
@@ -97,7 +97,7 @@ def replay_duels(
     start, stop = int(columns.entrants[first]), int(columns.entrants[last])
     duels = in_pairs(columns, first, last)
     moved = states, before[start:stop].reshape(-1, PAIR), after, start
-    if not goes_in_lanes(system, states):
+    if not goes_in_lanes(system):
         replay = one_by_one_cached if system.shipped else one_by_one_uncached
         entrant = run_kernel(system, replay, params, newcomer, duels, last - first, *moved)
     else:
@@ -109,14 +109,9 @@ def replay_duels(
     return (last, -1) if entrant < 0 else (first + entrant // PAIR, start + entrant)
 
 
-def goes_in_lanes(system: System, states: Any) -> bool:
-    """Whether a system's duels among players of these states (players, fields) go together.
-
-    Not where a stranger's rules for pairs may read more than the places.
-    """
-    if system.duel_types is None or (system.light_duels and is_far(states)):
-        return False
-    return bool(system.duel_types) or system.shipped
+def goes_in_lanes(system: System) -> bool:
+    """Whether a system's duels go together: not where a stranger's rules for pairs may read more than the places."""
+    return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
 
 
 def in_pairs(columns: Columns, first: int, last: int) -> Columns:

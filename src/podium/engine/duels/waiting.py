@@ -10,6 +10,7 @@ import numpy as np
 
 from podium.engine.duels.one_by_one import AHEAD
 from podium.kernels.compiled import kernel
+from podium.kernels.distinct import all_differ
 from podium.kernels.prefetch import prefetch
 from podium.kernels.records import LANES
 
@@ -41,11 +42,19 @@ def nobody_waiting() -> Waiting:
 
 
 @kernel
-def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
+def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
     """Have duels from `k` on wait, until this batch is full, or a duel belongs behind all others; which is next.
 
-    Indices are numbers without a sign, at which a kernel need not look.
+    Where none waits, as many as fit are a batch at once if nobody plays twice in them. Indices are numbers without a
+    sign, at which a kernel need not look.
+
+    Args:
+        rated: how many are rated.
+        near: up to which their states are to be asked for.
     """
+    if rated == k and k + LANES <= count and all_differ(duels.player, k):
+        admit_all(duels, k, near, batch, waiting, states)
+        return k + LANES
     lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * LANES
     while k < count and lane < LANES:
         if k + AHEAD < near:
@@ -69,3 +78,16 @@ def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, s
         k += 1
     waiting.counts[batch & SLOT] = lane
     return k
+
+
+@kernel
+def admit_all(duels: Any, k: int, near: int, batch: int, waiting: Any, states: Any) -> None:
+    """Make a batch of the duels from `k` on, as many as fit; it is rated before the next are admitted."""
+    for later in range(k + LANES, min(k + 2 * LANES, near)):
+        prefetch(states, duels.player[np.uint32(later), 0])
+        prefetch(states, duels.player[np.uint32(later), 1])
+    for lane in range(LANES):
+        at = np.uint32((batch & SLOT) * LANES + lane)
+        waiting.duel[at] = k + lane
+        waiting.one[at], waiting.other[at] = duels.player[np.uint32(k + lane), 0], duels.player[np.uint32(k + lane), 1]
+    waiting.counts[batch & SLOT] = LANES

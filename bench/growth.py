@@ -1,17 +1,12 @@
 """How speed and memory grow with players, entrants and events."""
 
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from contenders import LIMITS, Ready, podium_kernel
 from events import fields
-from memory import peak_mb
-
-import podium
+from pipeline import SOURCES, WHOLE, run_child
 
 PLAYERS = (100, 1_000, 10_000, 100_000, 1_000_000)
 DUELS = 1_000_000
@@ -19,6 +14,7 @@ ENTRANTS = (2, 4, 8, 16, 32, 100, 316, 1_000, 3_162, 10_000)
 ENTRIES = 20_000  # of the races of one size together, or one race
 EVENTS = (10_000, 100_000, 1_000_000, 10_000_000)
 ROUNDS = 5
+WARM_RUNS = 3
 LONGEST_S = 1.0  # of a run: a curve ends where the next size would take longer by far
 
 BY_PLAYERS: dict[str, Ready] = {name: ready for name, (ready, _) in LIMITS.items()} | {
@@ -67,33 +63,18 @@ def growth_by_entrants() -> list[dict]:
 
 
 def end_to_end(events: int) -> dict[str, float]:
-    """A Parquet file of so many duels to ratings and history, in a process of its own, warm."""
+    """A Parquet file of so many duels to ratings and history, in a process of its own: the best of warm runs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "duels.parquet"
         table = fields(events, 2).table().drop("time_s")
         table_mb = table.estimated_size() / 1e6
         table.write_parquet(path)
         del table
-        figures = {}
-        for _ in range(2):
-            out = subprocess.run([sys.executable, __file__, str(path)], check=True, capture_output=True)
-            figures = json.loads(out.stdout)
-        return {"table_mb": table_mb} | figures
+        runs = [run_child(SOURCES, WHOLE, path) for _ in range(1 + WARM_RUNS)][1:]
+        seconds, peak_mb = (min(figures[name] for figures in runs) for name in ("wall_s", "peak_mb"))
+        return {"table_mb": table_mb, "seconds": seconds, "peak_mb": peak_mb}
 
 
 def growth_by_events() -> list[dict]:
     """Seconds and memory from a file to ratings and history, by how many duels it has."""
     return [{"events": events} | end_to_end(events) for events in EVENTS]
-
-
-def child(path: str) -> None:
-    """Rate one file and tell how long it took, and how much memory."""
-    started = time.perf_counter()
-    rated = podium.rate(path, "elo")
-    height = rated.ratings.height + rated.history.height
-    seconds = time.perf_counter() - started
-    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "rows": height}))
-
-
-if __name__ == "__main__":
-    child(sys.argv[1])

@@ -103,7 +103,7 @@ def growth_sections(figures) -> list[str]:
         "",
         "## As tables grow",
         "",
-        "A Parquet file of duels to ratings and history with `elo`: one process, its imports counted.",
+        "A Parquet file of duels to ratings and history with `elo`: one process, its import of podium counted.",
         "",
         "| duels | seconds | peak memory | the table itself |",
         "|---|---|---|---|",

@@ -22,6 +22,7 @@ from events import SEED, fields
 from memory import peak_mb
 
 HERE = Path(__file__).resolve()
+SOURCES = str(HERE.parents[1] / "src")  # of this tree
 POOLS = 40
 POOL_PLAYERS = 2_000
 RACE_ENTRANTS = 8
@@ -89,8 +90,9 @@ def write_history_in_parts(path: str, folder: Path) -> int:
 
 
 Run = Callable[[str, Path], int]
+WHOLE = "1 M duels, ratings and history"
 ROWS: dict[str, tuple[str, Run]] = {
-    "1 M duels, ratings and history": ("duels-1.parquet", rate_whole),
+    WHOLE: ("duels-1.parquet", rate_whole),
     "10 M duels, ratings and history": ("duels-10.parquet", rate_whole),
     "10 M duels in parts, ratings": ("duels-10.parquet", rate_in_parts),
     "10 M duels in parts, history written": ("duels-10.parquet", write_history_in_parts),
@@ -158,7 +160,7 @@ def main() -> None:
         child(*chosen.child)
         return
     rows = [row for row in ROWS if chosen.rows in row]
-    trees = ({"base": chosen.base} if chosen.base else {}) | {"this tree": str(HERE.parents[1] / "src")}
+    trees = ({"base": chosen.base} if chosen.base else {}) | {"this tree": SOURCES}
     with tempfile.TemporaryDirectory() as folder:
         data = chosen.data or Path(folder)
         make_data(data, rows)

@@ -182,7 +182,7 @@ def main() -> None:
     }
     for point in figures["events"]:
         print(
-            f"Parquet of {point['events']:,} duels to ratings and history: {point['seconds']:.2f} s with imports, peak "
+            f"Parquet of {point['events']:,} duels to ratings and history: {point['seconds']:.2f} s, peak "
             f"{point['peak_mb']:.0f} MB (the table is {point['table_mb']:.0f} MB)"
         )
     print(f"One race of 10,000 entrants with folyami: {figures['huge_race_s']:.2f} s")

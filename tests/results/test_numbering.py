@@ -36,7 +36,7 @@ def numbering(request):
         if request.param != "as they are":
             patch.setattr(hashing, "COMPILED_MIN_ROWS", 0)
             patch.setattr(hashing, "SMALL_TABLE_ROWS", -1)
-            patch.setattr(hashing, "COMPARED_ROWS", 7)
+            patch.setattr(hashing, "PART_ROWS", 7)
             patch.setattr(hashing, "SHARE_HASHES", 4)
         if "alike" in request.param:
             patch.setattr(hashing, "number_hashes", lambda hashes, kind: number_hashes(hashes & np.uint64(1), kind))

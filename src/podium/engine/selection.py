@@ -135,7 +135,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     """
     event, first = number_runs(frame["event_id"]) if events is None else events
     firsts = frame.select(pl.col(name).gather(first) for name in OF_EVENT if name in frame.columns)
-    pool_of_event, pool_names = text_codes(firsts["pool"])
+    pool_of_event, pool_names = text_codes(firsts, "pool")
     turn = rank_by(*order_keys(firsts))
     when = turned(event, turn)
     one_pool = len(pool_names) == 1
@@ -161,12 +161,14 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     )
 
 
-def text_codes(series: pl.Series) -> tuple[Integers, list[str]]:
-    """Numbers for texts, by first appearance, and the texts."""
-    if series.len() and (series == series[0]).all():
-        return np.zeros(series.len(), index_type(series.len())), [series[0]]
-    code, first = number_texts(series)
-    return code, series.gather(first).to_list()
+def text_codes(frame: pl.DataFrame, column: str) -> tuple[Integers, list[str]]:
+    """Numbers for a column's texts, by first appearance, and the texts; one that repeats a text is not written out."""
+    first_text = pl.col(column).first()
+    alike, text = frame.select((pl.col(column) == first_text).all(), text=first_text).row(0)
+    if alike and frame.height:
+        return np.zeros(frame.height, index_type(frame.height)), [text]
+    code, first = number_texts(frame[column])
+    return code, frame[column].gather(first).to_list()
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:

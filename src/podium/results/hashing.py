@@ -1,6 +1,6 @@
 """Numbers for texts, by their hashes: quicker than comparing texts, which is done once in the end, so never wrong."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ SMALL_TABLE_ROWS = 1000  # up to so many texts are compared as they are
 COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel is loaded
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
 FEW = 32  # rows of a unit up to which each is compared with those after it
-COMPARED_ROWS = 1 << 20
+PART_ROWS = 1 << 17  # that are hashed or compared at a time: few copies of texts are held
 SHARE_HASHES = 1 << 12  # that are compared with each other, about
 SHARE_SLOTS = 1 << 14  # so few that a processor has them at hand
 FIRST_SLOTS = 1 << 14
@@ -31,7 +31,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
-    hashes = texts.hash().to_numpy()
+    hashes = hashes_of(texts)
     return all_differ(hashes if rows is None else hashes[rows])
 
 
@@ -40,7 +40,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
     if texts.len() <= SMALL_TABLE_ROWS:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
-    hashes = texts.hash().to_numpy()
+    hashes = hashes_of(texts)
     if (unit[1:] >= unit[:-1]).all():
         starts = np.flatnonzero(unit[1:] != unit[:-1]) + 1
         longest = int(np.diff(starts, prepend=0, append=unit.size).max())
@@ -110,7 +110,7 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))
     kind = index_type(texts.len())
     if texts.len() >= COMPILED_MIN_ROWS:
-        hashes = texts.hash().to_numpy()
+        hashes = hashes_of(texts)
         if within is not None:
             hashes = hashes ^ (within.astype(np.uint64) * SPREAD)
         code, first = number_hashes(hashes, kind)
@@ -125,9 +125,21 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 
 def are_texts(texts: pl.Series, names: pl.Series, code: Integers) -> bool:
-    """Whether each text is the name of its number; a part of the rows after another, to hold few copies."""
-    parts = (slice(first, first + COMPARED_ROWS) for first in range(0, texts.len(), COMPARED_ROWS))
-    return all((names.gather(code[part]) == texts[part]).all() for part in parts)
+    """Whether each text is the name of its number."""
+    return all((names.gather(code[part]) == texts[part]).all() for part in parts_of(texts))
+
+
+def hashes_of(texts: pl.Series) -> npt.NDArray[np.uint64]:
+    """A hash of each text, the same for equal texts of one process."""
+    hashes = np.empty(texts.len(), np.uint64)
+    for part in parts_of(texts):
+        hashes[part] = texts[part].hash().to_numpy()
+    return hashes
+
+
+def parts_of(texts: pl.Series) -> Iterator[slice]:
+    """All rows, part by part."""
+    return (slice(first, first + PART_ROWS) for first in range(0, texts.len(), PART_ROWS))
 
 
 def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) -> Numbered:

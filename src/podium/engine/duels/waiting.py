@@ -50,7 +50,7 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
 
     Args:
         rated: how many are rated.
-        near: up to which their states are to be asked for.
+        near: up to which states are prefetched.
     """
     if rated == k and k + LANES <= count and all_differ(duels.player, k):
         admit_all(duels, k, near, batch, waiting, states)

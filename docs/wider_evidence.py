@@ -271,7 +271,7 @@ def cars(events: Events) -> npt.NDArray[np.int64]:
     frame = events.results.frame
     if "team" not in frame.columns:
         return np.zeros(events.columns.player.size, np.int64)
-    teams = frame["team"].fill_null("")[events.entry_row]
+    teams = frame["team"].fill_null("")[events.entry_row.array]
     return teams.rank("dense").to_numpy().astype(np.int64) - 1
 
 

@@ -80,7 +80,7 @@ def test_no_order_of_rows_changes_a_place(entries, chance):
 
     def places(table):
         events = podium.rate(table, "elo").events
-        names = [table[row]["player"] for row in events.entry_row.tolist()]
+        names = [table[row]["player"] for row in events.entry_row.array.tolist()]
         return dict(zip(names, events.columns.place.tolist(), strict=True))
 
     assert places(shuffled) == places(rows)

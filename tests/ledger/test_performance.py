@@ -23,7 +23,7 @@ def found(result, event_id):
     """Each one's performance in an event, with its state before it."""
     frame = result.events.results.frame
     row = int((frame["event_id"] == event_id).arg_max())
-    entrant = int(result.events.ledger.entrant[np.argmax(result.events.ledger.row == row)])
+    entrant = result.events.ledger.entrant.at(int(np.argmax(result.events.ledger.row.array == row)))
     return {each.player: each for each in performances(result.system, result.events, result.replayed, entrant)}
 
 

@@ -149,13 +149,13 @@ def as_audit(system: System, findings: list[Findings]) -> Audit:
 
 def with_causes(rated: Rated) -> pl.DataFrame:
     """The history, each row with its settlement, whether it is the player's first, and the points for taking part."""
-    rows = rated.events.ledger
-    settlement = np.searchsorted(rated.events.columns.entrants, rows.entrant, side="right") - 1
-    seat = rated.events.columns.player[rows.entrant]
+    rows, entrant = rated.events.ledger, rated.events.ledger.entrant.array
+    settlement = np.searchsorted(rated.events.columns.entrants, entrant, side="right") - 1
+    seat = rated.events.columns.player[entrant]
     first = np.zeros(seat.size, np.bool_)
     first[np.unique(seat, return_index=True)[1]] = True
     settles = np.ones(seat.size, np.bool_) if rows.settles is None else rows.settles
-    base = np.where(settles, participation_points(rated)[rows.entrant], 0.0)
+    base = np.where(settles, participation_points(rated)[entrant], 0.0)
     return rated.history.with_columns(
         settlement=pl.Series(settlement), seat=pl.Series(seat), first=pl.Series(first), base_points=pl.Series(base)
     )
@@ -284,7 +284,7 @@ def quitters(rated: Rated) -> pl.DataFrame:
     rows, quits = rated.events.ledger, rated.events.columns.quit
     if not quits.size:
         return pl.DataFrame(schema={"pool": pl.String, "player": pl.String, "quits": pl.Int64})
-    changes = rated.history.with_columns(quit=pl.Series(quits[rows.entrant])).with_columns(
+    changes = rated.history.with_columns(quit=pl.Series(rows.entrant.take(quits))).with_columns(
         usual=pl.col("quit").mean().over("pool")
     )
     by_player = changes.group_by("pool", "player", maintain_order=True).agg(

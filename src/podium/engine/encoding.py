@@ -10,6 +10,7 @@ import polars as pl
 from podium.engine.inputs import ABSENT, Columns
 from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
+from podium.engine.positions import Positions, is_every
 from podium.engine.rule_checks import check_rules
 from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
@@ -40,8 +41,8 @@ class Pool:
 class LedgerRows:
     """Which entrant's change each row of the history shows; in event order, then file order."""
 
-    row: Integers  # of the results table: the player's first in the event
-    entrant: Integers
+    row: Positions  # of the results table: the player's first in the event
+    entrant: Positions
     settles: npt.NDArray[np.bool_] | None  # None: every row; else False but for a player's last in a period
 
 
@@ -54,7 +55,7 @@ class Events:
     pools: tuple[Pool, ...]
     player_names: pl.Series  # a name for each (pool, player), pools in turn
     ledger: LedgerRows
-    entry_row: Integers  # (entries): row of the results table, from 0
+    entry_row: Positions  # (entries): row of the results table, from 0
     entry_heat: pl.Series | None  # (entries): the heat's name; None where the table has none
 
 
@@ -89,8 +90,6 @@ def encode(results: Results, system: System, period: str = EVENT, numbered: Numb
     heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
     row = rows.row
-    if np.array_equal(row, entrants.first_row):
-        row = entrants.first_row  # one array for all that number the rows as they stand
     return Events(
         results=results,
         columns=Columns(
@@ -103,7 +102,7 @@ def encode(results: Results, system: System, period: str = EVENT, numbered: Numb
         pools=pool_slices(rows, entrants.settlement),
         player_names=rows.player_names,
         ledger=ledger_rows(rows, entrants, row, whole=numbers is None),
-        entry_row=row,
+        entry_row=Positions.of(row),
         entry_heat=None if rows.heat is None else rows.frame["heat"].fill_null(""),
     )
 
@@ -171,11 +170,6 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
 def take(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
     """The chosen rows of an array; the array itself where those are all, in order."""
     return values if is_every(chosen, len(values)) else values[chosen]
-
-
-def is_every(chosen: Integers, count: int) -> bool:
-    """Whether the numbers of rows are those of all so many rows, in order."""
-    return chosen.size == count and bool((chosen == np.arange(count, dtype=chosen.dtype)).all())
 
 
 def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:
@@ -322,6 +316,7 @@ def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bo
         settles = last[entrant] == np.arange(entrant.size)
     row, when = take(file_row, pair_row), take(rows.when, pair_row)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
-        return LedgerRows(row, entrant, settles)
+        return LedgerRows(Positions.of(row), Positions.of(entrant), settles)
     order = np.lexsort((row, when)).astype(row.dtype)
-    return LedgerRows(row[order], entrant[order], None if settles is None else settles[order])
+    settles = None if settles is None else settles[order]
+    return LedgerRows(Positions.of(row[order]), Positions.of(entrant[order]), settles)

@@ -25,7 +25,7 @@ def with_idle_before(events: Events, system: System, period: str, seen: npt.NDAr
     player, first = np.unique(events.columns.player, return_index=True)
     back = seen[player] != NEVER
     player, first = player[back], first[back]
-    _, earliest = np.unique(events.ledger.entrant, return_index=True)  # the ledger is in order of time
+    _, earliest = np.unique(events.ledger.entrant.array, return_index=True)  # the ledger is in order of time
     starts = events.results.frame["started_at"][events.ledger.row[earliest][first]]
     before = pl.Series(seen[player]).cast(starts.dtype)
     idle = events.columns.idle.copy()

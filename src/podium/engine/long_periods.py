@@ -149,7 +149,7 @@ class PeriodSums:
         done = self._last_piece[slots] == number
         start = self._states[slots]
         states = np.where(done[:, None], self.after[slots], start)
-        settles = events.ledger.settles & done[events.columns.player[events.ledger.entrant]]
+        settles = events.ledger.settles & done[events.columns.player[events.ledger.entrant.array]]
         rating = self._system.column("rating")
         moved = states[columns.player]
         pools = new_pools(self._system, len(events.pools))

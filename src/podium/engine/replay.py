@@ -179,7 +179,7 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
 
 def with_names(error: NotFiniteError, events: Events) -> NotFiniteError:
     """The error that names the event, or the first of the rating period, and the player."""
-    row = int(events.ledger.row[np.argmax(events.ledger.entrant == error.entrant)])
+    row = events.ledger.row.at(int(np.argmax(events.ledger.entrant.array == error.entrant)))
     event_id, player = (events.results.frame[name][row] for name in ("event_id", "player"))
     return NotFiniteError(error.system, error.settlement, error.entrant, event_id, player)
 

@@ -153,8 +153,8 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 def events_of_settlements(events: Events) -> pl.DataFrame:
     """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
     rows = events.ledger
-    settlement = np.searchsorted(events.columns.entrants, rows.entrant, side="right") - 1
-    taken = events.results.frame[rows.row]
+    settlement = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
+    taken = events.results.frame[rows.row.array]
     table = pl.DataFrame(
         {
             "settlement": settlement,

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.encoding import Events, is_every, take
+from podium.engine.encoding import Events
 from podium.engine.inputs import Occasion, occasion_at
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
@@ -22,8 +22,8 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     the state as it was.
     """
     taken, row = named_rows(events.results), events.ledger.row
-    if not is_every(row, taken.height):  # else they share their columns
-        taken = taken[row]
+    if not row.are_all(taken.height):  # else they share their columns
+        taken = taken[row.array]
     before, after = changes(system, events, replayed)
     columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
     rating = next(column for column in columns if column.name == "rating")
@@ -67,8 +67,8 @@ def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDA
     """The rating before and the state after, for each row of the history."""
     rows = events.ledger
     if rows.settles is None:
-        return take(replayed.before, rows.entrant), take(replayed.after, rows.entrant)
-    before, after = replayed.before[rows.entrant], replayed.after[rows.entrant]
+        return rows.entrant.take(replayed.before), rows.entrant.take(replayed.after)
+    before, after = replayed.before[rows.entrant.array], replayed.after[rows.entrant.array]
     waiting = ~rows.settles
     after[waiting] = states_brought(system, events, replayed)[rows.entrant[waiting]]
     return before, after

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events, take
+from podium.engine.encoding import Events
 from podium.engine.idle import NEVER
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
@@ -106,7 +106,7 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     """
     rows = events.ledger
     last = np.full(replayed.states.shape[0], -1, np.int64)
-    last[take(events.columns.player, rows.entrant)] = rows.row
+    last[rows.entrant.take(events.columns.player)] = rows.row.array
     rated = np.flatnonzero(last >= 0)
     newest_rows = named_rows(events.results)[last[rated]]
     players = newest_rows.select("pool", "player", last_event_id="event_id", last_played_at="started_at")

@@ -44,5 +44,5 @@ def learnt_history(system: System, events: Events, replayed: Replayed, pool: str
 def entrant_rows(events: Events) -> Integers:
     """The row of the results table, (entrants), that each entrant's last change stands in."""
     rows = np.zeros(events.columns.player.size, np.int64)
-    rows[events.ledger.entrant] = events.ledger.row  # the last assignment stays
+    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
     return rows

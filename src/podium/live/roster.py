@@ -72,12 +72,12 @@ class Roster:
         if self.system.pool_fields:
             self.pool_states.update({pool.name: replayed.pools[k] for k, pool in enumerate(events.pools)})
         rated, frame = events.ledger, events.results.frame
-        rows = numbers[events.columns.player[rated.entrant]]
-        best = np.maximum(replayed.before, replayed.after[:, self.system.column("rating")])[rated.entrant]
+        rows = numbers[rated.entrant.take(events.columns.player)]
+        best = rated.entrant.take(np.maximum(replayed.before, replayed.after[:, self.system.column("rating")]))
         np.maximum.at(self.peaks, rows, best)
-        self.last_events[rows] = frame["event_id"].gather(rated.row).to_numpy()
+        self.last_events[rows] = frame["event_id"].gather(rated.row.array).to_numpy()
         if "started_at" in frame.columns:
-            self.seen[rows] = frame["started_at"].to_physical().to_numpy()[rated.row]
+            self.seen[rows] = rated.row.take(frame["started_at"].to_physical().to_numpy())
 
     def pools_of(self, events: Events) -> PoolNumbers:
         """The state of each pool of the events, (pools, fields)."""

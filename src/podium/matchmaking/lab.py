@@ -169,11 +169,11 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
         ParameterError: the results have no times.
     """
     ledger = events.ledger
-    starts = started_at(events.results.frame[ledger.row])
+    starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():
         raise ParameterError("the results have no started_at to take the arrivals from")
     since = starts.cast(pl.Int64).to_numpy() / 1e6
-    rating = replayed.before[ledger.entrant]
+    rating = replayed.before[ledger.entrant.array]
     rows: list[dict[str, Any]] = []
     for policy in policies:
         if not rows:

@@ -107,7 +107,7 @@ class Rated:
         """How many events were rated."""
         if self.period == EVENT:
             return int(self.events.columns.entrants.size) - 1
-        return int(self.results.frame["event_id"].gather(self.events.ledger.row).n_unique())
+        return int(self.results.frame["event_id"].gather(self.events.ledger.row.array).n_unique())
 
     @functools.cached_property
     def history(self) -> pl.DataFrame:

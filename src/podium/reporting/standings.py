@@ -51,7 +51,7 @@ def with_places(rated: Rated) -> pl.DataFrame:
     """The history, with place and field in each event, its last place, its title, and whether ratings were settled."""
     ranks = event_ranks(rated.events)
     _, after = changes(rated.system, rated.events, rated.replayed)
-    rows = rated.results.frame[rated.events.ledger.row]
+    rows = rated.results.frame[rated.events.ledger.row.array]
     titles = {"title": rows["title"]} if "title" in rows.columns else {}
     return rated.history.with_columns(
         pl.Series("place", [each or None for each in ranks.rank], pl.Int64),

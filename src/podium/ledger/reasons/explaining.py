@@ -73,14 +73,14 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int],
     if not own.len():
         hint = suggestion(player, players.to_list())
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
-    found = np.flatnonzero(np.isin(events.ledger.row, own.to_numpy()))
+    found = np.flatnonzero(np.isin(events.ledger.row.array, own.to_numpy()))
     if not found.size:
         raise UnknownError(
             f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
             "or the event had fewer than two entries that count"
         )
     settles = events.ledger.settles
-    entrant = int(events.ledger.entrant[found[0]])
+    entrant = events.ledger.entrant.at(int(found[0]))
     return rows.to_list(), player, entrant, settles is None or bool(settles[found[0]])
 
 
@@ -120,7 +120,7 @@ class Breakdown:
 
     def event_of(self, heat: int) -> str:
         """The event of one of the player's heats."""
-        return str(self.events.results.frame["event_id"][int(self.events.entry_row[self.entry_in[heat]])])
+        return str(self.events.results.frame["event_id"][self.events.entry_row.at(self.entry_in[heat])])
 
     def name_of(self, heat: int) -> str:
         """The name of one of the player's heats; empty where it has none."""
@@ -138,7 +138,7 @@ class Breakdown:
             return "finished"
         if self.name_of(heat) == OVERALL:
             return "dnf"
-        sent = str(self.events.results.frame["status"][int(self.events.entry_row[i])])
+        sent = str(self.events.results.frame["status"][self.events.entry_row.at(i)])
         return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that a system carries over to later heats
 
     def explanation(self) -> Explanation:

@@ -171,7 +171,7 @@ class EventRanks(NamedTuple):
 
 def event_ranks(events: Events) -> EventRanks:
     """The rank of each entrant of each event, as `standings` has it, and among how many."""
-    columns, entrant = events.columns, events.ledger.entrant
+    columns, entrant = events.columns, events.ledger.entrant.array
     sizes = np.diff(columns.entrants)
     field = np.repeat(sizes, sizes)[entrant].tolist()
     entry_rank = (columns.rank if columns.rank.size else columns.place).astype(np.int64)

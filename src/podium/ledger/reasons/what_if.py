@@ -142,7 +142,7 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
     frame = events.results.frame
     heats = []
     for _, start, stop, i in account.heats():
-        row = int(events.entry_row[i])
+        row = events.entry_row.at(i)
         name = "" if events.entry_heat is None else str(events.entry_heat[i])
         if frame["event_id"][row] != event_id or (name and (frame["heat"][row] or "") != name):
             continue
@@ -154,7 +154,7 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
         others = [j for j in range(start, stop) if j != i]
         chances = [rules.expect(account.params, account.entering(account.entrant_of(j)), account.me) for j in others]
         finishers = [
-            (int(events.entry_row[j]), float(columns.place[j]), side_at(columns, j))
+            (events.entry_row.at(j), float(columns.place[j]), side_at(columns, j))
             for j in others
             if not columns.finished.size or columns.finished[j]
         ]

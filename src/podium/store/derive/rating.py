@@ -257,7 +257,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, outcome: Outcom
     """
     events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
     before, after = changes(pool.system, events, replayed)
-    row = events.ledger.row
+    row = events.ledger.row.array
     seq = table["seq"].to_numpy()[row]
     starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
     place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))

@@ -96,8 +96,8 @@ class Roster:
         if events.pools:
             self.pool = replayed.pools
         rated = events.ledger
-        started_at = results.frame["started_at"].to_physical().to_numpy()[rated.row]
-        self.played_at[rows[events.columns.player[rated.entrant]]] = started_at  # the last assignment stays
+        started_at = rated.row.take(results.frame["started_at"].to_physical().to_numpy())
+        self.played_at[rows[rated.entrant.take(events.columns.player)]] = started_at  # the last assignment stays
         return events, replayed
 
     def reset(self, keep: float) -> tuple[Integers, States, States]:

@@ -196,8 +196,8 @@ def results_against(
     side = columns.side if columns.side.size else np.full(heat.size, -1)
     entries = pl.DataFrame(
         {
-            "event_id": table["event_id"][events.entry_row],
-            "player": table["player"][events.entry_row],
+            "event_id": table["event_id"][events.entry_row.array],
+            "player": table["player"][events.entry_row.array],
             "heat": heat,
             "place": columns.place,
             "side": side,

@@ -79,7 +79,7 @@ def fill_changes(connection: sa.Connection, pool: Pool, first: OrderKey) -> None
 def ranked_rows(pool: Pool, segment: SeasonSegment) -> list[dict[str, int | None]]:
     """The parameters of the statement that fills in the ranks of a segment's changes."""
     events = encode(Results(as_table(pool, segment.table), pool.name), pool.system)
-    ids, players = (segment.table[name][events.ledger.row].to_list() for name in ("event_id", "player"))
+    ids, players = (segment.table[name][events.ledger.row.array].to_list() for name in ("event_id", "player"))
     keys = {row.event_id: (row.started_at, row.seq) for row in segment.events}
     names = ("start", "entry", "player", "new_rank", "new_field")
     ranked = zip(ids, players, *event_ranks(events), strict=True)

@@ -229,18 +229,19 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     monkeypatch.setattr(_podium_state, "LINGER", 1.0)
     system, events, count = case
     half = 30
+
+    def run(first, then):
+        return in_python(system, events, pool_of(system, first, STILL)[0], pool_of(system, then, STILL)[0], half)
+
+    theta = START[:count].copy()
+    theta[4], theta[5] = 0.05, 0.02
+    old = skills(system, run(theta, theta)[0])
     for k in range(count):
-        theta = START[:count].copy()
-        theta[4], theta[5] = 0.05, 0.02
         jumped = theta.copy()
         jumped[k] += 1e-4
-        runs = {}
-        for name, (first, then) in {"old": (theta, theta), "new": (jumped, jumped), "jump": (theta, jumped)}.items():
-            runs[name] = in_python(
-                system, events, pool_of(system, first, STILL)[0], pool_of(system, then, STILL)[0], half
-            )
-        old, new, jump = (skills(system, states) for states, _ in runs.values())
-        states, pool = runs["jump"]
+        new = skills(system, run(jumped, jumped)[0])
+        states, pool = run(theta, jumped)
+        jump = skills(system, states)
         moved = np.abs(new - old).max()
         assert moved > 1e-9
         off = np.abs(jump + read_states(system, states, pool) - new).max()

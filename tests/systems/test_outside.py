@@ -77,7 +77,8 @@ def test_what_was_tuned_is_used_with_the_file(here):
     run("rate", "results.csv", "--system", "stakes.py:Stakes", "--system-file", "tuned.toml")
 
 
-def test_a_file_s_system_is_checked_on_the_command_line(here):
+def test_a_file_s_system_is_checked_on_the_command_line(here, monkeypatch):
+    monkeypatch.setitem(podium.check_system.__kwdefaults__, "histories", 2)  # a plain one, and one of heats and quits
     assert json.loads(run("systems", "--check", "stakes.py:Stakes", "--format", "json"))["system"] == "stakes"
     (here / "stakes.py").write_text(TOY.replace("me.rating + totals.points", "me.rating + totals.points + 1.0"))
     with pytest.raises(podium.RuleError, match=r"stakes: .*reasons add up to") as caught:

@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 import time
+from contextlib import ExitStack
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -59,19 +60,35 @@ def site(tmp_path_factory):
     store.close()
 
 
-@pytest.fixture(scope="module")  # while it is there, an event loop runs in this thread, and tests elsewhere have theirs
-def browser():
-    """Chromium, which `tests/install_chromium.sh` installs; without it a test fails in CI, and skips elsewhere."""
+CHROMIUM = pytest.StashKey()
+
+
+@pytest.fixture(scope="module")
+def browser(request):
+    """Chromium, which `tests/install_chromium.sh` installs; without it a test fails in CI, and skips elsewhere.
+
+    One serves all modules of this folder, and no test elsewhere: while it is there, an event loop runs in this thread,
+    and tests elsewhere have theirs.
+    """
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         message = "there is no Chromium: run tests/install_chromium.sh"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield opened
-        opened.close()
+    folder = request.node.parent
+    if CHROMIUM not in folder.stash:
+        running = ExitStack()
+        playwright = running.enter_context(sync_playwright())
+        folder.stash[CHROMIUM] = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+
+        def close():
+            folder.stash[CHROMIUM].close()
+            del folder.stash[CHROMIUM]
+            running.close()
+
+        folder.addfinalizer(close)
+    return folder.stash[CHROMIUM]
 
 
 @pytest.fixture(scope="module")

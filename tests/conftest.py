@@ -3,6 +3,7 @@
 PostgreSQL comes from a wheel and needs no set-up.
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -32,6 +33,8 @@ from podium.store.sql import database
 from podium.store.sql.files import file_of
 from podium.systems import names
 
+gc.disable()  # until all tests are collected, of which nothing becomes garbage
+
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=slow)
 settings.register_profile("ci", max_examples=20, deadline=None, suppress_health_check=slow, derandomize=True)
@@ -48,6 +51,24 @@ def silent_compiler():
         yield
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Keep the tests, and all that they import, from Python's collector, which would walk them again and again."""
+    gc.freeze()
+    gc.enable()
+
+
+# Files that do one work once for all their tests: a cluster of Dask, kernels that take longest, a package, the site, …
+TOGETHER = (
+    "test_executors.py",
+    "test_large_heats.py",
+    "test_machine_code_cache.py",
+    "test_outside.py",
+    "test_pool_states.py",
+    "test_site.py",
+)
+
+
 class BySystem(LoadScopeScheduling):
     """One worker runs all tests of a system, so that it alone compiles its kernels.
 
@@ -59,8 +80,8 @@ class BySystem(LoadScopeScheduling):
         file = nodeid.partition("::")[0]
         if "/web/" in file:  # one browser, and one store that is served
             return "tests/web"
-        if file.endswith(("test_executors.py", "test_large_heats.py", "test_outside.py", "test_site.py")):
-            return file  # one cluster of Dask; two kernels that take longest; one package; one site
+        if file.endswith(TOGETHER):
+            return file
         parameters = nodeid.removesuffix("]").partition("[")[2]
         systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
         return max(systems, key=len) if systems else nodeid  # elo-mmr is not elo

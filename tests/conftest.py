@@ -3,6 +3,7 @@
 PostgreSQL comes from a wheel and needs no set-up.
 """
 
+import functools
 import gc
 import os
 import shutil
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import uuid
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from unittest import mock
 
@@ -177,6 +178,36 @@ def new_url(request, empty_url):
         if kind == "sqlite":
             return empty_url(kind)
         return create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def filled_databases(request, tmp_path_factory):
+    """A function that names a database of a kind that another function filled, or its file; each is filled once."""
+
+    @functools.cache
+    def find(kind, fill):
+        if kind == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('filled')}/podium.db"
+        else:
+            url = create_database(request.getfixturevalue("postgres"), request.getfixturevalue("template_database"))
+        with closing(Store(url)) as store:
+            fill(store)
+        return sa.make_url(url).database
+
+    return find
+
+
+@pytest.fixture
+def filled_store(request, filled_databases, tmp_path):
+    """A function that opens a store of a kind as another function fills it: a copy of one that it has filled."""
+
+    def make(kind, fill):
+        filled = filled_databases(kind, fill)
+        if kind == "sqlite":
+            return Store(str(shutil.copyfile(filled, tmp_path / f"{uuid.uuid4().hex}.db")))
+        return Store(create_database(request.getfixturevalue("postgres"), filled))
 
     return make
 

@@ -1,5 +1,6 @@
 """What happens to a pool over the years: matches that split, seasons, names, other systems, daily ranks."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,12 +21,16 @@ from podium.store.write import registrations
 from podium.systems import find, names
 
 
-@pytest.fixture
-def filled(store):
+def fill(store):
     store.create_pool("main", find("glicko2")())
     for number in range(6):
         store.submit("main", race(number, "abcd" if number % 3 else "dcba"))
-    return store
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def filled(request, filled_store):
+    with closing(filled_store(request.param, fill)) as opened:
+        yield opened
 
 
 def statuses(store, *event_ids):

@@ -1,5 +1,6 @@
 """A re-rating that is staged is the same, to the bit, as one in one transaction; whatever happens meanwhile."""
 
+import functools
 import random
 from contextlib import contextmanager
 from dataclasses import replace
@@ -95,22 +96,26 @@ def random_act(rng, number):
     )
 
 
-def filled(url, events=12):
-    store = Store(url)
+def fill(store):
     store.create_pool("main", find("glicko")())
     rng = random.Random(7)  # noqa: S311
     with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
-        for number in range(events):
+        for number in range(12):
             store.submit("main", race(number, rng.sample(NAMES, 3)))
         for number in range(3):
             store.register("main", f"m{number}", rng.sample(NAMES, 3))
     store.snapshot("main", day_of(START.date()) + 1)
-    return store
+
+
+@pytest.fixture
+def filled(filled_store):
+    """A function that opens a filled store of a kind."""
+    return functools.partial(filled_store, fill=fill)
 
 
 @pytest.mark.parametrize(("kind", "seed"), [*(("sqlite", seed) for seed in range(times(1, 200))), ("postgresql", 99)])
-def test_a_staged_rating_is_that_of_one_transaction(kind, seed, new_url):
-    plain, parted = filled(new_url(kind)), filled(new_url(kind))
+def test_a_staged_rating_is_that_of_one_transaction(kind, seed, filled):
+    plain, parted = filled(kind), filled(kind)
     rng = random.Random(seed)  # noqa: S311
     stagings = 0
     for number in range(12, 26):
@@ -162,8 +167,8 @@ def killed_at(count):
 
 
 @both_kinds
-def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, new_url, monkeypatch):
-    store, expected = filled(new_url(kind)), filled(new_url(kind))
+def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch):
+    store, expected = filled(kind), filled(kind)
     late = [*race(50, "abx", 2), *race(51, ["y", "c"], 30)]
     before, log = state(store), store.log("main")
     monkeypatch.setattr(generations, "ABANDONED_US", -1_000_000)  # who was killed does not come back
@@ -222,8 +227,8 @@ def interrupted(meanwhile):
         (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
     ],
 )
-def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, new_url):
-    store, expected = filled(new_url("sqlite")), filled(new_url("sqlite"))
+def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, filled):
+    store, expected = filled("sqlite"), filled("sqlite")
     store.create_pool("other", find("elo")())
     late = race(50, "abxg", 2)
     outcome(lambda: meanwhile(expected))
@@ -240,8 +245,8 @@ def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, n
         each.close()
 
 
-def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_duplicate(new_url):
-    store = filled(new_url("sqlite"))
+def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_duplicate(filled):
+    store = filled("sqlite")
     versions = [store.event_version("main", "e2")]
     amended, other = (race(2, order, 2) for order in ("abx", "bax"))
     with staged(), interrupted(lambda: store.amend("main", other)), pytest.raises(StaleError, match="has changed"):
@@ -253,8 +258,8 @@ def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_dupl
     store.close()
 
 
-def test_what_is_refused_while_it_is_staged_leaves_nothing(new_url):
-    store = filled(new_url("sqlite"))
+def test_what_is_refused_while_it_is_staged_leaves_nothing(filled):
+    store = filled("sqlite")
     before = state(store)
     error = podium.ResultsError("results", [])
     refusing = mock.patch.object(staging, "refuse_unrateable", side_effect=[None, error])
@@ -267,8 +272,8 @@ def test_what_is_refused_while_it_is_staged_leaves_nothing(new_url):
     store.close()
 
 
-def test_a_bulk_of_new_events_is_one_transaction(new_url):
-    store = filled(new_url("sqlite"))
+def test_a_bulk_of_new_events_is_one_transaction(filled):
+    store = filled("sqlite")
     with staged(), mock.patch.object(staging, "stage") as stage:
         store.submit("main", [row for number in range(70, 80) for row in race(number, "ab", number / 10)])
     assert stage.call_count == 0
@@ -276,8 +281,8 @@ def test_a_bulk_of_new_events_is_one_transaction(new_url):
     store.close()
 
 
-def test_a_dry_run_reads_alone_and_pages_by_size(new_url, monkeypatch):
-    store = filled(new_url("sqlite"))
+def test_a_dry_run_reads_alone_and_pages_by_size(filled, monkeypatch):
+    store = filled("sqlite")
     before = {table.name: rows_of(store, table) for table in metadata.sorted_tables}
     late = race(50, ["a", "b", "new"], 2)
     with store.engine.connect() as held:  # has the write lock all along

@@ -1,5 +1,6 @@
 """Verification compares columns: whatever was altered in any of them is named, in whichever part of a table it is."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -9,7 +10,6 @@ from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.store import Store
 from podium.store.derive import verification
 from podium.store.log import players
 from podium.store.rows import rank_counts
@@ -38,10 +38,8 @@ ALTERED_STANDING = [
 BY_CHUNKS = pytest.mark.parametrize(("number", "rows"), [(1, 3), (3, 3), (7, 7), (4, 1), (7, 100)])
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, new_url):
+def fill(store):
     """Three events of seven players, and a season between the first two."""
-    store = Store(new_url(request.param))
     store.create_pool("main", find("glicko2")())
     start = datetime(2025, 6, 1, tzinfo=UTC)
     for number in range(3):
@@ -55,8 +53,12 @@ def store(request, new_url):
         )
     store.begin_season("main", "second", start + timedelta(hours=1), keep=0.5)
     assert store.verify() == []
-    yield store
-    store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, filled_store):
+    with closing(filled_store(request.param, fill)) as opened:
+        yield opened
 
 
 def alter(store, statement, **params):

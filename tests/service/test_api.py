@@ -202,12 +202,12 @@ def read_only(tmp_path_factory):
 
 
 @pytest.fixture
-def its_store(request, method, new_url):
+def its_store(request, method, filled_store):
     """The store that a route is tried on."""
     if method == "GET":
         yield request.getfixturevalue("read_only")
         return
-    with closing(fill(Store(new_url("sqlite")))) as opened:
+    with closing(filled_store("sqlite", fill)) as opened:
         yield opened
         assert opened.verify() == []
 

@@ -31,10 +31,8 @@ def kind(request):
     return getattr(request, "param", "sqlite")
 
 
-@pytest.fixture
-def filled(kind, new_url):
+def fill(store):
     """A pool whose log has every kind of column filled, among others; and another pool."""
-    store = Store(new_url(kind))
     store.create_pool("other", find("elo")(), actor="admin")
     store.create_pool("main", find("elo")(), actor="admin")
     store.register("main", "m", ["ana", "ben", "cleo"])
@@ -43,8 +41,12 @@ def filled(kind, new_url):
     store.amend("main", rows(2, ["ana", "ben"]), actor="admin", reason="ben had left")
     store.rename("main", "cleo", "Cléo")
     store.void("main", "e3", actor="admin")
-    yield store
-    store.close()
+
+
+@pytest.fixture
+def filled(kind, filled_store):
+    with closing(filled_store(kind, fill)) as opened:
+        yield opened
 
 
 def faults(connection, names=("main",)):

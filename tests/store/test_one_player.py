@@ -1,5 +1,6 @@
 """One player by two names: refused where names get their numbers, and harmless where an older log holds it."""
 
+from contextlib import closing
 from unittest import mock
 
 import pytest
@@ -32,15 +33,19 @@ def replay(*races):
     return dict(zip(rated["player"], rated["rating"], strict=True))
 
 
-@pytest.fixture
-def filled(store):
+def fill(store):
     """Ana has a second name, and x is merged into ben."""
     store.create_pool("main", find("elo")())
     store.submit("main", race(1, ["ana", "ben", "cleo"]))
     store.submit("main", race(2, ["x", "cleo"]))
     store.rename("main", "ana", "anna")
     store.merge("main", "x", "ben")
-    return store
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def filled(request, filled_store):
+    with closing(filled_store(request.param, fill)) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(("order", "message"), [(["ana", "ben", "anna"], RENAMED), (["x", "ben", "cleo"], MERGED)])

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import polars as pl
 import pytest
@@ -26,12 +27,16 @@ def replayed(*races, system="folyami"):
     return dict(zip(ratings["player"], ratings["rating"], strict=True))
 
 
-@pytest.fixture
-def filled(store):
+def fill(store):
     store.create_pool("main", find("folyami")())
     for number in range(6):
         store.submit("main", race(number, "abcd" if number % 3 else "dcba"))
-    return store
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def filled(request, filled_store):
+    with closing(filled_store(request.param, fill)) as opened:
+        yield opened
 
 
 def test_submitted_results_are_rated_as_any_replay_rates_them(filled):

@@ -9,6 +9,7 @@ from sphinx.cmd.build import build_main
 from sphinx.util.inventory import InventoryFile
 
 import podium
+from podium.collector import paused_collection
 
 DOCS = Path(__file__).parents[1] / "docs"
 LOADS = {
@@ -28,7 +29,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Sphinx and its theme
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     out = tmp_path_factory.mktemp("site")
-    assert build_main(["-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(out)]) == 0
+    with paused_collection():  # which would walk the trees of all pages again and again
+        assert build_main(["-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(out)]) == 0
     return out
 
 

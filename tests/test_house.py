@@ -1,5 +1,6 @@
 """The house rules that no linter knows."""
 
+import functools
 import importlib.util
 import inspect
 import re
@@ -27,6 +28,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 SCRIPTS = sorted(path for folder in ("tests", "bench", "docs") for path in (ROOT / folder).rglob("*.py"))
 
 
+@functools.cache
 def docs_builder():
     found = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
     assert found is not None

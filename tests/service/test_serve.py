@@ -125,12 +125,15 @@ def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
     opened.close()
 
 
-def test_many_clients_race_with_one_event(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
+@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
+def test_many_clients_race_with_one_event_and_eight_write_to_three_pools(kind, tmp_path, request):
+    url = str(tmp_path / "podium.db") if kind == "sqlite" else request.getfixturevalue("new_url")("postgresql")
+    store = Store(url)
+    for pool in ("main", *"xyz"):
+        store.create_pool(pool, find("elo")())
     key = create_key(store.engine, "server", "write")
     answers = []
-    with serving(tmp_path) as (_, base, _):
+    with serving(tmp_path, "--db", url) as (_, base, _):
         gate = threading.Barrier(32)
 
         def send(_):
@@ -138,30 +141,17 @@ def test_many_clients_race_with_one_event(tmp_path):
                 gate.wait()
                 answers.append(client.post("/api/v1/pools/main/events", json=event(1)).status_code)
 
-        assert in_threads(32, send) == []
-    assert sorted(answers) == [200] * 31 + [201]
-    assert store.results("main").frame["event_id"].n_unique() == 1
-    assert store.verify() == []
-    store.close()
-
-
-@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
-def test_eight_writers_on_three_pools(kind, tmp_path, request):
-    url = str(tmp_path / "podium.db") if kind == "sqlite" else request.getfixturevalue("new_url")("postgresql")
-    store = Store(url)
-    for pool in "xyz":
-        store.create_pool(pool, find("elo")())
-    key = create_key(store.engine, "server", "write")
-    with serving(tmp_path, "--db", url) as (_, base, _):
-
         def write(writer):
             with client_of(base, key) as client:
                 for number in range(12):
                     sent = event(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
                     client.post(f"/api/v1/pools/{'xyz'[number % 3]}/events", json=sent).raise_for_status()
 
+        assert in_threads(32, send) == []
         assert in_threads(8, write) == []
-    assert [store.results(pool).frame["event_id"].n_unique() for pool in "xyz"] == [32] * 3
+    assert sorted(answers) == [200] * 31 + [201]
+    counts = {"main": 1, "x": 32, "y": 32, "z": 32}
+    assert {pool: store.results(pool).frame["event_id"].n_unique() for pool in counts} == counts
     assert store.verify() == []
     store.close()
 

@@ -1,5 +1,6 @@
 """Templates: escaped without exception, each with no other names than its page has."""
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -35,6 +36,7 @@ TEMPLATES = sorted(
 )
 
 
+@functools.cache
 def parsed_template(name):
     source, *_ = environment().loader.get_source(environment(), name)
     return environment().parse(source)

@@ -122,7 +122,9 @@ def test_faults_of_results_come_back_whole(league, tmp_path):
     assert str(alone.value) == str(refused.value)
 
 
-def test_an_interrupt_ends_the_workers(tmp_path):
+def test_an_interrupt_ends_the_workers(tmp_path, request):
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts behind itself ignores it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
     tasks = [Probe(name, running.BATCH_ROWS, str(tmp_path)) for name in POOLS]
 
     def interrupt():

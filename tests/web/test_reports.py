@@ -11,7 +11,7 @@ from html_tree import tree
 from leagues import HOSTILE, SEASON, START
 from served import EVERY_WAY, SCREENS
 from test_every_page import test_each_waterfall_adds_up as check_waterfalls
-from test_screens import AXE, MEASURE, UNFOLD, Axe
+from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe
 
 import podium
 from podium.reporting import report as reports
@@ -149,7 +149,7 @@ def test_it_can_be_read_and_used_on_every_screen(screens, names_text, tmp_path, 
     page.on("console", lambda message: refused.append(message.text))
     page.on("request", lambda request: refused.append(request.url) if request.url.startswith("http") else None)
     page.goto(path.as_uri())
-    assert page.evaluate(MEASURE)["sideways"] <= 0
+    assert page.evaluate(SIDEWAYS) <= 0
     page.fill("#q", "JAVASCRIPT:")
     assert page.locator("tr[data-player]:visible").count() == 2
     assert page.inner_text("#found") == "2 found"

@@ -5,7 +5,9 @@ from axe_playwright_python.sync_playwright import Axe
 from served import PAGES, ways
 
 LEAST_CONTRAST, LEAST_TARGET = 4.5, 24
-MEASURE = """() => {
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+MEASURE = (
+    """() => {
   const canvas = document.createElement("canvas"); canvas.width = canvas.height = 1;
   const pen = canvas.getContext("2d", {willReadFrequently: true});
   const seen = new Map();
@@ -53,11 +55,14 @@ MEASURE = """() => {
       const range = document.createRange(); range.selectNodeContents(node);
       return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
     }).map(node => node.textContent);
-  const page = document.documentElement, sideways = page.scrollWidth - page.clientWidth;
+  const page = document.documentElement, sideways = SIDEWAYS;
   const beyond = each => each.getBoundingClientRect().right > page.clientWidth + 1;
   const wide = sideways > 0 ? [...document.querySelectorAll("body *")].filter(beyond) : [];
   return {pale, small, broken, sideways, wide: wide.slice(0, 5).map(each => each.outerHTML.slice(0, 80))};
-}""".replace("LEAST_CONTRAST", str(LEAST_CONTRAST)).replace("LEAST_TARGET", str(LEAST_TARGET))
+}""".replace("LEAST_CONTRAST", str(LEAST_CONTRAST))
+    .replace("LEAST_TARGET", str(LEAST_TARGET))
+    .replace("SIDEWAYS", SIDEWAYS)
+)
 # Contrast, which takes axe most of its time, is measured above: of every text, charts' among them.
 AXE = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
@@ -70,7 +75,7 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
     page.on("pageerror", lambda error: refused.append(str(error)))
     page.on("dialog", lambda dialog: refused.append(dialog.message))  # of which none may come: it would wait for good
     answer = page.goto(PAGES[name])
-    assert page.evaluate(MEASURE)["sideways"] <= 0
+    assert page.evaluate(SIDEWAYS) <= 0
     page.evaluate(UNFOLD)
     seen = page.evaluate(MEASURE)
     assert seen == {"pale": [], "small": [], "broken": [], "sideways": min(0, seen["sideways"]), "wide": []}

@@ -89,7 +89,7 @@ def cpu_s(pids):
 
 
 async def connection_to_each(port, key):
-    """A connection to each worker, told apart by the ids that it gives to requests."""
+    """A connection to each worker, known by the ids that it gives to requests."""
     found, end = {}, time.monotonic() + START_S
     while len(found) < WORKERS and time.monotonic() < end:
         try:

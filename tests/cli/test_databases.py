@@ -1,4 +1,4 @@
-"""The commands that open a database: which make one, and what is said of one that is no good."""
+"""The commands that open a database: which make one, and how one that is no good is refused."""
 
 import sqlite3
 import subprocess

@@ -206,7 +206,7 @@ def test_an_edited_rule_is_compiled_anew(tmp_path):
     assert settled() == "1524.0"
     shared.write_text("FACTOR = 3.0\n")
     assert settled() == "1536.0"
-    assert len(list(cache.rglob("*.nbi"))) == 3  # it is the cache that told them apart
+    assert len(list(cache.rglob("*.nbi"))) == 3  # it is the cache that kept them apart
 
 
 def test_machine_code_is_keyed_by_every_source_file_of_the_rooms_with_kernels(tmp_path):

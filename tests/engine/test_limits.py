@@ -1,4 +1,4 @@
-"""Results that drive a system to a limit of its own are said to, with what suits them."""
+"""Results that drive a system to a limit of its own get a notice, with what suits them."""
 
 import json
 

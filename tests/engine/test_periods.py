@@ -73,7 +73,7 @@ def test_idle_days_count_from_the_last_event_of_the_last_period():
 
 
 def test_idle_days_count_to_the_first_event_of_the_next_period():
-    """31 January, then 1 and 28 February, told in no order of time: still one day."""
+    """31 January, then 1 and 28 February, in no order of time: still one day."""
     rows = duels("2025-02-28", "2025-01-31", "2025-02-01", "2025-04-02")
     events = encode(podium.read_results(rows), find("glicko")(idle_growth=30.0), "1mo")
     assert events.columns.idle.tolist() == [0.0, 0.0, 1.0, 1.0, 33.0, 33.0]

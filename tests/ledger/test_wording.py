@@ -1,4 +1,4 @@
-"""What a player is told of a change: to so many digits as the system's scale needs."""
+"""What a player reads of a change: to so many digits as the system's scale needs."""
 
 import re
 from decimal import Decimal

@@ -65,7 +65,7 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
                         await asyncio.to_thread(other.submit, "main", rows(number, "ab"))
                         await grown.wait()
                         assert store.writes["main"] > known  # boards look at once
-                assert not watching._look_at < time.monotonic()  # no look told of it
+                assert not watching._look_at < time.monotonic()  # no look found it
 
     asyncio.run(hear())
 

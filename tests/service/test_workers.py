@@ -137,7 +137,7 @@ def show_what_the_other_writes(one, other, entries):
 
 
 def limit_a_key_once(one, other, key):
-    """Limits are of the key, whichever worker is asked, and a scrape of either has the requests of both."""
+    """Limits are of the key, whichever worker gets the request, and a scrape of either has the requests of both."""
     began, statuses = time.monotonic(), []
     for each in (one, other) * 15:
         statuses.append(each.get(f"{POOL}/leaderboard", headers={"Authorization": f"Bearer {key}"}).status_code)

@@ -30,7 +30,7 @@ OLD_LOG = [
 @pytest.mark.parametrize("revision", ["0001", "0002"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_log_of_an_earlier_version_is_carried_over(kind, revision, empty_url):
-    """What the first versions wrote: names in the bodies, `ranked` told though it is as usual."""
+    """What the first versions wrote: names in the bodies, `ranked` given though it is as usual."""
     url = empty_url(kind)
     engine = sa.create_engine(url)
     upgrade(engine, revision)

@@ -245,7 +245,7 @@ def test_eight_writers_on_three_pools(kind, new_url):
                 own.submit(
                     "xyz"[number % 3], race(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
                 )
-        except Exception as error:  # noqa: BLE001  (told to the test)
+        except Exception as error:  # noqa: BLE001  (handed to the test)
             failures.append(error)
         finally:
             own.close()

@@ -42,9 +42,9 @@ def _(typing: Any, pairs: Any, start: Any) -> Any:
             )
             for at in range(0, PAIR * LANES, VECTOR)
         ]
-        # A part against itself turned by half a round meets each of its pairs; against another, by a whole round.
+        # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
         equal = [
-            builder.icmp_signed("==", part, turned(builder, other, by))
+            builder.icmp_signed("==", part, rotate(builder, other, by))
             for k, part in enumerate(parts)
             for other in parts[k:]
             for by in (range(1, HALF + 1) if other is part else range(VECTOR))
@@ -55,8 +55,8 @@ def _(typing: Any, pairs: Any, start: Any) -> Any:
     return types.boolean(pairs, types.intp), generate
 
 
-def turned(builder: Any, vector: Any, by: int) -> Any:
-    """A vector whose elements stand `by` places further on, those at its end at its beginning."""
+def rotate(builder: Any, vector: Any, by: int) -> Any:
+    """Move the elements of a vector `by` places towards its beginning, the first of them to its end."""
     if by == 0:
         return vector
     order = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), [(k + by) % VECTOR for k in range(VECTOR)])

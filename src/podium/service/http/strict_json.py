@@ -6,6 +6,8 @@ import re
 from itertools import chain
 from typing import Any
 
+from pydantic_core import from_json
+
 from podium.results.objects import repeated_key
 
 MAX_DEPTH = 32
@@ -13,7 +15,7 @@ MAX_INTEGER = 2**63 - 1
 MAX_KEYS = 1_000  # of an object: each that no model knows is an error to describe
 # What makes it worth checking each value: escapes that are no text, long numbers, and depth.
 SUSPICIOUS = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}")
-NESTS = (dict, list)  # what a value may be within
+NESTS = frozenset({dict, list})  # what a value may be within
 NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -41,12 +43,20 @@ def loads(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise RefusedError("", f"the body is not UTF-8 (byte {error.start})") from None
     shape = body.translate(SHAPE, WHITESPACE)
-    value = parse(text)
+    value = parse_quickly(body, text)
     if b"\\" in body or shape.count(b'":') != count_keys(value):  # else each is a key, and none was there twice
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
     if is_suspicious(body, shape) and SUSPICIOUS.search(text):
         check_value(value, "", 0)
     return value
+
+
+def parse_quickly(body: bytes, text: str) -> Any:
+    """Return the value of a JSON text, as `parse`, in half the time; what it refuses, `parse` looks at."""
+    try:
+        return from_json(body, allow_inf_nan=False, cache_strings="all")
+    except ValueError:
+        return parse(text)
 
 
 def parse(text: str, **hooks: Any) -> Any:
@@ -78,7 +88,8 @@ def count_keys(value: Any) -> int:
         count += sum(sizes)
         within = chain.from_iterable(map(dict.values, objects))
         listed = chain.from_iterable(each for each in level if type(each) is list)
-        level = [each for each in chain(within, listed) if type(each) in NESTS]
+        values = [*chain(within, listed)]
+        level = [] if NESTS.isdisjoint(map(type, values)) else [each for each in values if type(each) in NESTS]
     return count
 
 

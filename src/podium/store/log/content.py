@@ -4,7 +4,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
+WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
 EVENT_COLUMNS = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
 
@@ -160,18 +161,16 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     """Each event's content by its id, in the order of checked rows."""
     if not columns["event_id"]:
         return {}
-    ids, starts = columns["event_id"], columns["started_at"]
-    moments = {start: f',"started_at":"{instant(start).isoformat()}"' for start in dict.fromkeys(starts)}
-    cells = [
-        [moments[start] for start in starts] if name == "started_at" else json_fields(name, columns[name])
-        for name in SCHEMA
-        if name in columns and name != "player"
-    ]
-    every_head = ["{" + "".join(parts)[1:] for parts in zip(*cells, strict=True)]
+    starts, spans = columns["started_at"], [*stretches(columns["event_id"])]
+    begins = chain.from_iterable(
+        repeat(head_begin(event_id, starts[first]), stop - first) for event_id, first, stop in spans
+    )
+    others = [json_fields(name, columns[name]) for name in SCHEMA if name in columns and name not in WRITTEN_APART]
+    every_head = [*map("".join, zip(begins, *others, strict=True))]
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
-    for event_id, first, stop in stretches(ids):
+    for event_id, first, stop in spans:
         heads.setdefault(event_id, []).extend(every_head[first:stop])
         players.setdefault(event_id, []).extend(columns["player"][first:stop])
         started_at.setdefault(event_id, starts[first])
@@ -185,6 +184,16 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
         )
         for each in heads
     }
+
+
+def head_begin(event_id: str, started_at: int) -> str:
+    """The first two fields of a row, which are the same in all rows of an event.
+
+    Args:
+        event_id: of the event.
+        started_at: microseconds since 1970, UTC.
+    """
+    return f'{{"event_id":{encode_text(event_id)},"started_at":"{instant(started_at).isoformat()}"'
 
 
 def stretches(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:

@@ -33,7 +33,7 @@ class StaleError(StoreError):
     """The event has changed since the version that a correction is of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
 class Change:
     """A change of a player's rating by an event."""
 

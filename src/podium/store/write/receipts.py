@@ -120,6 +120,6 @@ def changes_among(
     if numbers - names.keys():
         names |= names_of(connection, pool, numbers - names.keys())
     return {
-        key: tuple(Change(names[number], before, rating, rating - before) for number, before, rating in moved)
+        key: tuple([Change(names[number], before, rating, rating - before) for number, before, rating in moved])
         for key, moved in rows.items()
     }

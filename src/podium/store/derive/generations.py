@@ -171,7 +171,8 @@ def write_part(
 ) -> None:
     """Write a stretch of a staged generation's ledger, the pool's states, and the statuses that are to be other."""
     staged_rows = [(staged.generation, *key, *status) for key, status in statuses]
-    tables = (change, table_rows(staged, ledger)), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)
+    ledger_rows = [*table_rows(staged, ledger)]
+    tables = (change, ledger_rows), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)
     for table, rows in tables:
         for some in parts(rows):
             with part(engine, staged) as connection:

@@ -205,6 +205,6 @@ def write_changes(
     upsert(connection, change, table_rows(pool, replaced))
 
 
-def table_rows(pool: Pool, ledger: Ledger) -> list[tuple[Any, ...]]:
+def table_rows(pool: Pool, ledger: Ledger) -> Iterator[tuple[Any, ...]]:
     """Rows of a pool's ledger as those of the table."""
-    return [*zip(repeat(pool.generation, len(ledger)), *ledger.table_columns(), strict=True)]
+    return zip(repeat(pool.generation, len(ledger)), *ledger.table_columns(), strict=True)

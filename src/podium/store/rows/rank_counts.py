@@ -79,7 +79,7 @@ def few_rank_counts(ratings: Sequence[float], settled: Sequence[bool], sign: Seq
 
 def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
     """Add to the counts of players, and delete those that become 0."""
-    upsert(connection, rank_count, [(pool.generation, *each) for each in counts], added=TOTALS)
+    upsert(connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
     lessened = [each for each in counts if each.players < 0]
     if len(lessened) > FEW_COUNTS:
         connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})

@@ -1,6 +1,7 @@
 """Standings: where each player is after the newest change, as it is stored; only what changed is written."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,11 +166,13 @@ def refresh_standings(
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
     """Standings as rows of their table."""
-    columns = state_columns(pool, [each.state for each in standings.values()])
-    return [
-        (pool.generation, number, each.rating, events, *each[1:], provisional, deviation)
-        for (number, each), events, provisional, deviation in zip(standings.items(), *columns, strict=True)
-    ]
+    if not standings:
+        return []
+    rating, started_at, seq, played_at, states = zip(*standings.values(), strict=True)
+    events, provisional, deviation = state_columns(pool, states)
+    times = started_at, seq, played_at
+    generation = repeat(pool.generation, len(standings))
+    return [*zip(generation, standings, rating, events, *times, states, provisional, deviation, strict=True)]
 
 
 class StateColumns(NamedTuple):

@@ -1,8 +1,8 @@
 """Many rows at once, as tuples: the rows that an event writes most need no dict and no look at each value."""
 
 import functools
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,33 +11,40 @@ PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
 # Whatever fails ends its transaction, so that SQLite need not keep what the pages were before each statement.
 INSERT = {"sqlite": "INSERT OR FAIL INTO", "postgresql": "INSERT INTO"}
 STATEMENT_ROWS = 100  # that a statement of SQLite's takes, in three quarters of the time that they take one by one
-Rows = Sequence[tuple[Any, ...]]  # each a value for every column, in the table's order
+Rows = Iterable[tuple[Any, ...]]  # each a value for every column, in the table's order
 
 
 def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
     """Write rows that are new."""
-    execute_rows(connection, functools.partial(insert_statement, table), rows)
+    execute_rows(connection, functools.partial(insert_statement, table), rows, len(table.columns))
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Rows, added: tuple[str, ...] = ()) -> None:
     """Write rows; one with the same key is replaced, but that these columns are added to what they were."""
-    execute_rows(connection, functools.partial(upsert_statement, table, added), rows)
+    execute_rows(connection, functools.partial(upsert_statement, table, added), rows, len(table.columns))
 
 
-def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows) -> None:
+def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
     """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway.
 
     Args:
+        connection: that writes.
         statement: its text, for a database and so many rows.
+        rows: that are written.
+        width: how many values each has.
     """
     database = connection.dialect.name
-    first = len(rows) - len(rows) % STATEMENT_ROWS if database == "sqlite" else 0  # of those that go one by one
-    starts = range(0, first, STATEMENT_ROWS)
-    if starts:
-        several = [tuple(chain.from_iterable(rows[start : start + STATEMENT_ROWS])) for start in starts]
-        connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
-    if first < len(rows):
-        connection.exec_driver_sql(statement(database, 1), [*rows[first:]])
+    if database == "sqlite":
+        cells = chain.from_iterable(rows)
+        several = [*iter(lambda: tuple(islice(cells, STATEMENT_ROWS * width)), ())]
+        last = several.pop() if several and len(several[-1]) < STATEMENT_ROWS * width else ()
+        if several:
+            connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
+        one_by_one = [last[start : start + width] for start in range(0, len(last), width)]
+    else:
+        one_by_one = [*rows]
+    if one_by_one:
+        connection.exec_driver_sql(statement(database, 1), one_by_one)
 
 
 @functools.cache

@@ -1,0 +1,78 @@
+"""JSON that is read quickly is what Python's own reader makes of it, to the bit; and refused where that refuses it."""
+
+import json
+import math
+import struct
+from decimal import Decimal, localcontext
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.service.http.strict_json import RefusedError, loads, parse, parse_quickly
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63) + 1, 2**63 - 1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4),
+    max_leaves=12,
+)
+MARKS = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    "\\",
+    "\\u",
+    "d83d",
+    "\\ud83d",
+    "\x01",
+    "\x7f",
+    "é",
+    "\ufeff",
+    "\x0b",
+    "\xa0",
+]
+WORDS = ["-", "+", ".", "e", "E4", "0", "1", "9" * 25, "9" * 5000, "null", "NaN", "Infinity", "//", " ", "\n"]
+PIECES = st.sampled_from([*MARKS, *WORDS])
+
+
+def exact(value):
+    """The value with the bits of its numbers, and its types."""
+    if isinstance(value, dict):
+        return {key: exact(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [exact(each) for each in value]
+    return struct.pack("<d", value) if type(value) is float else (type(value), value)
+
+
+def outcome(read, *given):
+    """What a reader makes of a text, or why it refuses it."""
+    try:
+        return exact(read(*given))
+    except RefusedError as error:
+        return str(error)
+
+
+@given(VALUES, st.booleans())
+def test_a_value_is_read_as_it_was_written(value, escapes):
+    assert exact(loads(json.dumps(value, ensure_ascii=escapes).encode())) == exact(value)
+
+
+@given(VALUES, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), PIECES), max_size=4))
+def test_a_text_is_read_quickly_as_by_the_standard_library(value, edits):
+    text = json.dumps(value)
+    for at, removed, piece in edits:
+        text = text[:at] + piece + text[at + removed :]
+    assert outcome(parse_quickly, text.encode(), text) == outcome(parse, text)
+
+
+@given(st.floats(1e-300, 1e300), st.sampled_from([-1, 0, 1]), st.integers(17, 60))
+def test_a_number_halfway_between_two_others_is_rounded_the_same(low, off, digits):
+    with localcontext(prec=1200):
+        middle = (Decimal(low) + Decimal(math.nextafter(low, math.inf))) / 2
+        text = format(middle + off * Decimal(10) ** (middle.adjusted() - digits), "e")
+    assert outcome(parse_quickly, text.encode(), text) == outcome(parse, text)

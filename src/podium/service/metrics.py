@@ -5,6 +5,7 @@ scraped sums up what all of them have counted.
 """
 
 import asyncio
+import collections
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -102,8 +103,9 @@ class Metrics:
 
     def count_receipts(self, pool: str, receipts: Sequence[Receipt]) -> None:
         """Count what became of events that were sent."""
-        for each in receipts:
-            self.events.labels(pool, "duplicate" if each.duplicate else each.status).inc()
+        counts = collections.Counter("duplicate" if each.duplicate else each.status for each in receipts)
+        for outcome, count in counts.items():
+            self.events.labels(pool, outcome).inc(count)
         self.rerated.labels(pool).inc(max((each.rerated for each in receipts), default=0))
 
     def add_gauge(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:

@@ -3,7 +3,8 @@
     python bench/load.py [--seconds 10] [--connections 16] [--history 20000] [--batch 1000]
 
 It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, and
-never talks to anything else. Every phase is bounded in time and in requests. Prints JSON.
+never talks to anything else. Every phase is bounded in time and in requests. With one sender, batches take turns with
+the same rows written by hand (`raw_sqlite`): the limit of the machine in the same seconds. Prints JSON.
 """
 
 import argparse
@@ -12,12 +13,17 @@ import json
 import random
 import re
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
+from operator import truediv
+from pathlib import Path
+
+from raw_sqlite import RawCopy
 
 MOST_REQUESTS = 100_000  # of a phase
 MOST_BATCHES_AHEAD = 500
@@ -99,6 +105,17 @@ async def closed_loop(connections, seconds, ask):
     return took, time.perf_counter() - started
 
 
+async def in_turn(connection, seconds, ask, raw):
+    """One connection asks, and what the answer stands for is written by hand; the seconds of both, batch by batch."""
+    took, by_hand, end = [], [], time.perf_counter() + seconds
+    while time.perf_counter() < end and len(took) < MOST_REQUESTS:
+        started = time.perf_counter()
+        await ask(connection)
+        took.append(time.perf_counter() - started)
+        by_hand.append(raw.follow())
+    return took, by_hand
+
+
 async def steady(connections, seconds, rate, ask):
     """So many a second, whether or not those before are answered; time counts from when each was due."""
     free, took, waiting = asyncio.Queue(), [], []
@@ -127,7 +144,7 @@ def latencies(took, seconds, per=1):
     return {"answers": len(took), "per_s": round(per * len(took) / seconds, 1)} | figures
 
 
-async def measure(port, key, args):
+async def measure(port, key, args, folder):
     base = "/api/v1/pools"
 
     async def connect(count):  # as late as can be: the service closes a connection that asks for nothing
@@ -155,8 +172,17 @@ async def measure(port, key, args):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    connections += await connect(args.senders - 1)
-    results["batches"] = latencies(*await closed_loop(connections, args.seconds, batch), per=args.batch)
+    if args.senders == 1:
+        raw = RawCopy(folder / "podium.db", folder / "by-hand.db")
+        took, by_hand = await in_turn(first, args.seconds, batch, raw)
+        results["batches"] = latencies(took, sum(took), per=args.batch)
+        results["the same rows by hand"] = latencies(by_hand, sum(by_hand), per=args.batch)
+        results["share of the limit"] = round(statistics.median(map(truediv, by_hand, took)), 3)
+        results["tables that differ"] = raw.differing()
+        raw.close()
+    else:
+        connections += await connect(args.senders - 1)
+        results["batches"] = latencies(*await closed_loop(connections, args.seconds, batch), per=args.batch)
     connections += await connect(args.connections - len(connections))
     await closed_loop(connections, 1.0, post)
     results["single posts"] = latencies(*await closed_loop(connections, args.seconds, post))
@@ -194,7 +220,7 @@ def main():
                         break
                     except OSError:
                         time.sleep(0.05)
-                figures = asyncio.run(measure(port, key, args))
+                figures = asyncio.run(measure(port, key, args, Path(folder)))
             finally:
                 server.terminate()
                 server.wait(20)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import podium
-from podium.ledger.performance import AT_LEAST, AT_MOST, performances
+from podium.ledger.performance import AT_LEAST, AT_MOST, performance, performances
 from podium.systems import find
 
 
@@ -107,3 +107,32 @@ def test_an_expected_score_that_comes_to_its_end_makes_a_bound():
     best = found(result, "e0")["ana"]
     assert best.bound == AT_LEAST
     assert 1.0 / (1.0 + 10.0 ** (-(best.rating - 100.0) / 400.0)) == pytest.approx(10.0 / 11.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "period"),
+    [("elo", "event"), ("glicko2", "event"), ("glicko2", "2d"), ("trueskill", "event"), ("podium", "event")],
+)
+def test_the_performance_of_one_is_what_it_is_among_all(name, period):
+    """By pairs, by chances and with a state of the pool; of heats with quits, and not everyone in every heat."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {
+            "event_id": f"e{event}",
+            "started_at": f"2024-01-0{event + 1}T12:00:00Z",
+            "heat": str(heat),
+            "player": f"p{player}",
+            "score": float(rng.integers(0, 9)),
+            "status": "quit" if rng.random() < 0.2 else "finished",
+        }
+        for event in range(3)
+        for heat in range(3)
+        for player in rng.choice(8, 5, replace=False)
+    ]
+    system = find(name)()
+    result = podium.rate(rows, system, period=period)
+    events, replayed = result.events, result.replayed
+    for first, last in zip(events.columns.entrants[:-1], events.columns.entrants[1:], strict=True):
+        everyone = performances(system, events, replayed, int(first))
+        assert [performance(system, events, replayed, each) for each in range(first, last)] == everyone
+        assert len({each.rating for each in everyone}) > 2

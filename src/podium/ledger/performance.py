@@ -16,8 +16,8 @@ from podium.engine.replay import Replayed, States
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
-from podium.kernels.compiled import compile_kernel
-from podium.kernels.records import read
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.records import read, write
 from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import settlement_number, states_before
 
@@ -41,10 +41,25 @@ class PerformanceRating:
     bound: Bound | None = None  # where the score is one that no rating expects
 
 
+@kernel
+def enter_field(params: Any, newcomer: Any, columns: Any, first: int, stood: Any, entered: Any) -> None:
+    """Write what each entrant of a settlement, whose first is `first` of all, brings."""
+    for i in range(stood.shape[0]):
+        write(entered, i, enter(params, read(stood, i, newcomer), entrant_at(columns, first + i)))
+
+
 def _total_compared(
-    params: Any, prototypes: Any, columns: Any, settlement: int, stood: Any, moved: Any, totals: Any
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    settlement: int,
+    stood: Any,
+    entered: Any,
+    moved: Any,
+    begin: int,
+    totals: Any,
 ) -> None:
-    """Add up each one's duels by `compare`, had it stood as `moved` says and its opponents as they did.
+    """Add up the duels of some by `compare`, had they stood as `moved` says and their opponents as they did.
 
     Args:
         params: what the rules read.
@@ -52,26 +67,30 @@ def _total_compared(
         columns: of the events.
         settlement: whose duels.
         stood: (entrants, fields of the state).
-        moved: likewise.
-        totals: (entrants, 3), to be added to.
+        entered: (entrants, fields of an entering state), to be filled.
+        moved: (some, fields of the state).
+        begin: the first of them among the entrants.
+        totals: (some, 3), to be added to.
     """
-    newcomer, _, _ = prototypes
+    newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
-    begin, end = heats_of(columns, settlement)
-    for heat in range(begin, end):
+    enter_field(params, newcomer, columns, first, stood, entered)
+    first_heat, end_heat = heats_of(columns, settlement)
+    for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
         size = float(stop - start)
         course = Heat(size, mode_at(columns, heat))
         for i in range(start, stop):
-            me = slot_at(columns, i, first)
+            number = slot_at(columns, i, first) - begin
+            if number < 0 or number >= moved.shape[0]:
+                continue
             mine = entry_at(columns, i, size)
-            a = enter(params, read(moved, me, newcomer), entrant_at(columns, first + me))
+            a = enter(params, read(moved, number, newcomer), entrant_at(columns, first + begin + number))
             for j in range(start, stop):
                 if i == j or not comparable(columns, i, j):
                     continue
-                you = slot_at(columns, j, first)
                 theirs = entry_at(columns, j, size)
-                b = enter(params, read(stood, you, newcomer), entrant_at(columns, first + you))
+                b = read(entered, slot_at(columns, j, first), entering)
                 # Whoever stands first in the file is `a`, as in the replay.
                 one = (
                     compare(params, a, b, mine, theirs, course)[0]
@@ -79,32 +98,42 @@ def _total_compared(
                     else (compare(params, b, a, theirs, mine, course)[1])
                 )
                 if one.weight != 0.0:
-                    totals[me, EXPECTED] += one.expected
-                    totals[me, RESULT] += one.result
-                    totals[me, DUELS] += 1.0
+                    totals[number, EXPECTED] += one.expected
+                    totals[number, RESULT] += one.result
+                    totals[number, DUELS] += 1.0
 
 
 def _total_expected(
-    params: Any, prototypes: Any, columns: Any, settlement: int, stood: Any, moved: Any, totals: Any
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    settlement: int,
+    stood: Any,
+    entered: Any,
+    moved: Any,
+    begin: int,
+    totals: Any,
 ) -> None:
-    """Add up each one's duels by places and `expect`, for a system that is no sum over pairs; see above."""
-    newcomer, _, _ = prototypes
+    """Add up the duels of some by places and `expect`, for a system that is no sum over pairs; see above."""
+    newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
-    begin, end = heats_of(columns, settlement)
-    for heat in range(begin, end):
+    enter_field(params, newcomer, columns, first, stood, entered)
+    first_heat, end_heat = heats_of(columns, settlement)
+    for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
         for i in range(start, stop):
-            me = slot_at(columns, i, first)
-            a = enter(params, read(moved, me, newcomer), entrant_at(columns, first + me))
+            number = slot_at(columns, i, first) - begin
+            if number < 0 or number >= moved.shape[0]:
+                continue
+            a = enter(params, read(moved, number, newcomer), entrant_at(columns, first + begin + number))
             for j in range(start, stop):
                 if i == j or not comparable(columns, i, j):
                     continue
-                you = slot_at(columns, j, first)
-                b = enter(params, read(stood, you, newcomer), entrant_at(columns, first + you))
+                b = read(entered, slot_at(columns, j, first), entering)
                 lead = columns.place[j] - columns.place[i]
-                totals[me, EXPECTED] += expect(params, a, b)
-                totals[me, RESULT] += 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5
-                totals[me, DUELS] += 1.0
+                totals[number, EXPECTED] += expect(params, a, b)
+                totals[number, RESULT] += 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5
+                totals[number, DUELS] += 1.0
 
 
 KERNELS = {
@@ -115,58 +144,79 @@ KERNELS = {
 
 
 def performances(system: System, events: Events, replayed: Replayed, entrant: int) -> list[PerformanceRating]:
-    """The performance rating of everyone in the settlement of an entrant, in the order of the entrants."""
+    """The performance rating of everyone in the settlement of an entrant, in the order of the entrants.
+
+    Takes time that grows with the square of the field; `performance` is for one of them.
+    """
     settlement = settlement_number(events, entrant)
     first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
-    players = events.columns.player[first:last]
-    stood = states_before(system, events, settlement, replayed)[players]
-    duels = Duels(system_at(system, events, replayed, settlement), events, settlement, stood)
-    shift, bounds = duels.shifts()
-    ratings = (stood[:, system.column("rating")] + shift).tolist()
-    compared = duels.totals(np.zeros(last - first))[:, DUELS] > 0.0
-    return [
-        PerformanceRating(str(events.player_names[int(player)]), rating, bound)
-        if is_compared
-        else PerformanceRating(str(events.player_names[int(player)]), None)
-        for player, rating, bound, is_compared in zip(players, ratings, bounds, compared, strict=True)
-    ]
+    return Duels(system, events, replayed, settlement).performances(0, last - first)
+
+
+def performance(system: System, events: Events, replayed: Replayed, entrant: int) -> PerformanceRating:
+    """The performance rating of an entrant, to the bits of `performances`."""
+    settlement = settlement_number(events, entrant)
+    begin = entrant - int(events.columns.entrants[settlement])
+    return Duels(system, events, replayed, settlement).performances(begin, begin + 1)[0]
 
 
 class Duels:
     """The duels of one settlement, and what would be expected of its entrants with other ratings."""
 
-    def __init__(self, system: System, events: Events, settlement: int, stood: States) -> None:
-        self.system, self.columns, self.settlement, self.stood = system, events.columns, settlement, stood
-        total = _total_expected if overrides(rate_event, system) else _total_compared
-        self.kernel = KERNELS[total, system.shipped]
-        self.levels = [system.column(name) for name in system.with_level]
+    def __init__(self, system: System, events: Events, replayed: Replayed, settlement: int) -> None:
+        self.system = system_at(system, events, replayed, settlement)
+        self.columns, self.settlement = events.columns, settlement
+        first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
+        players = events.columns.player[first:last]
+        self.names = events.player_names.gather(players).to_list()
+        self.stood: States = states_before(system, events, settlement, replayed)[players]
+        total = _total_expected if overrides(rate_event, self.system) else _total_compared
+        self.kernel = KERNELS[total, self.system.shipped]
+        self.rating = self.system.column("rating")
+        self.levels = [self.system.column(name) for name in self.system.with_level]
 
-    def totals(self, shift: Floats) -> Floats:
-        """Each one's expected score, score and duels, (entrants, 3), had it stood so many points higher."""
-        moved, totals = self.stood.copy(), np.zeros((len(self.stood), 3))
+    def performances(self, begin: int, end: int) -> list[PerformanceRating]:
+        """The performance ratings of the entrants from `begin` to `end`, without the latter."""
+        shift, bounds = self.shifts(begin, end)
+        compared = self.totals(begin, np.zeros(end - begin))[:, DUELS] > 0.0
+        ratings = (self.stood[begin:end, self.rating] + shift).tolist()
+        return [
+            PerformanceRating(name, rating, bound) if is_compared else PerformanceRating(name, None)
+            for name, rating, bound, is_compared in zip(self.names[begin:end], ratings, bounds, compared, strict=True)
+        ]
+
+    def totals(self, begin: int, shift: Floats) -> Floats:
+        """The expected score, score and duels, (some, 3), of the entrants from `begin`, each so many points higher.
+
+        Args:
+            shift: (some).
+        """
+        moved, totals = self.stood[begin : begin + shift.size].copy(), np.zeros((shift.size, 3))
         moved[:, self.levels] += shift[:, None]
         rules = self.system.arguments()
-        run_kernel(self.system, self.kernel, *rules, self.columns, self.settlement, self.stood, moved, totals)
+        _, entering, _ = rules[1]
+        entered = np.empty((len(self.stood), len(entering)))
+        run_kernel(
+            *(self.system, self.kernel, *rules, self.columns, self.settlement),
+            *(self.stood, entered, moved, begin, totals),
+        )
         return totals
 
-    def expected(self, shift: Floats) -> Floats:
-        """The score that would be expected of each with so many points more."""
-        return self.totals(shift)[:, EXPECTED]
-
-    def shifts(self) -> tuple[Floats, list[Bound | None]]:
+    def shifts(self, begin: int, end: int) -> tuple[Floats, list[Bound | None]]:
         """How many points more each would need for its score to be the expected one; or where it is a bound."""
-        rating = self.stood[:, self.system.column("rating")]
-        reach = REACH_LOGITS * self.system.points_per_logit
-        _, score, count = self.totals(np.zeros(rating.size)).T
-        low, high = rating.min() - reach - rating, rating.max() + reach - rating
-        least, most = self.expected(low) + NEAR * count, self.expected(high) - NEAR * count
+        field = self.stood[:, self.rating]
+        rating, reach = field[begin:end], REACH_LOGITS * self.system.points_per_logit
+        _, score, count = self.totals(begin, np.zeros(rating.size)).T
+        low, high = field.min() - reach - rating, field.max() + reach - rating
+        least = self.totals(begin, low)[:, EXPECTED] + NEAR * count
+        most = self.totals(begin, high)[:, EXPECTED] - NEAR * count
         wanted = np.where(score == count, score - HALF_A_DUEL, np.where(score == 0.0, HALF_A_DUEL, score))
         at_least = (score == count) | (wanted > most)
         at_most = ~at_least & ((score == 0.0) | (wanted < least))
         wanted = np.clip(wanted, least, np.maximum(least, most))
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
-            is_low = self.expected(middle) < wanted
+            is_low = self.totals(begin, middle)[:, EXPECTED] < wanted
             low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
         bounds = [AT_LEAST if one else AT_MOST if other else None for one, other in zip(at_least, at_most, strict=True)]
         return 0.5 * (low + high), bounds

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from podium.ledger.performance import PerformanceRating, performances
-from podium.ledger.reasons.explaining import explain
+from podium.ledger.performance import PerformanceRating, performance
+from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.results.derived_heats import OVERALL
@@ -61,7 +61,8 @@ def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: st
         explanation = explain(pool.system, events, replayed, event_id, against)
     imagined = what_if(pool.system, events, replayed, event_id, explanation.player)
     is_first = explanation.player in newcomers
-    played = {each.player: each for each in performances(pool.system, events, replayed, entrant=0)}[explanation.player]
+    _, _, entrant, _ = find_entrant(events, event_id, explanation.player)
+    played = performance(pool.system, events, replayed, entrant)
     return EventStory(pool, details, record, beside, explanation.player, explanation, imagined, is_first, played)
 
 

@@ -52,7 +52,7 @@ def live_states(events):
     live, found = podium.Live(SYSTEM), []
     for each in events:
         live.rate(each)
-        found.append(live._roster.pool_states["default"].astype("<f8").tobytes())
+        found.append(live._ratings.pool_states["default"].astype("<f8").tobytes())
     return found
 
 

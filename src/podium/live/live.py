@@ -27,7 +27,7 @@ from podium.ledger.saved import read_start
 from podium.live import saving
 from podium.live.one_event import RatedEvent, player_change, rows_of_teams
 from podium.live.order import FIRST, Moment, note_newest, untimely
-from podium.live.roster import PlayerKey, Roster, RowNumbers, refuse_share, roster_from, roster_of
+from podium.live.ratings import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
 from podium.notebook import counted, table_html
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
@@ -48,14 +48,14 @@ class Live:
 
     def __init__(self, system: str | System = "elo", *, start: Any = None, **parameters: Any) -> None:
         self.system = make_system(system, parameters)
-        self._roster = Roster(self.system)
+        self._ratings = LiveRatings(self.system)
         self._newest: dict[str, Moment] = {}  # event of each pool
         self._events: set[str] = set()
         self._lock = threading.RLock()
         if start is not None:
             saved = read_start(start.states if isinstance(start, Rated) else start, self.system)
-            self._roster = roster_from(self.system, saved)
-            for (pool, _), seen in zip(self._roster.rows, self._roster.seen.tolist(), strict=True):
+            self._ratings = starting_ratings(self.system, saved)
+            for (pool, _), seen in zip(self._ratings.rows, self._ratings.seen.tolist(), strict=True):
                 self._newest[pool] = max(self._newest.get(pool, (NEVER, FIRST)), (seen, FIRST))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Live:
 
     def __repr__(self) -> str:
         with self._lock:
-            players, events, pools = len(self._roster.rows), len(self._events), len(self._roster.pools())
+            players, events, pools = len(self._ratings.rows), len(self._events), len(self._ratings.pools())
         sizes = ", ".join([counted(players, "player"), counted(events, "event"), counted(pools, "pool")])
         return f"Live({self.system.label}: {sizes})"
 
@@ -89,8 +89,8 @@ class Live:
             OutputError: it cannot be written.
         """
         with self._lock:
-            roster, events, newest = copy(self._roster), set(self._events), dict(self._newest)
-        saving.write(Path(path), roster, events, newest)
+            ratings, events, newest = copy(self._ratings), set(self._events), dict(self._newest)
+        saving.write(Path(path), ratings, events, newest)
 
     @classmethod
     def load(cls, path: str | Path, system: str | System | None = None, **parameters: Any) -> Self:
@@ -110,8 +110,8 @@ class Live:
         if system is None and parameters:
             raise ParameterError("name the system beside its parameters, or leave both to the file")
         saved = saving.read(Path(path), None if system is None else make_system(system, parameters))
-        live = cls(saved.roster.system)
-        live._roster, live._events, live._newest = saved
+        live = cls(saved.ratings.system)
+        live._ratings, live._events, live._newest = saved
         return live
 
     def resume(
@@ -126,7 +126,7 @@ class Live:
                 where there is none.
         """
         with self._lock:
-            self._roster = roster_of(self.system, known, pools)
+            self._ratings = resumed_ratings(self.system, known, pools)
 
     def rate(self, rows: Any) -> pl.DataFrame:
         """Rate one event (or several, in order) and return its rows of the history.
@@ -185,7 +185,7 @@ class Live:
         with self._lock:
             self._refuse_untimely(results)
             events, replayed = self.advance(results)
-            states = {name: self._roster.state(chosen, name) for name in results.frame["player"]}
+            states = {name: self._ratings.state(chosen, name) for name in results.frame["player"]}
         moved = history(self.system, events, replayed).select("player", "rating_before", "delta")
         changes: dict[str, tuple[float, float]] = {name: (before, delta) for name, before, delta in moved.iter_rows()}
         every = iter(player_change(name, state, changes.get(name)) for name, state in states.items())
@@ -205,15 +205,15 @@ class Live:
             NotFiniteError: a rating would be no finite number; nothing has changed.
         """
         with self._lock:
-            known = len(self._roster.rows)
+            known = len(self._ratings.rows)
             events, numbers = self._encode(results)
             try:
-                start = self._roster.states[numbers]
-                replayed = replay(self.system, events, start, pool_start=self._roster.pools_of(events))
+                start = self._ratings.states[numbers]
+                replayed = replay(self.system, events, start, pool_start=self._ratings.pools_of(events))
             except NotFiniteError:
-                self._roster.truncate(known)
+                self._ratings.truncate(known)
                 raise
-            self._roster.take(events, replayed, numbers)
+            self._ratings.take(events, replayed, numbers)
             self._events.update(results.frame["event_id"].to_list())
             note_newest(self._newest, results.frame)
             return events, replayed
@@ -221,8 +221,8 @@ class Live:
     def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
         """Encode the events, and find the row of each of their players."""
         events = encode(results, self.system)
-        numbers = self._roster.rows_of(events)
-        return with_idle_before(events, self.system, EVENT, self._roster.seen[numbers]), numbers
+        numbers = self._ratings.rows_of(events)
+        return with_idle_before(events, self.system, EVENT, self._ratings.seen[numbers]), numbers
 
     def reset(self, keep: float) -> tuple[list[PlayerKey], States, States]:
         """Begin a season: every lead over a newcomer shrinks to the share `keep`.
@@ -239,9 +239,9 @@ class Live:
         """
         refuse_share(keep)
         with self._lock:
-            before = self._roster.states
-            self._roster.states = self.system.season_begins(before, keep)
-            return list(self._roster.rows), before, self._roster.states.copy()
+            before = self._ratings.states
+            self._ratings.states = self.system.season_begins(before, keep)
+            return list(self._ratings.rows), before, self._ratings.states.copy()
 
     def leaderboard(
         self,
@@ -275,7 +275,7 @@ class Live:
             pool=pool,
         )
         with self._lock:
-            board, pools = self._roster.board(), self._roster.pools()
+            board, pools = self._ratings.board(), self._ratings.pools()
         if pool is not None:
             board = board.filter(pl.col("pool") == existing_pool(pool, pools))
         return listed(board, rules, None)
@@ -321,9 +321,9 @@ class Live:
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         """The system in the pool of that name, or in the only one there is, and the states of players there."""
         with self._lock:
-            chosen = only_pool(self._roster.pools(), pool)
-            system = system_in(self.system, self._roster.pool_states, chosen)
-            return system, [self._roster.state(chosen, name) for name in names]
+            chosen = only_pool(self._ratings.pools(), pool)
+            system = system_in(self.system, self._ratings.pool_states, chosen)
+            return system, [self._ratings.state(chosen, name) for name in names]
 
     def explain(self, rows: Any, event_id: str, player: str) -> Explanation:
         """Why an event would move a player's rating from where it stands; nothing is rated.
@@ -363,17 +363,17 @@ class Live:
         """What an event would do as players stand."""
         results = read_results(rows)
         with self._lock:
-            known = len(self._roster.rows)
+            known = len(self._ratings.rows)
             events, numbers = self._encode(results)
-            start, pools = self._roster.states[numbers], self._roster.pools_of(events)
-            self._roster.truncate(known)
+            start, pools = self._ratings.states[numbers], self._ratings.pools_of(events)
+            self._ratings.truncate(known)
         return events, replay(self.system, events, start, pool_start=pools)
 
     @property
     def ratings(self) -> dict[PlayerKey, Any]:
         """The state of every player, by (pool, player)."""
         with self._lock:
-            return {key: self._roster.state(*key) for key in self._roster.rows}
+            return {key: self._ratings.state(*key) for key in self._ratings.rows}
 
     def pool_state(self, pool: str | None = None) -> Any:
         """What the system has learnt of a pool, where its pools have a state.
@@ -389,7 +389,7 @@ class Live:
             UnknownError: no such pool.
         """
         with self._lock:
-            return pool_state(self.system, self._roster.pool_states, only_pool(self._roster.pools(), pool))
+            return pool_state(self.system, self._ratings.pool_states, only_pool(self._ratings.pools(), pool))
 
     def _refuse_untimely(self, results: Results) -> None:
         faults = list(untimely(results.frame, self._events, self._newest))

@@ -24,7 +24,7 @@ from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
 from podium.ledger.saved import parameters, pool_columns, refuse_other, with_pool_columns
 from podium.live.order import Moment
-from podium.live.roster import Roster
+from podium.live.ratings import LiveRatings
 from podium.part_files import part_file
 from podium.systems import find
 from podium.version import __version__
@@ -39,18 +39,18 @@ UNREADABLE = (KeyError, TypeError, ValueError, zipfile.BadZipFile, pl.exceptions
 class Saved(NamedTuple):
     """What a file holds."""
 
-    roster: Roster
+    ratings: LiveRatings
     events: set[str]
     newest: dict[str, Moment]  # of each pool
 
 
-def write(path: Path, roster: Roster, events: Iterable[str], newest: dict[str, Moment]) -> None:
+def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
     """Write live ratings; the file appears whole or not at all.
 
     Raises:
         OutputError: it cannot be written.
     """
-    system = roster.system
+    system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,
         "podium": __version__,
@@ -64,24 +64,27 @@ def write(path: Path, roster: Roster, events: Iterable[str], newest: dict[str, M
         {"pool": pl.String, "started_at": pl.Int64, "sequence": pl.Float64},
         orient="row",
     )
-    pools = with_pool_columns(pools, system, roster.pool_states)
+    pools = with_pool_columns(pools, system, ratings.pool_states)
     with part_file(path, OutputError) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(HEADER, FIRST_YEAR), json.dumps(header, indent=2))
         event_ids = pl.DataFrame({"event_id": pl.Series(sorted(events), dtype=pl.String)})
-        for name, table in ((PLAYERS, players_table(roster)), (EVENTS, event_ids), (POOLS, pools)):
+        for name, table in ((PLAYERS, players_table(ratings)), (EVENTS, event_ids), (POOLS, pools)):
             content = io.BytesIO()
             table.write_parquet(content)
             archive.writestr(zipfile.ZipInfo(name, FIRST_YEAR), content.getvalue())
 
 
-def players_table(roster: Roster) -> pl.DataFrame:
+def players_table(ratings: LiveRatings) -> pl.DataFrame:
     """Everyone, a row each."""
-    names = pl.DataFrame(list(roster.rows), {"pool": pl.String, "player": pl.String}, orient="row")
+    names = pl.DataFrame(list(ratings.rows), {"pool": pl.String, "player": pl.String}, orient="row")
     return names.with_columns(
-        pl.Series("seen", roster.seen),
-        pl.Series("peak", roster.peaks),
-        pl.Series("last_event_id", roster.last_events.tolist(), pl.String),
-        *(pl.Series(f"{STATE}{name}", roster.states[:, k]) for k, name in enumerate(roster.system.state_type._fields)),
+        pl.Series("seen", ratings.seen),
+        pl.Series("peak", ratings.peaks),
+        pl.Series("last_event_id", ratings.last_events.tolist(), pl.String),
+        *(
+            pl.Series(f"{STATE}{name}", ratings.states[:, k])
+            for k, name in enumerate(ratings.system.state_type._fields)
+        ),
     )
 
 
@@ -158,6 +161,6 @@ def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools:
     kept = pools.select(pool_columns(system)).to_numpy().astype(np.float64)
     pool_states = {name: kept[k] for k, name in enumerate(pools["pool"])} if system.pool_fields else {}
     seen, peaks = players["seen"].to_numpy().copy(), players["peak"].to_numpy().copy()
-    roster = Roster(system, rows, states, seen, peaks, last_events, pool_states)
+    ratings = LiveRatings(system, rows, states, seen, peaks, last_events, pool_states)
     newest = {pool: (started, sequence) for pool, started, sequence in pools[:, :3].iter_rows()}
-    return Saved(roster, set(events["event_id"].to_list()), newest)
+    return Saved(ratings, set(events["event_id"].to_list()), newest)

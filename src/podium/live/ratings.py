@@ -1,4 +1,4 @@
-"""Where every player stands in live rating: a row each, with the state and the last event."""
+"""Live ratings in arrays: a row for every player, with the state and the last event."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -25,8 +25,8 @@ UNRATED = -np.inf  # the peak of one whom no event has rated
 
 
 @dataclass(slots=True)
-class Roster:
-    """All players, a row each in arrays that grow together."""
+class LiveRatings:
+    """Where all players of all pools stand, a row each in arrays that grow together, and the pools' own states."""
 
     system: System
     rows: dict[PlayerKey, int] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Roster:
         if not self.states.size:
             self.states = newcomers(self.system, len(self.rows))
 
-    def __copy__(self) -> "Roster":
-        """A roster that shares no number with this one."""
-        return Roster(self.system, *(copy(getattr(self, each.name)) for each in fields(self)[1:]))
+    def __copy__(self) -> "LiveRatings":
+        """Ratings that share no number with these."""
+        return LiveRatings(self.system, *(copy(getattr(self, each.name)) for each in fields(self)[1:]))
 
     def rows_of(self, events: Events) -> RowNumbers:
         """The row of each player of the events; newcomers get one."""
@@ -107,15 +107,17 @@ class Roster:
         return as_board(self.system, players, peak | shown, states)
 
 
-def roster_of(system: System, known: Mapping[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes]) -> Roster:
-    """The roster of states as `Live.resume` takes them."""
+def resumed_ratings(
+    system: System, known: Mapping[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes]
+) -> LiveRatings:
+    """The ratings with which to go on from states as `Live.resume` takes them."""
     packed = b"".join(state for state, _ in known.values())
     states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(known), len(system.state_type._fields))
     seen = np.array([seen for _, seen in known.values()], np.int64)
     peaks = states[:, system.column("rating")].copy()
     pool_states = {name: np.frombuffer(state, "<f8").astype(np.float64) for name, state in pools.items()}
     rows = {key: row for row, key in enumerate(known)}
-    return Roster(system, rows, states, seen, peaks, np.full(len(known), None), pool_states)
+    return LiveRatings(system, rows, states, seen, peaks, np.full(len(known), None), pool_states)
 
 
 def refuse_share(keep: float) -> None:
@@ -128,11 +130,11 @@ def refuse_share(keep: float) -> None:
         raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
 
 
-def roster_from(system: System, start: Start) -> Roster:
-    """The roster of saved ratings."""
+def starting_ratings(system: System, start: Start) -> LiveRatings:
+    """The ratings with which to begin."""
     players = start.players
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
-    ratings = start.states[:, system.column("rating")].copy()
+    peaks = start.states[:, system.column("rating")].copy()
     last_events = np.full(players.height, None)
     last_events[:] = players["last_event_id"].to_list()
-    return Roster(system, rows, start.states.copy(), start.seen.copy(), ratings, last_events, dict(start.pools))
+    return LiveRatings(system, rows, start.states.copy(), start.seen.copy(), peaks, last_events, dict(start.pools))

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.distinct import PAIR, all_differ
+from podium.kernels.distinct import PAIR, are_disjoint
 from podium.kernels.records import LANES
 
 NUMBERS = PAIR * LANES
 
 
-def _all_differ(pairs, start):
-    return all_differ(pairs, start)
+def _are_disjoint(pairs, start):
+    return are_disjoint(pairs, start)
 
 
-compiled = compile_kernel(_all_differ, cached=False)
+compiled = compile_kernel(_are_disjoint, cached=False)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def pairs():
 
 
 def test_numbers_beyond_are_not_looked_at(pairs):
-    assert all_differ(pairs, 3)
+    assert are_disjoint(pairs, 3)
     assert compiled(pairs, 3)
 
 
@@ -37,4 +37,4 @@ def test_any_two_equal_numbers_are_found(pairs):
         flat = with_equal.ravel()
         flat[6 + one] = flat[6 + other]
         assert not compiled(with_equal, 3), (one, other)
-        assert not all_differ(with_equal, 3), (one, other)
+        assert not are_disjoint(with_equal, 3), (one, other)

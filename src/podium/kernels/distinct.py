@@ -16,7 +16,7 @@ VECTOR = 8  # numbers that are compared at once
 HALF = VECTOR // 2
 
 
-def all_differ(pairs: Any, start: int) -> bool:
+def are_disjoint(pairs: Any, start: int) -> bool:
     """Whether the numbers of the `LANES` pairs from `start` on all differ.
 
     Args:
@@ -25,7 +25,7 @@ def all_differ(pairs: Any, start: int) -> bool:
     return bool(np.unique(pairs[start : start + LANES]).size == PAIR * LANES)
 
 
-@in_kernels(all_differ)
+@in_kernels(are_disjoint)
 def _(typing: Any, pairs: Any, start: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])

@@ -11,7 +11,7 @@ import polars as pl
 from podium.dataset import PoolFiles, write
 from podium.engine.encoding import frozen
 from podium.engine.placing import stand_in_order
-from podium.results.hashing import COMPILED_MIN_ROWS, all_differ, number_hashes
+from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes
 
 STARTS = (0, 86_400_000_000, 172_800_000_000)  # microseconds since 1970
 
@@ -23,7 +23,7 @@ def warm(function: Callable[[Any], Any], task: Callable[[PoolFiles], Any]) -> No
         task: makes a task of a pool.
     """
     number_hashes(np.arange(2, dtype=np.uint64))  # of large tables, as the next two
-    all_differ(np.arange(COMPILED_MIN_ROWS, dtype=np.uint64))
+    hashes_differ(np.arange(COMPILED_MIN_ROWS, dtype=np.uint64))
     stand_in_order(frozen(np.array([0, 1]), np.int64), frozen(np.ones(1)))
     with tempfile.TemporaryDirectory(prefix="podium-") as room:
         function(task(write(small_table(), Path(room) / "small").pools[0]))

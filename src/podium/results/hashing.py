@@ -32,7 +32,7 @@ def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
     hashes = hashes_of(texts)
-    return all_differ(hashes if rows is None else hashes[rows])
+    return hashes_differ(hashes if rows is None else hashes[rows])
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
@@ -48,10 +48,10 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
             return not any(
                 ((hashes[step:] == hashes[:-step]) & (unit[step:] == unit[:-step])).any() for step in range(1, longest)
             )
-    return all_differ(hashes ^ (unit.astype(np.uint64) * SPREAD))
+    return hashes_differ(hashes ^ (unit.astype(np.uint64) * SPREAD))
 
 
-def all_differ(hashes: npt.NDArray[np.uint64]) -> bool:
+def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
     """True where no two hashes are equal; else some may be."""
     if hashes.size < COMPILED_MIN_ROWS:
         ordered = np.sort(hashes)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.part_files import synchronise
-from podium.results.hashing import all_differ
+from podium.results.hashing import hashes_differ
 
 HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file
@@ -143,7 +143,7 @@ def shares(path: Path) -> Iterator[Lines]:
 
 def repeated(lines: Lines) -> Iterator[Again]:
     """The lines whose two hashes an earlier one has."""
-    if all_differ(lines[:, HASH]):
+    if hashes_differ(lines[:, HASH]):
         return
     ordered = np.sort(lines[:, HASH])
     shared = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from podium.engine.duels.one_by_one import AHEAD
 from podium.kernels.compiled import kernel
-from podium.kernels.distinct import all_differ
+from podium.kernels.distinct import are_disjoint
 from podium.kernels.prefetch import prefetch
 from podium.kernels.records import LANES
 
@@ -52,7 +52,7 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
         rated: how many are rated.
         near: up to which states are prefetched.
     """
-    if rated == k and k + LANES <= count and all_differ(duels.player, k):
+    if rated == k and k + LANES <= count and are_disjoint(duels.player, k):
         admit_all(duels, k, near, batch, waiting, states)
         return k + LANES
     lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * LANES

@@ -10,7 +10,7 @@ import polars as pl
 from podium.engine.inputs import ABSENT, Columns
 from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
 from podium.engine.placing import Places, Reported, place_heats
-from podium.engine.positions import Positions, is_every
+from podium.engine.positions import Positions
 from podium.engine.rule_checks import check_rules
 from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
@@ -149,7 +149,7 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
 
 def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Integers | None) -> dict[str, Any]:
     """The columns with a value an entrant."""
-    player = take(rows.player, entrants.first_row)
+    player = Positions.of(entrants.first_row).take(rows.player)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
     unfinished = ~finish_mask(rows.frame)
@@ -165,11 +165,6 @@ def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Int
         "quit": frozen(quits),
         "idle": frozen(idle),
     }
-
-
-def take(values: npt.NDArray[Any], chosen: Integers) -> npt.NDArray[Any]:
-    """The chosen rows of an array; the array itself where those are all, in order."""
-    return values if is_every(chosen, len(values)) else values[chosen]
 
 
 def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:
@@ -307,14 +302,14 @@ def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
 
 def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
     """The history's rows: every (event, player), in event order over all pools, then file order."""
-    pair_row = entrants.pair_row
-    entrant = take(entrants.of_row, pair_row)
+    of_pair = Positions.of(entrants.pair_row)
+    entrant = of_pair.take(entrants.of_row)
     settles = None
     if not whole:
         last = np.empty(entrants.first_row.size, np.int64)
         last[entrant] = np.arange(entrant.size)  # the last assignment stays
         settles = last[entrant] == np.arange(entrant.size)
-    row, when = take(file_row, pair_row), take(rows.when, pair_row)
+    row, when = of_pair.take(file_row), of_pair.take(rows.when)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
         return LedgerRows(Positions.of(row), Positions.of(entrant), settles)
     order = np.lexsort((row, when)).astype(row.dtype)

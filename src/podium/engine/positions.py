@@ -19,7 +19,8 @@ class Positions:
     @classmethod
     def of(cls, positions: Integers) -> Self:
         """The positions that an array has."""
-        return cls(positions.size, None if is_every(positions, positions.size) else positions)
+        in_order = (positions == np.arange(positions.size, dtype=positions.dtype)).all()
+        return cls(positions.size, None if in_order else positions)
 
     @property
     def array(self) -> Integers:
@@ -45,8 +46,3 @@ class Positions:
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The values at them; the array itself where they are all of its rows, in order."""
         return values if self.are_all(len(values)) else values[self.array]
-
-
-def is_every(chosen: Integers, count: int) -> bool:
-    """Whether the numbers of rows are those of all so many rows, in order."""
-    return chosen.size == count and bool((chosen == np.arange(count, dtype=chosen.dtype)).all())

@@ -1,4 +1,4 @@
-"""The first page, boards, events and searches as they are served: what they show, and what they cost."""
+"""Boards and lists of events as they are served: what they show, and what they cost."""
 
 import random
 import re
@@ -7,73 +7,20 @@ from html import unescape
 
 import pytest
 import sqlalchemy as sa
-from leagues import HOSTILE, START, add_names, add_season, add_states
+from leagues import HOSTILE, START
+from page_words import lines, main_of, names, people, words
 from races import rows
-from starlette.testclient import TestClient
 
 from podium.pages.addresses import part
 from podium.pages.numbers import rating
 from podium.rounding import shown_change, signed
-from podium.service import create_app
 from podium.service.web.boards import leaderboard
-from podium.service.web.boards.distribution import bar_width, rating_at, rating_ranges
-from podium.service.web.front import texts
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
 from podium.store.insights.board_models import Listing
-from podium.store.keys import create_key
-from podium.store.read.models import RatingCount
 from podium.systems import find
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-TAG = re.compile(r"<[^>]*>")
-
-
-@pytest.fixture(scope="module")
-def season(tmp_path_factory):
-    """A store with the season's bikes, names of all kinds, and pools in every state."""
-    opened = Store(str(tmp_path_factory.mktemp("pages") / "podium.db"))
-    add_season(opened, ("bikes",))
-    add_names(opened)
-    add_states(opened)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def visitor(season):
-    with people(season) as client:
-        yield client
-
-
-def people(store, **headers):
-    """Somebody with a browser."""
-    return TestClient(create_app(store), headers={"Accept": "text/html"} | headers, follow_redirects=False)
-
-
-def words(html):
-    """What is read of HTML."""
-    return " ".join(unescape(TAG.sub(" ", html)).split())
-
-
-def main_of(answer, status=200):
-    assert answer.status_code == status, words(answer.text)
-    return answer.text.partition("<main")[2].partition("</main>")[0]
-
-
-def lines(html, table="board"):
-    """The rows of a table, each as its cells are read."""
-    body = re.search(rf'<table[^>]* id="{table}".*?<tbody[^>]*>(.*?)</tbody>', html, re.DOTALL)
-    assert body is not None, words(html)
-    return [
-        [words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
-        for row in re.findall(r"<tr.*?</tr>", body[1], re.DOTALL)
-    ]
-
-
-def names(html, table="board"):
-    body = re.search(rf'<table[^>]* id="{table}".*?</table>', html, re.DOTALL)[0]
-    return [unescape(each) for each in re.findall(r'class="name"><a [^>]*><bdi>(.*?)</bdi>', body)]
 
 
 def test_a_board_shows_what_the_api_says(season, visitor):
@@ -225,48 +172,6 @@ def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
     assert counts[1] <= 1.5 * counts[0] + 20, counts
 
 
-def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(season, visitor):
-    one = visitor.get("/bikes/find?q=dragan")
-    assert (one.status_code, one.headers["location"]) == (303, "/bikes/players/Dragana")
-    assert "1 rider for “ dragan ”" in words(main_of(visitor.get("/bikes/find?q=dragan&list=1")))
-    several = words(main_of(visitor.get("/find?q=A")))
-    assert "3 players for" in several
-    assert "Ana Club 1" in several
-    assert "Amélie Bikes 26 1296" in several
-    none = words(main_of(visitor.get("/bikes/find", params={"q": "Draganna"}), 404))
-    assert "No rider called “ Draganna ”" in none
-    assert "Did you mean Dragana ?" in none
-    markup = visitor.get("/find", params={"q": '"><script>alert(1)</script>'})
-    assert markup.status_code == 404
-    assert "<script>alert" not in markup.text
-    assert "&#34;&gt;&lt;script&gt;alert(1)" in markup.text
-    assert visitor.get("/find", params={"q": "x" * 5000}).status_code == 422
-    for empty in ("", "?q=", "?q=%20", "?q=%E2%80%8F"):
-        assert "Find a player" in words(main_of(visitor.get(f"/find{empty}"), 404 if empty.endswith("8F") else 200))
-    for name in HOSTILE:
-        answer = visitor.get("/names/find", params={"q": name})
-        assert answer.headers["location"] == f"/names/players/{part(name)}", name
-
-
-def test_nobody_finds_who_plays_in_a_private_pool(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    for pool in ("open", "secret"):
-        store.create_pool(pool, find("elo")(), public=pool == "open")
-        store.submit(pool, rows(1, [f"Ana of {pool}", f"Ben of {pool}"]))
-    key = create_key(store.engine, "Rosa", "read")
-    with people(store) as client:
-        texts_of_all = [
-            client.get(each).text for each in ("/", "/find?q=ana", "/find?q=ana%20of%20secret", "/find?q=be&list=1")
-        ]
-        assert "secret" not in "".join(texts_of_all).replace("ana of secret", "")
-        assert client.get("/secret").status_code == client.get("/nowhere").status_code == 401
-        insider = {"Authorization": f"Bearer {key}"}
-        assert "Ana of secret" in client.get("/", headers=insider).text
-        assert "Ana of secret" in client.get("/find?q=ana", headers=insider).text
-        assert "secret" not in client.get("/").text
-    store.close()
-
-
 def test_what_pages_say_where_there_is_nothing(visitor, tmp_path):
     empty = words(main_of(visitor.get("/empty")))
     assert "Nobody has played in empty yet" in empty
@@ -328,60 +233,6 @@ def test_those_who_are_settling_stand_apart_and_without_a_rank(tmp_path):
     store.close()
 
 
-def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visitor):
-    answer = visitor.get("/")
-    html = main_of(answer)
-    assert "Dragana won, but lost 40.5 points." in words(html)
-    assert "Quitting heat 2 cost 33.4 of them." in words(html)
-    assert '<a class="plain" href="/bikes/events/bikes-058/Dragana">' in html
-    assert "Bikes 30 riders · 60 events" in words(html)
-    top = [row.player for row in season.leaderboard("bikes", top=3).players]
-    assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
-    newest = lines(html, "newest-events")
-    assert newest[0][:3] == [
-        "Zoë won. Chidi gained most, +67.3. Bikes , bikes-060 , 16 Dec 2025",
-        "Bikes",
-        "16 Dec 2025",
-    ]
-    assert visitor.get("/", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
-    head = visitor.head("/")
-    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", answer.headers["etag"])
-    program = visitor.get("/", headers={"Accept": "application/json"})
-    assert program.json()["reference"] == "/api/docs"
-
-
-def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch):
-    monkeypatch.setattr(texts, "MIN_VALID_S", 0.0)
-    monkeypatch.setattr(texts, "SHARE", 0.0)
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")(), public=True)
-    store.submit("main", rows(1, ["Ana", "Ben"]))
-    written = []
-    page_text = texts.page_text
-
-    def write(*sent):
-        written.append(sent)
-        return page_text(*sent)
-
-    monkeypatch.setattr(texts, "page_text", write)
-    with people(store) as client:
-        first = client.get("/")
-        assert client.get("/").text == first.text
-        assert len(written) == 1
-        store.submit("main", rows(2, ["Ben", "Ana"]))
-        second = client.get("/")
-        assert "2 events" in words(second.text)
-        assert second.headers["etag"] != first.headers["etag"]
-        monkeypatch.setattr(texts, "MIN_VALID_S", 3600.0)
-        monkeypatch.setattr(texts, "MAX_VALID_S", 3600.0)
-        store.submit("main", rows(3, ["Ben", "Ana"]))
-        assert "3 events" in words(client.get("/").text)
-        store.submit("main", rows(4, ["Ben", "Ana"]))
-        assert "3 events" in words(client.get("/").text)
-        assert len(written) == 3
-    store.close()
-
-
 @pytest.mark.parametrize(
     "path", ["/bikes", "/bikes/events", "/bikes/distribution", "/find?q=a", "/names", "/names/events"]
 )
@@ -401,26 +252,3 @@ def test_names_are_text_on_every_page_that_lists(season, visitor):
         assert "<img" not in text, path
         assert "49{" not in text, path
     assert set(names(main_of(visitor.get("/names")))) == set(HOSTILE)
-
-
-def test_a_distribution_counts_everybody(season, visitor):
-    html = main_of(visitor.get("/bikes/distribution", headers={"Cookie": f"me={part('Zoë')}"}))
-    body = re.search(r"<tbody>(.*?)</tbody>", html, re.DOTALL)[1]
-    counts = [int(each) for each in re.findall(r'<td class="n">(\d+)</td>', body)]
-    assert sum(counts) == len(season.leaderboard("bikes").players)
-    assert words(re.search(r'<tr class="me".*?</tr>', body, re.DOTALL)[0]).startswith("1950 to 2000 you 1")
-    assert "You have 1951." in words(html)
-
-
-def test_bars_hold_all_ratings_and_are_not_too_many():
-    for low, high in ((0, 0), (-7, 3), (1000, 1040), (999, 2999), (-(10**9), 10**9)):
-        counts = [RatingCount(low, 3), *([RatingCount(high, 5)] if high > low else [])]
-        ranges = rating_ranges(counts, bar_width(counts), float(low))
-        assert sum(each.players for each in ranges) == sum(each.players for each in counts)
-        assert len(ranges) <= 41
-        assert all(each.low % (each.high - each.low) == 0 for each in ranges)
-        assert [each.is_own for each in ranges] == [True] + [False] * (len(ranges) - 1)
-    assert rating_ranges([], 1, None) == ()
-    quarters = [RatingCount(1, 1), RatingCount(2, 2), RatingCount(9, 1)]
-    assert [rating_at(quarters, share) for share in (0.25, 0.5, 0.75)] == [1, 2, 2]
-    assert rating_at([], 0.5) == 0

@@ -1,0 +1,64 @@
+"""The first page as it is served: what it shows, and how seldom it is written anew."""
+
+import re
+
+from page_words import lines, main_of, people, words
+from races import rows
+
+from podium.service.web.front import texts
+from podium.store import Store
+from podium.systems import find
+
+
+def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visitor):
+    answer = visitor.get("/")
+    html = main_of(answer)
+    assert "Dragana won, but lost 40.5 points." in words(html)
+    assert "Quitting heat 2 cost 33.4 of them." in words(html)
+    assert '<a class="plain" href="/bikes/events/bikes-058/Dragana">' in html
+    assert "Bikes 30 riders · 60 events" in words(html)
+    top = [row.player for row in season.leaderboard("bikes", top=3).players]
+    assert re.findall(r'class="name half"><a [^>]*><bdi>(.*?)</bdi>', html)[:3] == top
+    newest = lines(html, "newest-events")
+    assert newest[0][:3] == [
+        "Zoë won. Chidi gained most, +67.3. Bikes , bikes-060 , 16 Dec 2025",
+        "Bikes",
+        "16 Dec 2025",
+    ]
+    assert visitor.get("/", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    head = visitor.head("/")
+    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", answer.headers["etag"])
+    program = visitor.get("/", headers={"Accept": "application/json"})
+    assert program.json()["reference"] == "/api/docs"
+
+
+def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "MIN_VALID_S", 0.0)
+    monkeypatch.setattr(texts, "SHARE", 0.0)
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("main", find("elo")(), public=True)
+    store.submit("main", rows(1, ["Ana", "Ben"]))
+    written = []
+    page_text = texts.page_text
+
+    def write(*sent):
+        written.append(sent)
+        return page_text(*sent)
+
+    monkeypatch.setattr(texts, "page_text", write)
+    with people(store) as client:
+        first = client.get("/")
+        assert client.get("/").text == first.text
+        assert len(written) == 1
+        store.submit("main", rows(2, ["Ben", "Ana"]))
+        second = client.get("/")
+        assert "2 events" in words(second.text)
+        assert second.headers["etag"] != first.headers["etag"]
+        monkeypatch.setattr(texts, "MIN_VALID_S", 3600.0)
+        monkeypatch.setattr(texts, "MAX_VALID_S", 3600.0)
+        store.submit("main", rows(3, ["Ben", "Ana"]))
+        assert "3 events" in words(client.get("/").text)
+        store.submit("main", rows(4, ["Ben", "Ana"]))
+        assert "3 events" in words(client.get("/").text)
+        assert len(written) == 3
+    store.close()

@@ -1,0 +1,52 @@
+"""Searches for players as they are served: who is found, and who is not to be."""
+
+from leagues import HOSTILE
+from page_words import main_of, people, words
+from races import rows
+
+from podium.pages.addresses import part
+from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
+
+
+def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(season, visitor):
+    one = visitor.get("/bikes/find?q=dragan")
+    assert (one.status_code, one.headers["location"]) == (303, "/bikes/players/Dragana")
+    assert "1 rider for “ dragan ”" in words(main_of(visitor.get("/bikes/find?q=dragan&list=1")))
+    several = words(main_of(visitor.get("/find?q=A")))
+    assert "3 players for" in several
+    assert "Ana Club 1" in several
+    assert "Amélie Bikes 26 1296" in several
+    none = words(main_of(visitor.get("/bikes/find", params={"q": "Draganna"}), 404))
+    assert "No rider called “ Draganna ”" in none
+    assert "Did you mean Dragana ?" in none
+    markup = visitor.get("/find", params={"q": '"><script>alert(1)</script>'})
+    assert markup.status_code == 404
+    assert "<script>alert" not in markup.text
+    assert "&#34;&gt;&lt;script&gt;alert(1)" in markup.text
+    assert visitor.get("/find", params={"q": "x" * 5000}).status_code == 422
+    for empty in ("", "?q=", "?q=%20", "?q=%E2%80%8F"):
+        assert "Find a player" in words(main_of(visitor.get(f"/find{empty}"), 404 if empty.endswith("8F") else 200))
+    for name in HOSTILE:
+        answer = visitor.get("/names/find", params={"q": name})
+        assert answer.headers["location"] == f"/names/players/{part(name)}", name
+
+
+def test_nobody_finds_who_plays_in_a_private_pool(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    for pool in ("open", "secret"):
+        store.create_pool(pool, find("elo")(), public=pool == "open")
+        store.submit(pool, rows(1, [f"Ana of {pool}", f"Ben of {pool}"]))
+    key = create_key(store.engine, "Rosa", "read")
+    with people(store) as client:
+        texts_of_all = [
+            client.get(each).text for each in ("/", "/find?q=ana", "/find?q=ana%20of%20secret", "/find?q=be&list=1")
+        ]
+        assert "secret" not in "".join(texts_of_all).replace("ana of secret", "")
+        assert client.get("/secret").status_code == client.get("/nowhere").status_code == 401
+        insider = {"Authorization": f"Bearer {key}"}
+        assert "Ana of secret" in client.get("/", headers=insider).text
+        assert "Ana of secret" in client.get("/find?q=ana", headers=insider).text
+        assert "secret" not in client.get("/").text
+    store.close()

@@ -34,7 +34,7 @@ def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visito
 
 def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "MIN_VALID_S", 0.0)
-    monkeypatch.setattr(texts, "SHARE", 0.0)
+    monkeypatch.setattr(texts, "VALID_FACTOR", 0.0)
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")(), public=True)
     store.submit("main", rows(1, ["Ana", "Ben"]))

@@ -19,7 +19,7 @@ from podium.service.web.visiting import VisiblePools
 from podium.store import Store
 
 MIN_VALID_S, MAX_VALID_S = 1.0, 10.0  # how long a text is sent before it is compared with the log
-SHARE: Final = 10.0  # within these, ten times as long as it took to write it
+VALID_FACTOR: Final = 10.0  # within these, times as long as it took to write it
 MAX_TEXTS: Final = 64
 ABOUT: Final = {
     "name": "Podium",
@@ -71,7 +71,7 @@ class FrontPages:
                 html = text.html
             else:
                 html = page_text(request, home_page(self._store, cards))
-            valid_s = min(MAX_VALID_S, max(MIN_VALID_S, SHARE * (time.monotonic() - began)))
+            valid_s = min(MAX_VALID_S, max(MIN_VALID_S, VALID_FACTOR * (time.monotonic() - began)))
             if len(self._texts) >= MAX_TEXTS:
                 self._texts.clear()
             version = hashlib.blake2b(html.encode()).hexdigest()

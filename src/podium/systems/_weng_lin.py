@@ -19,9 +19,10 @@ from podium.engine.system import System, parameter
 from podium.engine.teams import MU, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
-from podium.probability.normal import distribution, inflated
+from podium.probability.normal import distribution
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
+from podium.systems._normal_skill import State, add_uncertainty
 from podium.systems._weng_lin_pairs import ROOM, judge_teams, verdict_of
 
 
@@ -38,14 +39,6 @@ class Params(NamedTuple):
     margin: float  # of a draw
     spread: float  # factor of c
     partial_play: float  # 1 or 0
-
-
-class State(NamedTuple):
-    """What is known of a player."""
-
-    rating: float
-    deviation: float
-    events: float
 
 
 class Evidence(NamedTuple):
@@ -144,13 +137,7 @@ class WengLin(System):
         return State(self.initial, self.deviation, 0.0)
 
 
-@enter.register
-def add_uncertainty(params: Params, me: State, entrant: Entrant) -> State:
-    """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
-    return State(me.rating, deviation, me.events)
-
-
+enter.register(Params, add_uncertainty)
 rate_event.register(Params, rate_heats)
 
 

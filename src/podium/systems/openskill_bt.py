@@ -8,6 +8,7 @@ from podium.engine.rules import expect, rate_two
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs
+from podium.systems._normal_skill import State
 
 
 class Params(shared.Params):
@@ -38,7 +39,7 @@ def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[flo
 
 
 @expect.register
-def chance(params: Params, a: shared.State, b: shared.State) -> float:
+def chance(params: Params, a: State, b: State) -> float:
     """The model's own."""
     return shared.logistic_chance(params, a, b)
 

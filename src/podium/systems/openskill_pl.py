@@ -12,6 +12,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs
+from podium.systems._normal_skill import State
 
 FAR = 700.0  # from here on a field's strengths no longer fit into one scale of numbers
 
@@ -104,9 +105,7 @@ def note_chances(lines: Any, k: int, ties: int, inverse: float, once: float, squ
 
 
 @face_off.register
-def lead_in_field(
-    params: Params, a: shared.State, b: shared.State, place: float, other_place: float
-) -> shared.Difference:
+def lead_in_field(params: Params, a: State, b: State, place: float, other_place: float) -> shared.Difference:
     """As in every model of the five, but c is the field's."""
     x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     variance = (x.deviation * x.deviation + params.beta_squared) + (y.deviation * y.deviation + params.beta_squared)
@@ -132,7 +131,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
 
 
 @expect.register
-def chance(params: Params, a: shared.State, b: shared.State) -> float:
+def chance(params: Params, a: State, b: State) -> float:
     """The model's own, of a field of two."""
     return shared.logistic_chance(params, a, b)
 

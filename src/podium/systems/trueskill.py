@@ -18,8 +18,9 @@ from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, r
 from podium.engine.system import System, parameter
 from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
-from podium.probability.normal import distribution, draw_corrections, inflated, win_corrections
+from podium.probability.normal import distribution, draw_corrections, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances
+from podium.systems._normal_skill import State, add_uncertainty
 
 # What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),
 # messages from the differences on its left and right, and that of the result to the difference on its right.
@@ -39,14 +40,6 @@ class Params(NamedTuple):
     max_deviation: float
     tolerance: float
     partial_play: float  # 1 or 0
-
-
-class State(NamedTuple):
-    """What is known of a player."""
-
-    rating: float
-    deviation: float
-    events: float
 
 
 class Evidence(NamedTuple):
@@ -145,13 +138,7 @@ class TrueSkill(System):
         return State(self.initial, self.deviation, 0.0)
 
 
-@enter.register
-def add_uncertainty(params: Params, me: State, entrant: Entrant) -> State:
-    """Every event adds tau^2 to the variance, every idle day its own up to a newcomer's deviation."""
-    deviation = inflated(me.deviation, params.tau_squared, entrant.idle * params.idle_variance, params.max_deviation)
-    return State(me.rating, deviation, me.events)
-
-
+enter.register(Params, add_uncertainty)
 rate_event.register(Params, rate_heats)
 
 

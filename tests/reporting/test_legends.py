@@ -1,4 +1,4 @@
-"""Legends of charts: names have room in wider fonts too, and on a phone they leave the plot its width."""
+"""Legends of charts: names have room in wider fonts too, and many of them leave the plot its width."""
 
 import re
 
@@ -8,8 +8,8 @@ import pytest
 from podium.reporting.charts import calibration
 from podium.reporting.saving import as_svg
 
-# An entry of a legend as Vega draws it: where it begins, and how wide its symbol and name are in the font at hand.
-ENTRY = re.compile(r'<g transform="translate\(([\d.]+),[\d.]+\)"><path class="background"[^>]* d="M0,0h([\d.]+)v12')
+# An entry of a legend as Vega draws it: where it stands, and how wide its symbol and name are in the font at hand.
+ENTRY = re.compile(r'<g transform="translate\(([\d.]+),([\d.]+)\)"><path class="background"[^>]* d="M0,0h([\d.]+)v12')
 SYMBOL = 16.0  # pixels of an entry before its name
 WIDER = 0.2  # how much wider names are in DejaVu Sans
 
@@ -22,13 +22,20 @@ def drawing(names, *, narrow):
 
 def test_names_in_a_wider_font_do_not_meet_the_next():
     entries = ENTRY.findall(drawing(["elo " * 10, "glicko"], narrow=False))
-    (x, width), (following, _) = [(float(x), float(width)) for x, width in entries]
+    (x, width), (following, _) = [(float(x), float(width)) for x, _, width in entries]
     name = width - SYMBOL
     assert name > 150.0  # a name is cut at 160
     assert x + SYMBOL + (1.0 + WIDER) * name < following
 
 
-@pytest.mark.parametrize("count", [3, 16])
-def test_a_legend_is_no_wider_than_a_phones_plot(count):
-    one, several = (drawing([f"system {k}" for k in range(each)], narrow=True) for each in (1, count))
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("name", ["system {}", "openskill-{}-part of the way to a long name"])
+@pytest.mark.parametrize("count", [3, 17])
+def test_a_legend_is_no_wider_than_the_plot(count, name, narrow):
+    one, several = (drawing([name.format(k) for k in range(each)], narrow=narrow) for each in (1, count))
     assert re.findall(r'^<svg[^>]* width="\d+"', several) == re.findall(r'^<svg[^>]* width="\d+"', one)
+
+
+def test_names_that_fit_stand_in_one_row():
+    entries = [ENTRY.findall(drawing([f"system {k}" for k in range(count)], narrow=False)) for count in (7, 8)]
+    assert [len({y for _, y, _ in each}) for each in entries] == [1, 2]

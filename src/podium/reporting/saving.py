@@ -1,12 +1,13 @@
 """Charts as SVG text, pictures, and pages that need no script and no network. Needs the extra `charts`."""
 
 import html
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from podium.errors import PodiumError, needs_extra
 from podium.part_files import part_file
-from podium.reporting.style import NARROW_LEGEND_COLUMNS, NARROW_WIDTH, WIDTH, configuration
+from podium.reporting.style import NARROW_LEGEND_COLUMNS, NARROW_WIDTH, WIDTH, configuration, legend_columns
 
 SUFFIXES = (".png", ".svg", ".html")
 PIXELS = 2  # of a picture for each of the drawing
@@ -54,10 +55,25 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
     """The chart in Vega-Lite, with its look."""
     document: dict[str, Any] = chart.to_dict()
     document["config"] = configuration(inline=inline)
+    width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
+    columns += [fitting for names in coloured_names(document) if (fitting := legend_columns(names, width)) is not None]
     if narrow:
         narrow_plots(document)
-        document["config"]["legend"]["columns"] = NARROW_LEGEND_COLUMNS
+    if columns:
+        document["config"]["legend"]["columns"] = min(columns)
     return document
+
+
+def coloured_names(part: Any) -> Iterator[list[str]]:
+    """The names to which each scale of colours in a document gives one."""
+    if isinstance(part, dict):
+        match part:
+            case {"color": {"scale": {"domain": [*names]}}}:
+                yield [str(name) for name in names]
+        part = [each for name, each in part.items() if name not in ("data", "datasets")]
+    if isinstance(part, list):
+        for each in part:
+            yield from coloured_names(each)
 
 
 def narrow_plots(part: Any) -> None:

@@ -14,7 +14,9 @@ NARROW_WIDTH = 290  # the same on a phone
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
 LEGEND_GAP = 32  # pixels between names of a legend: in the reader's font they may be a fifth wider than measured
-NARROW_LEGEND_COLUMNS = 2  # on a phone: a legend in one row would be wider than the plot, and shrink it
+NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and shrink it
+SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels of a legend's entry: before its name, and of a letter of it, about
+MAX_NAME_WIDTH = 160  # pixels, at which Vega cuts a name
 DAYS_OF_YEARS, DAYS_OF_MONTHS = 1500, 120  # spans from which an axis shows years, and months with their year
 
 
@@ -39,6 +41,13 @@ def colours(names: Sequence[str]) -> Any:
     """The scale that gives each name its colour, by its place in the list; they begin anew after the eighth."""
     shades = [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=shades)
+
+
+def legend_columns(names: Sequence[str], width: int) -> int | None:
+    """How many columns of a legend are no wider than so many pixels; None where all names stand in one row."""
+    widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
+    room = width + LEGEND_GAP  # none follows the last
+    return None if sum(widths) <= room else max(1, room // max(widths))
 
 
 def whole_numbers() -> Any:

@@ -64,7 +64,18 @@ LARGE: Contenders = {
     **podium_kernels(200, "openskill-pl", "openskill-bt-part"),
     **podium_kernels(20, "openskill-bt", "elo"),
 }
-IN_ORDER = podium_kernels(193_725, "elo", "glicko", "openskill-bt", "openskill-pl", "trueskill")
+IN_ORDER: Contenders = (
+    LIMITS
+    | {
+        "riix Elo": (peers.riix_elo, 200_000),
+        "elote Elo": (peers.elote_elo, 20_000),
+        "glicko2 package": (peers.glicko2_package, 4_000),
+        "openskill Plackett-Luce": (peers.openskill_pl, 20_000),
+        "trueskill": (peers.trueskill, 1_000),
+        "Elo-MMR-Py mmx-fast": (peers.elo_mmr("mmx-fast"), 20_000),
+    }
+    | podium_kernels(193_725, "elo", "glicko", "glicko2", "openskill-bt", "openskill-pl", "trueskill", "elo-mmr")
+)
 
 SHAPES: dict[str, Shape] = {
     "duels": Shape(lambda: fields(MILLION, 2), DUELS),
@@ -79,7 +90,7 @@ SHAPES: dict[str, Shape] = {
     "races of 1,000": Shape(lambda: fields(200, 1000), LARGE),
 }
 if TENNIS.exists():
-    SHAPES["duels, men's tennis"] = Shape(tennis, LIMITS | IN_ORDER)
+    SHAPES["duels, men's tennis"] = Shape(tennis, IN_ORDER)
 
 # Events a second of the Rust library skillratings 0.28.2, the best of three builds (plain, for the processor, with
 # optimisation across crates), random pairs of 10,000 players, measured on 21 November 2026 on one core of an EPYC of

@@ -53,13 +53,17 @@ class Row:
 
 
 def measured(name: str, shape: Shape) -> list[Row]:
-    """A row for each contender; they take turns."""
+    """A row for each contender whose package is installed; they take turns."""
     races = shape.events()
     rows, runs = [], []
     for contender, (ready, at_most) in shape.contenders.items():
         events = min(at_most, len(races.player))
         started = time.perf_counter()
-        warm = ready(races.first(10))
+        try:
+            warm = ready(races.first(10))
+        except ModuleNotFoundError as missing:
+            print(f"{name}: {contender} is left out, since {missing.name} is not installed", flush=True)
+            continue
         loaded = time.perf_counter()
         warm()
         rows.append(Row(name, contender, events, loaded - started, time.perf_counter() - loaded))

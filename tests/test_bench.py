@@ -32,6 +32,20 @@ def test_players_of_a_race_are_random_and_different(races, size, players):
     assert len(np.unique(drawn.player, axis=0)) == (races if size > 2 else pytest.approx(0.4 * 100 * 99, rel=0.1))
 
 
+def test_a_peer_that_is_not_installed_is_left_out(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCH))
+    run = load("run")
+
+    def absent(_races):
+        raise ModuleNotFoundError(name="riix")
+
+    contenders = {"riix Elo": (absent, 100), "by hand": (lambda races: races.player.sum, 20)}
+    shape = run.Shape(lambda: load("events").fields(30, 2, 10), contenders)
+    rows = run.measured("duels", shape)
+    assert [(row.contender, row.events, row.ratio) for row in rows] == [("by hand", 20, 1.0)]
+    assert capsys.readouterr().out == "duels: riix Elo is left out, since riix is not installed\n"
+
+
 def test_duels_with_draws_are_won_by_either_side():
     place = load("events").duels_with_draws(10_000).place
     results = np.sign(place[:, 1] - place[:, 0])

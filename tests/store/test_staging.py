@@ -200,15 +200,15 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch)
 
 def interrupted(meanwhile):
     """Let something happen once, between the staging and the transaction that ends it."""
-    flip, pending = staging.flip, [meanwhile]
+    finish, pending = staging.finish_staging, [meanwhile]
 
-    def late_flip(*arguments):
+    def late_finish(*arguments):
         if pending:
             with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
                 pending.pop()()
-        return flip(*arguments)
+        return finish(*arguments)
 
-    return mock.patch.object(staging, "flip", late_flip)
+    return mock.patch.object(staging, "finish_staging", late_finish)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def replay(
     )
 
     def replay_pool(number: int, pool: Pool) -> None:
-        replay_groups(system, events.columns, pool.first, pool.last, replayed, number)
+        replay_settlements(system, events.columns, pool.first, pool.last, replayed, number)
 
     try:
         if workers <= 1 or len(events.pools) <= 1:
@@ -148,7 +148,7 @@ def replay(
     return replayed
 
 
-def replay_groups(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
+def replay_settlements(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
     """Rate settlements `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
 
     Args:
@@ -209,5 +209,5 @@ def takes_sums(system: System, columns: Columns) -> bool:
 def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
     """The states, which move, after settlements `first` to `last`, without keeping the changes."""
     nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
-    replay_groups(system, columns, first, last, nothing)
+    replay_settlements(system, columns, first, last, nothing)
     return states

@@ -136,11 +136,11 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     event, first = number_runs(frame["event_id"]) if events is None else events
     firsts = frame.select(pl.col(name).gather(first) for name in OF_EVENT if name in frame.columns)
     pool_of_event, pool_names = text_codes(firsts, "pool")
-    turn = rank_by(*order_keys(firsts))
-    when = turned(event, turn)
+    rank = rank_by(*order_keys(firsts))
+    when = ranks_of_rows(event, rank)
     one_pool = len(pool_names) == 1
     pool = np.zeros(event.size, event.dtype) if one_pool else pool_of_event[event]
-    key = when if one_pool else turned(event, rank_by(pool_of_event, turn))
+    key = when if one_pool else ranks_of_rows(event, rank_by(pool_of_event, rank))
     player, names = player_codes(frame["player"], None if one_pool else pool)
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
     frame = frame.select(name for name in frame.columns if name not in UNREAD)
@@ -187,7 +187,7 @@ def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.
     return number[code], names.gather(first[in_turn])
 
 
-def turned(event: Integers, rank: Integers) -> Integers:
+def ranks_of_rows(event: Integers, rank: Integers) -> Integers:
     """The rank of each row's event; the same array where the events stand in order of it."""
     return event if all_rising(rank) else rank[event]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from podium.engine import inputs
 from podium.engine.encoding import frozen
-from podium.engine.replay import Replayed, by_columns, replay_groups
+from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.engine.system import System
 
 MOST_PARTS = 8  # parts whose coalitions are all rated: 256
@@ -177,7 +177,7 @@ def changes_among(
         pools=np.tile(system.standing[0], (sets, 1)),
     )
     for first_set, last_set in [(k, k + 1) for k in range(sets)] if system.pool_fields else [(0, sets)]:
-        replay_groups(system, table, first_set, last_set, moved, first_set)
+        replay_settlements(system, table, first_set, last_set, moved, first_set)
     mine = offsets[:-1] + at[:, entrant - first]
     changes: npt.NDArray[np.float64] = moved.after[mine, system.column("rating")] - moved.before[mine]
     return changes

@@ -97,13 +97,13 @@ def take_touched(engine: sa.Engine, staged: Pool) -> OrderKey | None:
 
 
 @contextmanager
-def part(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connection]:
+def staging_transaction(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connection]:
     """A short transaction that writes a part of a staged generation; a rest follows it.
 
     Raises:
         OvertakenError: it is not staged any more.
     """
-    with turn(engine) as connection:
+    with short_transaction(engine) as connection:
         active = connection.execute(UPDATE_ACTIVE, {"number": staged.generation, "moment": now()})
         if active.rowcount != 1:
             raise OvertakenError
@@ -111,7 +111,7 @@ def part(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def turn(engine: sa.Engine) -> Iterator[sa.Connection]:
+def short_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A short transaction, with a rest after it."""
     with write_transaction(engine) as connection:
         begun = time.perf_counter()
@@ -137,7 +137,7 @@ def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, firs
         if end == at:  # one event has more rows than a part
             end = OrderKey(at.started_at, at.seq + 1)
         params |= {"number": staged.generation, "end_started_at": end.started_at, "end_seq": end.seq}
-        with part(engine, staged) as connection:
+        with staging_transaction(engine, staged) as connection:
             connection.execute(copy_statement(table), params)
         at = end
 
@@ -175,7 +175,7 @@ def write_part(
     tables = (change, ledger_rows), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)
     for table, rows in tables:
         for some in parts(rows):
-            with part(engine, staged) as connection:
+            with staging_transaction(engine, staged) as connection:
                 insert(connection, table, some)
 
 
@@ -188,7 +188,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
     counted = [(staged.generation, *row) for row in player_counts(staged, standings.values())]
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
-            with part(engine, staged) as connection:
+            with staging_transaction(engine, staged) as connection:
                 insert(connection, table, some)
 
 
@@ -212,7 +212,7 @@ def delete(engine: sa.Engine, table: sa.Table, number: int, *conditions: sa.Colu
         with read_transaction(engine) as connection:
             row = connection.execute(bound).first()
         before = [] if row is None else [sa.tuple_(*columns) < sa.tuple_(*row)]
-        with turn(engine) as connection:
+        with short_transaction(engine) as connection:
             connection.execute(sa.delete(table).where(*chosen, *before))
         if row is None:
             return
@@ -247,6 +247,6 @@ def clear_unread(engine: sa.Engine) -> int:
         abandon(engine, number)
         for table in TABLES:
             delete(engine, table, number)
-        with turn(engine) as connection:
+        with short_transaction(engine) as connection:
             connection.execute(sa.delete(generation).where(generation.c.id == number))
     return len(unread)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.engine.pool_state import new_pools
-from podium.engine.replay import Replayed, by_columns, replay_groups
+from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.engine.small_event import encode_small, entries_of
 from podium.errors import NotFiniteError
 from podium.store.derive.rating import Chosen, Outcome
@@ -64,7 +64,7 @@ def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newes
     history = np.empty((1, pools.shape[1]))
     replayed = Replayed(states, np.empty(len(players)), by_columns(*states.shape), None, pools, history)
     try:
-        replay_groups(system, columns, 0, 1, replayed)
+        replay_settlements(system, columns, 0, 1, replayed)
     except NotFiniteError:
         return None
     size = len(players)

@@ -107,7 +107,7 @@ def stored_head(connection: sa.Connection, pool: Pool) -> Head:
     return Head(0, GENESIS.hex()) if row is None else Head(row.place, (row.hash or b"").hex())
 
 
-def lacking(connection: sa.Connection, pool: Pool, head: Head) -> str:
+def head_fault(connection: sa.Connection, pool: Pool, head: Head) -> str:
     """Why a log is not one that had this head once, in words; empty where it is."""
     link = connection.execute(SELECT_LINK, {"pool": pool.id, "place": head.place}).first()
     if link is None:

@@ -356,7 +356,7 @@ class Reader:
         found = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)]
         waits, notes = list[str](), list[str]()
         compared: Counter[str] = Counter()
-        lacking: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
+        head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
         try:
             names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
         except sa.exc.DatabaseError as error:
@@ -369,7 +369,7 @@ class Reader:
                     reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
                     if reason:
                         waits.append(f"{name}: the pool {reason}")
-                    lacking[name] = {head: chain_check.lacking(connection, pool, head) for head in heads}
+                    head_faults[name] = {head: chain_check.head_fault(connection, pool, head) for head in heads}
                     notes.append(chain_check.head_note(connection, pool))
                     found.extend(f"{name}: {each}" for each in chain_check.chain_faults(connection, pool))
                     found.extend(differences(connection, pool, compared))
@@ -378,7 +378,7 @@ class Reader:
             except Exception as error:
                 found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
         for head in heads:
-            reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in lacking.items()]
+            reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
             if all(reasons):
                 found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
         counts = len(names), compared["events"], compared["changes"]

@@ -182,7 +182,7 @@ def stage(
         while True:
             stage_from(engine, work, first)
             try:
-                return flip(engine, work, prepare, admit, observe)
+                return finish_staging(engine, work, prepare, admit, observe)
             except LongWorkError:
                 first = work.go_back(generations.take_touched(engine, work.staged) or first)
                 generations.delete_from(engine, work.staged, first)
@@ -223,7 +223,7 @@ def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
     generations.write_standings(engine, work.staged)
 
 
-def flip(
+def finish_staging(
     engine: sa.Engine, work: Work, prepare: Prepare[T], admit: Callable[[Pool], None], observe: WriteObserver
 ) -> T:
     """Record what was staged, rate again in it what the pool took meanwhile, and let it be what is read.
@@ -244,7 +244,7 @@ def flip(
         recorded, logged = record(connection, proposal)
         seqs = drawn_seqs(proposal, recorded)
         staged = replace(recorded.pool, generation=work.staged.generation, staging=None)
-        place(connection, staged, work.held.with_numbers(seqs, players))
+        write_held_rows(connection, staged, work.held.with_numbers(seqs, players))
         drawn_pools = {OrderKey(at, seqs.get(seq, seq)): state for (at, seq), state in work.held_pools.items()}
         write_pool_states(connection, staged, {}, drawn_pools)
         touched = generations.touched(connection, staged.generation)
@@ -266,7 +266,7 @@ def flip(
         return prepared.answer(connection, Done(recorded, rerated, logged.head))
 
 
-def place(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
+def write_held_rows(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
     """Write rows that were held into a staged generation, and what they make of its standings."""
     write_changes(connection, staged, (), ledger, NO_ROWS)
     stored = stored_standings(connection, staged, sorted(set(ledger.player.tolist())))

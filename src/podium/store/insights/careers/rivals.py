@@ -64,7 +64,7 @@ def rivals(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) 
         StoreError: another revision of the arithmetic rated the pool.
     """
     version = newest_seq(connection, pool)
-    return cache.value((pool.id, name), version, lambda: summed_up(connection, pool, name, cache))
+    return cache.value((pool.id, name), version, lambda: duels_by_opponent(connection, pool, name, cache))
 
 
 def explained_events(
@@ -80,13 +80,14 @@ def explained_events(
     known: dict[Any, ExplainedEvent] = cache.value(key, version, dict)
     ids = event_names_of(connection, pool, [row.seq for row in rows if row not in known])
     events = {
-        row: known[row] if row in known else explained(connection, pool, ids[row.seq][0], stands.name) for row in rows
+        row: known[row] if row in known else duels_in_event(connection, pool, ids[row.seq][0], stands.name)
+        for row in rows
     }
     cache.keep(key, version, events)
     return events
 
 
-def explained(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> ExplainedEvent:
+def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> ExplainedEvent:
     """A player's duels in an event, as its explanation has them."""
     rows = explanation(connection, pool, event_id, name).rows
     columns = zip(
@@ -103,7 +104,7 @@ def explained(connection: sa.Connection, pool: Pool, event_id: str, name: str) -
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def summed_up(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
+def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
     """The duels of a player's newest events, opponent by opponent.
 
     Raises:

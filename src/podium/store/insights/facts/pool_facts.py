@@ -13,7 +13,7 @@ from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
 from podium.store.derive.snapshots import date_of, today
 from podium.store.insights.fact_models import PoolFacts, PromisePoint, ReliabilityBin, WeightPoint
-from podium.store.insights.facts.reliability import judged
+from podium.store.insights.facts.reliability import promise_outcomes
 from podium.store.insights.facts.weights import weights
 from podium.store.log.chain import newest_head
 from podium.store.log.pools import Pool, refuse_other_arithmetic, settings_of
@@ -84,15 +84,15 @@ def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFac
         StoreError: another revision of the arithmetic rated the pool.
     """
     refuse_other_arithmetic(pool)
-    found = judged(connection, pool, effort.events)
+    outcomes = promise_outcomes(connection, pool, effort.events)
     facts = PoolFacts(
         day=date_of(today()),
-        events=found.events,
-        players=found.players,
-        duels=found.duels,
+        events=outcomes.events,
+        players=outcomes.players,
+        duels=outcomes.duels,
         promise=promise(connection, pool),
         weights=weights(connection, pool, effort.players),
-        reliability=found.reliability,
+        reliability=outcomes.reliability,
     )
     return KeptFacts(facts, system_text(pool), newest_head(connection, pool).place)
 

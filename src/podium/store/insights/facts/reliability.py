@@ -31,7 +31,7 @@ SELECT_FIRST_OF_NEWEST = (
 )
 
 
-class Judged(NamedTuple):
+class PromiseOutcomes(NamedTuple):
     """What became of the promises in a pool's newest events."""
 
     events: int
@@ -40,8 +40,8 @@ class Judged(NamedTuple):
     reliability: tuple[ReliabilityBin, ...]
 
 
-def judged(connection: sa.Connection, pool: Pool, most: int) -> Judged:
-    """Compare what was expected with what came, in so many of the newest rated events."""
+def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> PromiseOutcomes:
+    """What came of the promises in so many of the newest rated events."""
     newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most - 1}).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
     segments, _ = events_from(connection, pool, first)
@@ -58,7 +58,7 @@ def judged(connection: sa.Connection, pool: Pool, most: int) -> Judged:
         if segment.reset is not None:
             roster.reset(segment.reset.keep)
     count = sum(table["event_id"].n_unique() for table in tables)
-    return Judged(count, len(numbers), round(bins[:, 0].sum()) // SIDES, reliability(bins))
+    return PromiseOutcomes(count, len(numbers), round(bins[:, 0].sum()) // SIDES, reliability(bins))
 
 
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:

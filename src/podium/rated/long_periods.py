@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,14 @@ from podium.engine.long_periods import PeriodSums
 from podium.engine.replay import States, newcomers
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.what_if import WhatIf
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
 from podium.results.long_periods import LongPart
 from podium.results.reading import Results
+
+if TYPE_CHECKING:
+    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
 
 IN_PIECES = "the rating period of event {!r} has more rows than are held at a time; rate it as one table to explain it"
 
@@ -27,7 +30,7 @@ IN_PIECES = "the rating period of event {!r} has more rows than are held at a ti
 class RatedPiece(Rated):
     """Some events of a rating period, whose changes come of all its events."""
 
-    def explain(self, event_id: str, player: str) -> Explanation:  # noqa: ARG002
+    def explain(self, event_id: str, player: str) -> "Explanation":  # noqa: ARG002
         """Refuse: a change comes of events that are not here.
 
         Raises:
@@ -35,7 +38,7 @@ class RatedPiece(Rated):
         """
         raise ParameterError(IN_PIECES.format(event_id))
 
-    def what_if(self, event_id: str, player: str) -> WhatIf:  # noqa: ARG002
+    def what_if(self, event_id: str, player: str) -> "WhatIf":  # noqa: ARG002
         """Refuse: a change comes of events that are not here.
 
         Raises:

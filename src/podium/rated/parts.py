@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,14 +16,16 @@ from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import nearest_name
-from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.what_if import WhatIf
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
 from podium.rated.streaming import EVERY, RatedStream
 from podium.rated.tables import begin, rate_table
 from podium.results.columns import REQUIRED
 from podium.results.reading import Results, read_results
+
+if TYPE_CHECKING:
+    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
 
 NOT_HELD = "the rows of a folder are not held in memory; podium.rate_stream gives them part by part"
 
@@ -155,7 +157,7 @@ class RatedParts(Rated):
     def _rows_before(self) -> pl.DataFrame:
         return rate_table(empty_results(), self.system, EVENT).history if self.start is None else super()._rows_before()
 
-    def explain(self, event_id: str, player: str) -> Explanation:
+    def explain(self, event_id: str, player: str) -> "Explanation":
         """Why a player's rating moved in an event; see `Rated.explain`.
 
         Args:
@@ -170,7 +172,7 @@ class RatedParts(Rated):
         """
         return self._part_of(event_id).explain(event_id, player)
 
-    def what_if(self, event_id: str, player: str) -> WhatIf:
+    def what_if(self, event_id: str, player: str) -> "WhatIf":
         """What a player's change in an event would have been, had one thing been different; see `Rated.what_if`.
 
         Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,13 +23,14 @@ from podium.ledger.learnt import learnt_history
 from podium.ledger.pair_predictions import pair_predictions
 from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.readiness import why_nothing_counts
-from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import Start, metadata, with_pool_columns
 from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
+
+if TYPE_CHECKING:
+    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,7 +192,7 @@ class Rated:
                 if name not in played:
                     yield name, 0
 
-    def explain(self, event_id: str, player: str) -> Explanation:
+    def explain(self, event_id: str, player: str) -> "Explanation":
         """Why a player's rating moved in an event; see `podium.ledger.reasons.explaining.explain`.
 
         Args:
@@ -204,9 +205,11 @@ class Rated:
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
+        from podium.ledger.reasons.explaining import explain  # noqa: PLC0415  (ratings alone need no reasons)
+
         return explain(self.system, self.events, self.replayed, event_id, player)
 
-    def what_if(self, event_id: str, player: str) -> WhatIf:
+    def what_if(self, event_id: str, player: str) -> "WhatIf":
         """What a player's change in an event would have been, had one thing been different.
 
         Args:
@@ -220,6 +223,8 @@ class Rated:
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
+        from podium.ledger.reasons.what_if import what_if  # noqa: PLC0415  (so too)
+
         return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:

@@ -1,7 +1,5 @@
-"""The lenient door: a results table as it is, or what its headings and cells surely mean, with a line that says so."""
+"""The lenient door: what the headings and cells of a table surely mean, with a line that says so."""
 
-import io
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.sources import STDIN, of_bytes, sources
+from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.faults import find_faults
 from podium.importers.tables.files.grid import Grid, load
@@ -18,7 +16,7 @@ from podium.importers.tables.guess import Guess, guess
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map, SourceRule
 from podium.results.columns import text
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 
 
 @dataclass(frozen=True)
@@ -30,25 +28,20 @@ class Understood:
     mapped: Mapped
 
 
-def read_leniently(path: str) -> Results:
-    """Read a results table as it is; or where that is refused, as its headings and cells surely mean it.
+def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
+    """Read a table that is no results table as its headings and cells surely mean it.
 
     Args:
-        path: of a file; `-` is standard input.
+        path: of a file.
+        name: what faults call the table.
+        content: of standard input.
 
     Returns:
-        The checked table; `notes` say what was understood and left aside, where anything was.
+        The checked table; `notes` say what was understood and left aside.
 
     Raises:
         ResultsError: the table is refused: its faults are grouped, and name its own columns and rows.
     """
-    content = sys.stdin.buffer.read() if path == STDIN else None
-    name = "standard input" if content is not None else Path(path).name
-    try:
-        return read_results(path if content is None else io.BytesIO(content), name=name)
-    except ResultsError:
-        if content is None and not Path(path).is_file():
-            raise
     understood = understand(load_one(path, content))
     return checked(understood.mapped, name, (understood.guess.note,))
 

@@ -1,4 +1,4 @@
-"""Results from Python: any table with its columns named, and matches with winners and losers in one row."""
+"""Results of any table by a map, or with its columns named; and matches with winners and losers in one row."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -7,59 +7,49 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ParameterError, ResultsError
+from podium.errors import Fault, ResultsError
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.door import checked, load_one, read_leniently
+from podium.importers.tables.door import checked, load_one
 from podium.importers.tables.files.grid import Grid
-from podium.importers.tables.maps import build_map, load_map
+from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map, SourceRule
 from podium.results.columns import ALL
 from podium.results.reading import STDIN, Results, loaded, unknown_column
-from podium.results.reading import read_results as read_strictly
 
 REST = "rest"
 Names = str | Sequence[str]
 
 
-def read_results(
-    source: Any,
-    *,
-    name: str | None = None,
-    columns: Mapping[str, Any] | None = None,
-    ignore: Names = (),
-    map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as the command line has it)
-    lenient: bool = False,
-) -> Results:
-    """Read and check results.
+def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
+    """Read and check a table as a map says.
 
     Args:
-        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
-            Polars or Arrow frame, rows as dicts, or Results.
+        source: as `podium.read_results` takes it.
+        mapping: the whole map.
         name: what faults call the table; the file's name where None.
-        columns: what the table's columns mean: its column, or a rule of a map, by the name of the results column;
-            columns that have such a name already keep their meaning.
-        ignore: columns to leave aside, or `rest` for all that have no meaning.
-        map: a whole map, as TOML has it, or the path of its file; then `columns` must be left out.
-        lenient: whether a file in another shape is read as its headings and cells surely mean; `notes` say how.
-
-    Returns:
-        The checked table, rows in the order of the source.
 
     Raises:
         ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: the map cannot be, or names columns that are not there.
+        ParameterError: the map names columns that are not there.
     """
-    if map is not None:
-        if columns is not None or ignore:
-            raise ParameterError("give a map or columns, not both: a map says all of a table")
-        mapping = build_map(map) if isinstance(map, Mapping) else load_map(Path(map))
-        return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
-    if columns is None and not ignore:
-        if lenient and isinstance(source, str | Path):
-            return read_leniently(str(source))
-        return read_strictly(source, name=name)
+    return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
+
+
+def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
+    """Read and check a table some of whose columns are named; the others keep the meaning of their names.
+
+    Args:
+        source: as `podium.read_results` takes it, and so are `columns` and `ignore`.
+        columns: what columns mean.
+        ignore: columns that are left aside.
+        name: what faults call the table; the file's name where None.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: a column that is named is not there.
+    """
     grid = grid_of(source, name, SourceRule())
-    document = {"columns": {**kept_columns(grid, dict(columns or {}), ignore), **(columns or {})}}
+    document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
 
 

@@ -69,6 +69,16 @@ def test_help_loads_no_engine():
     assert process.stdout.strip() == "[]"
 
 
+def test_ratings_of_a_table_as_it_is_load_neither_maps_nor_reasons():
+    check = (
+        "import sys, podium, podium.rated; podium.read_results('examples/season.csv', lenient=True)\n"
+        "unused = 'podium.importers.tables.applying', 'podium.ledger.reasons.explanation'\n"
+        "print(sorted({*unused} & set(sys.modules)))"
+    )
+    process = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert process.stdout.strip() == "[]"
+
+
 def test_a_picture_is_drawn_anew_only_when_what_it_shows_has_changed(tmp_path):
     builder = docs_builder()
     chart, path = builder.histories(), tmp_path / "histories.svg"

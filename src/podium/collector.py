@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 YOUNG = 1  # generations of objects that are looked through where pauses follow upon each other
 SERVICE_OBJECTS = 50_000  # that are new before a service looks through them; the answer to a large batch has fewer
+LEFT_OBJECTS = 500_000  # that are new and still there before pauses that follow upon each other are looked through
 
 
 def keep_loaded() -> None:
@@ -32,13 +33,13 @@ class Pauses:
             self._count += 1
 
     def end(self) -> None:
-        """End one; where others go on, what this one left is looked through all the same."""
+        """End one; where others go on, what all have left is looked through once it is much: most of it is in use."""
         with self._lock:
             self._count -= 1
             is_last = not self._count
             if is_last and self._was_on:
                 gc.enable()
-        if not is_last:
+        if not is_last and gc.get_count()[0] > LEFT_OBJECTS:  # which counts on while the collector is off
             gc.collect(YOUNG)
 
 

@@ -111,7 +111,7 @@ class Plan:
         old = stored_ledger(connection, self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
-            players.update(segment.table["player"].cast(pl.Int64).unique().to_list())
+            players.update(segment.table["player"].cast(pl.Int64).to_list())
         if any(segment.reset for segment in segments):
             self.meet_all(connection)
             players = self._met | players

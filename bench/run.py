@@ -84,7 +84,8 @@ def measured(name: str, shape: Shape) -> list[Row]:
 
 
 def best_seconds(run: Callable[[], object], *, tries: int, limit_s: float = 5.0) -> float:
-    """The best of so many runs, or of as many as the time allows."""
+    """The best of so many runs, or of as many as the time allows, after one that compiles and does not count."""
+    run()
     best, started = float("inf"), time.perf_counter()
     for _ in range(tries):
         run_started = time.perf_counter()

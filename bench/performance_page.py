@@ -49,7 +49,7 @@ def processor() -> str:
 def speed(events_per_s: float) -> str:
     """Events a second in three digits."""
     for size, unit in ((1e6, " M"), (1e3, " k")):
-        if events_per_s >= size:
+        if events_per_s >= 0.9995 * size:  # what three digits round to it
             return f"{events_per_s / size:.3g}{unit}"
     return f"{events_per_s:.3g}"
 

@@ -46,6 +46,15 @@ def test_a_peer_that_is_not_installed_is_left_out(monkeypatch, capsys):
     assert capsys.readouterr().out == "duels: riix Elo is left out, since riix is not installed\n"
 
 
+@pytest.mark.parametrize(
+    ("events_per_s", "text"),
+    [(9.64, "9.64"), (999.4, "999"), (999.6, "1 k"), (52_312.0, "52.3 k"), (999_600.0, "1 M"), (87.06e6, "87.1 M")],
+)
+def test_a_speed_has_three_digits(events_per_s, text, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    assert load("performance_page").speed(events_per_s) == text
+
+
 def test_duels_with_draws_are_won_by_either_side():
     place = load("events").duels_with_draws(10_000).place
     results = np.sign(place[:, 1] - place[:, 0])

@@ -33,16 +33,15 @@ def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str]
         rows: that are written.
         width: how many values each has.
     """
-    database = connection.dialect.name
-    if database == "sqlite":
-        cells = chain.from_iterable(rows)
+    database, left = connection.dialect.name, iter(rows)
+    one_by_one = [*islice(left, STATEMENT_ROWS)]
+    if database == "sqlite" and len(one_by_one) == STATEMENT_ROWS:
+        cells = chain.from_iterable(chain(one_by_one, left))
         several = [*iter(lambda: tuple(islice(cells, STATEMENT_ROWS * width)), ())]
-        last = several.pop() if several and len(several[-1]) < STATEMENT_ROWS * width else ()
-        if several:
-            connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
+        last = several.pop() if len(several[-1]) < STATEMENT_ROWS * width else ()
+        connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
         one_by_one = [last[start : start + width] for start in range(0, len(last), width)]
-    else:
-        one_by_one = [*rows]
+    one_by_one += left
     if one_by_one:
         connection.exec_driver_sql(statement(database, 1), one_by_one)
 

@@ -42,13 +42,14 @@ def podium_kernels(events: int, *systems: str) -> Contenders:
 
 
 LIMITS: Contenders = {"loop by hand, Elo": (limits.elo, MILLION), "states touched only": (limits.memory_walk, MILLION)}
+DUEL_PEERS: Contenders = {
+    "riix Elo": (peers.riix_elo, 200_000),
+    "elote Elo": (peers.elote_elo, 20_000),
+    "glicko2 package": (peers.glicko2_package, 4_000),
+}
 DUELS: Contenders = (
     LIMITS
-    | {
-        "riix Elo": (peers.riix_elo, 200_000),
-        "elote Elo": (peers.elote_elo, 20_000),
-        "glicko2 package": (peers.glicko2_package, 4_000),
-    }
+    | DUEL_PEERS
     | podium_kernels(MILLION, "elo", "stk", "folyami", "glicko", "glicko2")
     | podium_kernels(MILLION, "openskill-bt", "openskill-pl", "openskill-tm", "trueskill")
 )
@@ -66,10 +67,8 @@ LARGE: Contenders = {
 }
 IN_ORDER: Contenders = (
     LIMITS
+    | DUEL_PEERS
     | {
-        "riix Elo": (peers.riix_elo, 200_000),
-        "elote Elo": (peers.elote_elo, 20_000),
-        "glicko2 package": (peers.glicko2_package, 4_000),
         "openskill Plackett-Luce": (peers.openskill_pl, 20_000),
         "trueskill": (peers.trueskill, 1_000),
         "Elo-MMR-Py mmx-fast": (peers.elo_mmr("mmx-fast"), 20_000),

@@ -9,16 +9,23 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from podium.store.sql.database import PRAGMAS
+from podium.store.sql.schema import change, event, log, rank_count, standing
+from podium.store.sql.upsert import insert_statement, upsert_statement
 
 NEWER = {  # the rows of a table that were written after an entry of the log; seq is rising
-    "log": "seq > :seq",
-    "event": "seq > :seq",
-    "change": "generation_id = :generation AND started_at >= :started_at AND seq > :seq",
-    "standing": "generation_id = :generation AND seq > :seq",
+    log: "seq > :seq",
+    event: "seq > :seq",
+    change: "generation_id = :generation AND started_at >= :started_at AND seq > :seq",
+    standing: "generation_id = :generation AND seq > :seq",
 }
-COUNTS = "rank_count"  # which no entry names: what differs is written
-KEYS = {"standing": 2, COUNTS: 3}  # of the tables that are updated: how many columns their key has
+TABLES = (*NEWER, rank_count)  # the last has no number of an entry: what differs is written
+STATEMENTS = {table: insert_statement(table, "sqlite", 1) for table in (log, event, change)} | {
+    table: upsert_statement(table, (), "sqlite", 1) for table in (standing, rank_count)
+}
+DELETE_COUNT = "DELETE FROM rank_count WHERE generation_id = ? AND per_point = ? AND bucket = ?"
 
 
 class RawCopy:
@@ -40,18 +47,18 @@ class RawCopy:
         first = self._source.execute("SELECT min(started_at) FROM event WHERE seq > ?", (self._seq,)).fetchone()[0]
         since = {"seq": self._seq, "generation": generation, "started_at": first}
         rows = {
-            table: self._source.execute(f"SELECT * FROM {table} WHERE {condition}", since).fetchall()  # noqa: S608
+            table: self._source.execute(f"{selection(table)} WHERE {condition}", since).fetchall()
             for table, condition in NEWER.items()
         }
-        here, there = ({*each.execute(f"SELECT * FROM {COUNTS}")} for each in (self._copy, self._source))  # noqa: S608
-        rows[COUNTS] = sorted(there - here)
-        gone = sorted({each[: KEYS[COUNTS]] for each in here} - {each[: KEYS[COUNTS]] for each in there})
-        statements = {table: self._statement(table) for table in rows}
+        here, there = ({*each.execute(selection(rank_count))} for each in (self._copy, self._source))
+        rows[rank_count] = sorted(there - here)
+        key = len(rank_count.primary_key)
+        gone = sorted({each[:key] for each in here} - {each[:key] for each in there})
         started = time.perf_counter()
         self._copy.execute("BEGIN IMMEDIATE")
         for table, some in rows.items():
-            self._copy.executemany(statements[table], some)
-        self._copy.executemany(f"DELETE FROM {COUNTS} WHERE generation_id = ? AND per_point = ? AND bucket = ?", gone)  # noqa: S608
+            self._copy.executemany(STATEMENTS[table], some)
+        self._copy.executemany(DELETE_COUNT, gone)
         self._copy.execute("COMMIT")
         took = time.perf_counter() - started
         self._seq = self._newest()
@@ -59,9 +66,8 @@ class RawCopy:
 
     def differing(self) -> list[str]:
         """The tables in which the copy has other rows than the database."""
-        tables = (*NEWER, COUNTS)
-        every = ([{*each.execute(f"SELECT * FROM {table}")} for table in tables] for each in (self._source, self._copy))  # noqa: S608
-        return [table for table, rows, others in zip(tables, *every, strict=True) if rows != others]
+        every = ([{*each.execute(selection(table))} for table in TABLES] for each in (self._source, self._copy))
+        return [table.name for table, rows, others in zip(TABLES, *every, strict=True) if rows != others]
 
     def close(self) -> None:
         """Close both."""
@@ -71,12 +77,7 @@ class RawCopy:
     def _newest(self) -> int:
         return self._source.execute("SELECT max(seq) FROM log").fetchone()[0]
 
-    def _statement(self, table: str) -> str:
-        """The statement that writes a row of a table."""
-        names = [row[1] for row in self._copy.execute(f"PRAGMA table_info({table})")]
-        statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
-        if table not in KEYS:
-            return statement
-        key, others = names[: KEYS[table]], names[KEYS[table] :]
-        changes = ", ".join(f"{name} = excluded.{name}" for name in others)
-        return f"{statement} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
+
+def selection(table: sa.Table) -> str:
+    """The statement that reads a table's rows as `STATEMENTS` writes them."""
+    return f"SELECT {', '.join(table.columns.keys())} FROM {table.name}"  # noqa: S608  (our own names)

@@ -200,15 +200,15 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
         return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
-    of = f"of {listed}"
+    among = f"of {listed}"
     if not card.move:
-        return Tile("Rank", f"{card.rank:,}", of)
+        return Tile("Rank", f"{card.rank:,}", among)
     css, sign, word = ("gain", "▲", "up ") if card.move > 0 else ("loss", "▼", "down ")
     moved = Markup('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
         css, sign, word, abs(card.move)
     )
     since = f" since {short_day(card.since)}" if card.since else ""
-    return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, of))
+    return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
 
 
 def streak_tile(card: PlayerCard) -> Tile:

@@ -15,6 +15,7 @@ from podium.store import Store
 from podium.store.derive import generations, rerating
 from podium.store.rows.pool_states import newest_pool_state
 from podium.store.sql.schema import metadata, pool_state
+from podium.store.write import few_moves
 from podium.systems import find
 
 NAMES = "abcdefgh"
@@ -115,13 +116,15 @@ def strangers(events):
 
 
 @both_kinds
-def test_staged_states_are_those_of_one_transaction(kind, new_url):
+@pytest.mark.parametrize("few", [-1, 10**6], ids=["staged", "in place"])
+def test_planned_states_are_those_of_one_transaction(kind, few, new_url):
     events = season(14)
     late, others = events[3], [*events[:3], *events[4:]]
     plain, parted = filled(new_url(kind), others), filled(new_url(kind), others)
     plain.submit("main", late)
     with (
         mock.patch.multiple(rerating, SHORT_EVENTS=2, STRETCH_EVENTS=3),
+        mock.patch.object(few_moves, "FEW_ROWS", few),
         mock.patch.multiple(generations, PART_ROWS=4, MIN_REST_S=0.0, REST=0.0),
     ):
         (receipt,) = parted.submit("main", late)

@@ -1,4 +1,4 @@
-"""A re-rating that is staged is the same, to the bit, as one in one transaction; whatever happens meanwhile."""
+"""Long work, staged or written in place, is the same to the bit as one transaction's; whatever happens meanwhile."""
 
 import functools
 import random
@@ -21,20 +21,23 @@ from podium.store.derive.snapshots import day_of
 from podium.store.log import pools as log_pools
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
-from podium.store.write import staging
+from podium.store.write import few_moves, long_work, staging
 from podium.store.write.receipts import Receipt
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 NAMES = "abcdefgh"
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+ALL_STAGED, SOME_STAGED, NONE_STAGED = -1, 25, 10**6  # if so many rows at most may be written in place
+each_way = pytest.mark.parametrize("few", [ALL_STAGED, NONE_STAGED], ids=["staged", "in place"])
 
 
 @contextmanager
-def staged(short=2):
-    """Whatever rates more than so many events again is staged, in small parts."""
+def planned(few=ALL_STAGED):
+    """Whatever rates more than two events again is planned first; what moves more rows is staged, in small parts."""
     with (
-        mock.patch.multiple(rerating, SHORT_EVENTS=short, STRETCH_EVENTS=3),
+        mock.patch.multiple(rerating, SHORT_EVENTS=2, STRETCH_EVENTS=3),
+        mock.patch.object(few_moves, "FEW_ROWS", few),
         mock.patch.multiple(generations, PART_ROWS=7, MIN_REST_S=0.0, REST=0.0),
     ):
         yield
@@ -113,28 +116,41 @@ def filled(filled_store):
     return functools.partial(filled_store, fill=fill)
 
 
+@pytest.mark.parametrize("few", [ALL_STAGED, SOME_STAGED, NONE_STAGED])
 @pytest.mark.parametrize(("kind", "seed"), [*(("sqlite", seed) for seed in range(times(1, 200))), ("postgresql", 99)])
-def test_a_staged_rating_is_that_of_one_transaction(kind, seed, filled):
+def test_a_planned_rating_is_that_of_one_transaction(kind, seed, few, filled):
     plain, parted = filled(kind), filled(kind)
     rng = random.Random(seed)  # noqa: S311
-    stagings = 0
+    plans = stagings = 0
     for number in range(12, 26):
         act = random_act(rng, number)
         expected = outcome(lambda act=act: act(plain))
-        with staged(), mock.patch.object(staging, "stage", wraps=staging.stage) as stage:
+        with planned(few), counted_plans() as planning, counted_stagings() as stage:
             if act.__code__.co_flags & 0x08:  # it takes `dry_run`
                 forecast = outcome(lambda act=act: act(parted, dry_run=True))
                 assert list(map(without_effects, forecast)) == list(map(without_effects, expected))
             assert outcome(lambda act=act: act(parted)) == expected
+            plans += planning.call_count
             stagings += stage.call_count
         assert state(parted) == state(plain)
-    assert stagings > 3
+    assert plans > 3
+    assert {ALL_STAGED: stagings == plans, SOME_STAGED: stagings <= plans, NONE_STAGED: stagings < plans}[few]
     assert parted.verify() == plain.verify() == []
-    assert parted.clear_unread() == 1
+    assert parted.clear_unread() == min(stagings, 1)  # the generation before the last that was staged
     assert rows_by_generation(parted) == {parted.pools()[0].generation}
     assert parted.verify() == []
     for store in (plain, parted):
         store.close()
+
+
+def counted_plans():
+    """Count what is planned first."""
+    return mock.patch.object(long_work, "carry_out_long", wraps=long_work.carry_out_long)
+
+
+def counted_stagings():
+    """Count what is staged."""
+    return mock.patch.object(long_work, "stage", wraps=long_work.stage)
 
 
 def rows_by_generation(store):
@@ -167,7 +183,8 @@ def killed_at(count):
 
 
 @both_kinds
-def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch):
+@each_way
+def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, few, filled, monkeypatch):
     store, expected = filled(kind), filled(kind)
     late = [*race(50, "abx", 2), *race(51, ["y", "c"], 30)]
     before, log = state(store), store.log("main")
@@ -177,7 +194,7 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch)
         transaction = killed_at(steps)
         try:
             with (
-                staged(),
+                planned(few),
                 mock.patch.object(log_pools, "write_transaction", transaction),
                 mock.patch.object(generations, "write_transaction", transaction),
             ):
@@ -190,7 +207,7 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch)
         if steps % 2:  # at other steps the next staging clears
             store.clear_unread()
             assert rows_by_generation(store) == {store.pools()[0].generation}
-    assert steps > 15
+    assert steps > (15 if few == ALL_STAGED else 5)
     expected.submit("main", late)
     assert state(store) == state(expected)
     assert store.verify() == []
@@ -198,19 +215,25 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, filled, monkeypatch)
         each.close()
 
 
+@contextmanager
 def interrupted(meanwhile):
-    """Let something happen once, between the staging and the transaction that ends it."""
-    finish, pending = staging.finish_staging, [meanwhile]
+    """Let something happen once, between the planning and the transaction that ends it."""
+    finish_staging, write_moves, pending = staging.finish_staging, few_moves.write_moves, [meanwhile]
 
-    def late_finish(*arguments):
+    def after_meanwhile(finish, *arguments):
         if pending:
             with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
                 pending.pop()()
         return finish(*arguments)
 
-    return mock.patch.object(staging, "finish_staging", late_finish)
+    with (
+        mock.patch.object(staging, "finish_staging", functools.partial(after_meanwhile, finish_staging)),
+        mock.patch.object(long_work, "write_moves", functools.partial(after_meanwhile, write_moves)),
+    ):
+        yield
 
 
+@each_way
 @pytest.mark.parametrize(
     ("meanwhile", "restarts"),
     [
@@ -227,16 +250,16 @@ def interrupted(meanwhile):
         (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
     ],
 )
-def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, filled):
+def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, few, filled):
     store, expected = filled("sqlite"), filled("sqlite")
     store.create_pool("other", find("elo")())
     late = race(50, "abxg", 2)
     outcome(lambda: meanwhile(expected))
     (receipt,) = expected.submit("main", late)
-    with staged(), mock.patch.object(staging, "stage", wraps=staging.stage) as stage:
+    with planned(few), counted_plans() as planning:
         with interrupted(lambda: (meanwhile(store), store.submit("other", race(1, "ab")))):
             (answer,) = store.submit("main", late)
-        assert stage.call_count == 1 + restarts
+        assert planning.call_count == 1 + restarts
     assert replace(answer, rerated=receipt.rerated, seq=receipt.seq, head=receipt.head) == receipt
     assert state(store)[:4] == state(expected)[:4]
     assert ratings(store, "other").keys() == {"a", "b"}
@@ -245,25 +268,28 @@ def test_what_comes_while_a_rating_is_staged_is_rated_too(meanwhile, restarts, f
         each.close()
 
 
-def test_an_event_that_changes_while_its_correction_is_staged_is_stale_or_a_duplicate(filled):
+@each_way
+def test_an_event_that_changes_while_its_correction_is_planned_is_stale_or_a_duplicate(few, filled):
     store = filled("sqlite")
     versions = [store.event_version("main", "e2")]
     amended, other = (race(2, order, 2) for order in ("abx", "bax"))
-    with staged(), interrupted(lambda: store.amend("main", other)), pytest.raises(StaleError, match="has changed"):
+    with planned(few), interrupted(lambda: store.amend("main", other)), pytest.raises(StaleError, match="has changed"):
         store.amend("main", amended, versions=versions)
-    with staged(), interrupted(lambda: store.amend("main", amended)):
+    with planned(few), interrupted(lambda: store.amend("main", amended)):
         assert store.amend("main", amended, versions=[store.event_version("main", "e2")]).duplicate
     assert [each.kind for each in store.log("main")].count("amend") == 2
     assert store.verify() == []
     store.close()
 
 
-def test_what_is_refused_while_it_is_staged_leaves_nothing(filled):
+@each_way
+def test_what_is_refused_while_it_is_planned_leaves_nothing(few, filled):
     store = filled("sqlite")
     before = state(store)
     error = podium.ResultsError("results", [])
-    refusing = mock.patch.object(staging, "refuse_unrateable", side_effect=[None, error])
-    with staged(), refusing, pytest.raises(podium.ResultsError):
+    module = staging if few == ALL_STAGED else few_moves
+    refusing = mock.patch.object(module, "refuse_unrateable", side_effect=[None, error])
+    with planned(few), refusing, pytest.raises(podium.ResultsError):
         store.submit("main", race(50, "abxg", 2))
     assert state(store) == before
     assert store.clear_unread() == 1
@@ -274,9 +300,9 @@ def test_what_is_refused_while_it_is_staged_leaves_nothing(filled):
 
 def test_a_bulk_of_new_events_is_one_transaction(filled):
     store = filled("sqlite")
-    with staged(), mock.patch.object(staging, "stage") as stage:
+    with planned(), counted_plans() as planning:
         store.submit("main", [row for number in range(70, 80) for row in race(number, "ab", number / 10)])
-    assert stage.call_count == 0
+    assert planning.call_count == 0
     assert store.verify() == []
     store.close()
 

@@ -24,7 +24,7 @@ from podium.store.previews.acts import Act, at_version
 from podium.store.previews.preview import Preview, preview
 from podium.store.sql.database import write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import administration, execution, pool_import, staging
+from podium.store.write import administration, execution, long_work, pool_import
 from podium.store.write.execution import Prepare
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class PoolStore(StoryReader):
         self, pool_name: str, prepare: Prepare[T], admit_pool: Callable[[Pool], None] = refuse_unwritable
     ) -> T:
         """Do what is prepared to a pool that is admitted."""
-        answer = staging.carry_out(self.engine, pool_name, prepare, admit_pool, self.observe_write)
+        answer = long_work.carry_out(self.engine, pool_name, prepare, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
         return answer
 

@@ -110,6 +110,16 @@ def staging_transaction(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connecti
         yield connection
 
 
+def keep_active(engine: sa.Engine, staged: Pool) -> None:
+    """Let others know that a generation is being staged still.
+
+    Raises:
+        OvertakenError: it is not staged any more.
+    """
+    with staging_transaction(engine, staged):
+        pass
+
+
 @contextmanager
 def short_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A short transaction, with a rest after it."""
@@ -230,6 +240,12 @@ def adopt(connection: sa.Connection, staged: Pool) -> None:
         sa.update(pools).where(pools.c.id == staged.id).values(generation_id=staged.generation, staging_id=None)
     )
     connection.execute(UPDATE_INACTIVE, {"number": staged.generation})
+
+
+def discard(connection: sa.Connection, staged: Pool) -> None:
+    """Forget a generation that was begun and has no rows."""
+    connection.execute(sa.update(pools).where(pools.c.id == staged.id).values(staging_id=None))
+    connection.execute(sa.delete(generation).where(generation.c.id == staged.generation))
 
 
 def abandon(engine: sa.Engine, number: int) -> None:

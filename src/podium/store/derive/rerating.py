@@ -1,15 +1,15 @@
 """Everything that derives from the log, brought up to date from an event on, in the open transaction.
 
-Only what changed is written. What would take long is refused: it is staged instead (`podium.store.write.staging`).
+Only what changed is written. What would take long is refused: it is planned first (`podium.store.write.long_work`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import sqlalchemy as sa
 
 from podium.store.derive import snapshots
 from podium.store.derive.generations import mark_touched
-from podium.store.derive.plan import Plan, Stretch
+from podium.store.derive.plan import Plan
 from podium.store.derive.rerated import Rerated
 from podium.store.log.pools import START, OrderKey, Pool
 from podium.store.rows.ledger import write_changes
@@ -54,7 +54,7 @@ def rerate(
         write_changes(connection, pool, stretch.removed, stretch.added, stretch.replaced)
         if pool.system.pool_fields:
             write_pool_states(connection, pool, stretch.old_pools, stretch.new_pools)
-        update_statuses(connection, pool, stretch)
+        update_statuses(connection, pool, ((row.event_id, status) for row, status in stretch.moved_statuses))
         rerated.add(stretch)
     if first == START and not pool.system.pool_fields:  # the system before may have had states
         delete_pool_states(connection, pool)
@@ -64,11 +64,11 @@ def rerate(
     return rerated
 
 
-def update_statuses(connection: sa.Connection, pool: Pool, stretch: Stretch) -> None:
-    """Write whether each event is rated, and why not, where that has changed."""
-    changed = [
-        {"pool": pool.id, "event": row.event_id, "status": status, "reason": reason}
-        for row, (status, reason) in stretch.moved_statuses
+def update_statuses(connection: sa.Connection, pool: Pool, statuses: Iterable[tuple[str, tuple[str, str]]]) -> None:
+    """Write whether each of these events is rated, and why not."""
+    rows = [
+        {"pool": pool.id, "event": event_id, "status": status, "reason": reason}
+        for event_id, (status, reason) in statuses
     ]
-    if changed:
-        connection.execute(UPDATE_STATUS, changed)
+    if rows:
+        connection.execute(UPDATE_STATUS, rows)

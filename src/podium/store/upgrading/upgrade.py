@@ -29,7 +29,7 @@ from podium.store.sql.database import (
 )
 from podium.store.upgrading import chaining, filling, stored_names
 from podium.store.write.execution import Done, Prepare, Prepared
-from podium.store.write.staging import carry_out
+from podium.store.write.long_work import carry_out
 
 
 class Step(NamedTuple):

@@ -1,56 +1,39 @@
-"""Corrections of any length. What would hold the database for long is staged as the pool's next generation.
+"""Work that moves many ratings: staged as the pool's next generation, so that it does not hold the database for long.
 
 The new ledger is planned over what is stored, and written in short transactions; nobody reads it. One short transaction
 then records the proposal and lets the generation be the one that is read. What the pool took meanwhile is rated again
 in the staged ledger, from the first event on that it touched. A kill leaves rows that are cleared later.
 """
 
-import contextlib
-import re
-import threading
-from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
 
 from podium.collector import paused_collection
-from podium.store.derive import generations, rerating, snapshots
-from podium.store.derive.generations import OvertakenError
+from podium.store.derive import generations, rerating
 from podium.store.derive.plan import Plan, Stretch
-from podium.store.derive.proposal import FIRST_PLACEHOLDER, Proposal
+from podium.store.derive.proposal import FIRST_PLACEHOLDER
 from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import Rerated
-from podium.store.log.players import numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
+from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, locked_pool
 from podium.store.rows.ledger import NO_ROWS, Ledger, joined, write_changes
 from podium.store.rows.pool_states import PoolState, PoolStates, newest_pool_state, write_pool_states
-from podium.store.rows.standings import (
-    Standing,
-    newest_standings,
-    refresh_standings,
-    stored_standings,
-)
+from podium.store.rows.standings import Standing, newest_standings, refresh_standings, stored_standings
 from podium.store.rows.states import Mask
-from podium.store.sql.database import UnavailableError, read_transaction
-from podium.store.write.execution import Done, Prepare, Prepared, execute, record, record_moved, refuse_unrateable
+from podium.store.sql.database import read_transaction
+from podium.store.write.execution import refuse_unrateable
+from podium.store.write.planned import Planned, answer_planned, record_planned
 
 T = TypeVar("T")
-MAX_ATTEMPTS = 5  # at staging, where others overtake it
-TURNS: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)  # by database and pool
-PROVISIONAL_PLAYER = re.compile(rb'"player":(-\d+)\}\n')  # at the end of a row; in no text, where quotes are escaped
 
 
 @dataclass(slots=True)
-class Work:
+class Staging(Generic[T]):
     """What is staged of a proposal, but for what is in the database."""
 
-    pool: Pool  # as it was when the staging began
-    staged: Pool  # with the generation that is staged
-    prepared: Prepared[Any]
-    proposal: Proposal
+    planned: Planned[T]
     held: Ledger = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
     held_pools: PoolStates = field(default_factory=dict)  # so too
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the proposal's events
@@ -58,14 +41,14 @@ class Work:
 
     def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Take a stretch in; what of it can be written."""
-        rerated = Rerated(self.prepared.wanted(self.proposal))
+        rerated = Rerated(self.planned.wanted)
         rerated.add(stretch)
         self.parts.append((stretch.first, rerated))
         provisional = are_provisional(stretch.new)
         self.held = joined([self.held, stretch.new.only(provisional)])
         pools = dict(stretch.new_pools)
         self.held_pools |= {key: pools.pop(key) for key in stretch.new_pools if key.seq >= FIRST_PLACEHOLDER}
-        theirs = self.proposal.events
+        theirs = self.planned.proposal.events
         self.statuses |= {row.event_id: status for row, status in stretch.statuses if row.event_id in theirs}
         statuses = [
             (OrderKey(row.started_at, row.seq), status)
@@ -84,7 +67,7 @@ class Work:
 
     def rerated(self) -> Rerated:
         """What all of it moved."""
-        total = Rerated(self.prepared.wanted(self.proposal))
+        total = Rerated(self.planned.wanted)
         for _, each in self.parts:
             total.merge(each)
         return total
@@ -93,10 +76,11 @@ class Work:
 class StagedPlan(Plan):
     """A plan that begins from a staged ledger, and from the rows that are held."""
 
-    def __init__(self, work: Work, first: OrderKey) -> None:
+    def __init__(self, staging: Staging[T], first: OrderKey) -> None:
         """Plan what is to be staged from a key on."""
-        super().__init__(work.proposal.pool, first, work.proposal)
-        self._staged, self._held, self._held_pools = work.staged, work.held, work.held_pools
+        proposal = staging.planned.proposal
+        super().__init__(proposal.pool, first, proposal)
+        self._staged, self._held, self._held_pools = staging.planned.staged, staging.held, staging.held_pools
 
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
@@ -136,134 +120,61 @@ def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
             standings[row.player] = standing._replace(played_at=row.started_at)
 
 
-def carry_out(
-    engine: sa.Engine,
-    pool_name: str,
-    prepare: Prepare[T],
-    admit: Callable[[Pool], None],
-    observe: WriteObserver = ignore_times,
-) -> T:
-    """Do what is prepared: in one transaction, or staged where that would take long.
-
-    Args:
-        engine: of the database.
-        pool_name: of the pool.
-        prepare: what is to be done.
-        admit: refuses a pool that may not be changed so, as one that is closed.
-        observe: gets how long each transaction waited for the pool, and had it.
-
-    Raises:
-        StoreError: the pool is refused.
-        UnavailableError: the database cannot serve at the moment, or others go on overtaking it.
-    """
-    for _ in range(MAX_ATTEMPTS):
-        with contextlib.suppress(LongWorkError), locked_pool(engine, pool_name, observe) as (connection, pool):
-            admit(pool)
-            return execute(connection, pool, prepare)
-        with TURNS[str(engine.url), pool_name], contextlib.suppress(OvertakenError):
-            generations.clear_unread(engine)
-            return stage(engine, pool_name, prepare, admit, observe)
-    raise UnavailableError(f"pool {pool_name!r} is busy with other corrections; send it again")
-
-
-def stage(
-    engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None], observe: WriteObserver
-) -> T:
-    """Stage what is prepared as the pool's next generation, and let that be the one that is read.
+def stage(engine: sa.Engine, planned: Planned[T], observe: WriteObserver) -> T:
+    """Stage what is planned as the pool's next generation, and let that be the one that is read.
 
     Raises:
         OvertakenError: another staging took the place of this one, or the pool is not what was planned for any more.
     """
-    pool = generations.begin(engine, pool_name)
-    try:
-        work = begun_work(engine, pool, prepare)
-        first = work.proposal.first
-        generations.copy_before(engine, pool, work.staged, first)
-        while True:
-            stage_from(engine, work, first)
-            try:
-                return finish_staging(engine, work, prepare, admit, observe)
-            except LongWorkError:
-                first = work.go_back(generations.take_touched(engine, work.staged) or first)
-                generations.delete_from(engine, work.staged, first)
-    except BaseException:
-        with contextlib.suppress(UnavailableError):  # it is cleared in any case, later
-            generations.abandon(engine, pool.staging or 0)
-        raise
+    staging, first = Staging(planned), planned.proposal.first
+    generations.copy_before(engine, planned.pool, planned.staged, first)
+    while True:
+        stage_from(engine, staging, first)
+        try:
+            return finish_staging(engine, staging, observe)
+        except LongWorkError:
+            first = staging.go_back(generations.take_touched(engine, planned.staged) or first)
+            generations.delete_from(engine, planned.staged, first)
 
 
-def begun_work(engine: sa.Engine, pool: Pool, prepare: Prepare[T]) -> Work:
-    """What is prepared, of which nothing is staged yet.
-
-    Raises:
-        OvertakenError: nothing is to be rated any more; the next attempt answers.
-    """
-    with read_transaction(engine) as connection:
-        prepared = prepare(connection, pool, provisional_numbers)
-    proposal = prepared.proposal
-    if proposal is None or not proposal.touched:
-        raise OvertakenError
-    return Work(pool, replace(proposal.pool, generation=pool.staging or 0, staging=None), prepared, proposal)
-
-
-def stage_from(engine: sa.Engine, work: Work, first: OrderKey) -> None:
+def stage_from(engine: sa.Engine, staging: Staging[T], first: OrderKey) -> None:
     """Stage the ledger from a key on, and the standings.
 
     Raises:
         ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
-    plan = StagedPlan(work, first)
+    plan = StagedPlan(staging, first)
     while not plan.is_over:
         with paused_collection(), read_transaction(engine) as connection:
             stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            ledger, pools, statuses = work.take(stretch)
-            refuse_unrateable(connection, work.proposal, work.parts[-1][1])
-        generations.write_part(engine, work.staged, ledger, pools, statuses)
-    generations.write_standings(engine, work.staged)
+            ledger, pools, statuses = staging.take(stretch)
+            refuse_unrateable(connection, staging.planned.proposal, staging.parts[-1][1])
+        generations.write_part(engine, staging.planned.staged, ledger, pools, statuses)
+    generations.write_standings(engine, staging.planned.staged)
 
 
-def finish_staging(
-    engine: sa.Engine, work: Work, prepare: Prepare[T], admit: Callable[[Pool], None], observe: WriteObserver
-) -> T:
+def finish_staging(engine: sa.Engine, staging: Staging[T], observe: WriteObserver) -> T:
     """Record what was staged, rate again in it what the pool took meanwhile, and let it be what is read.
 
     Raises:
         OvertakenError: the pool is not what was planned for any more.
         LongWorkError: the pool took so much meanwhile that more is to be staged first.
     """
-    with locked_pool(engine, work.pool.name, observe) as (connection, pool):
-        if (pool.generation, pool.staging) != (work.pool.generation, work.staged.generation):
-            raise OvertakenError
-        admit(pool)
-        prepared = prepare(connection, pool, numbers_and_newcomers)
-        proposal = prepared.proposal
-        players = drawn_numbers(work.proposal, proposal)
-        if proposal is None or not is_same(work.proposal, proposal, players):
-            raise OvertakenError
-        recorded, logged = record(connection, proposal)
-        seqs = drawn_seqs(proposal, recorded)
-        staged = replace(recorded.pool, generation=work.staged.generation, staging=None)
-        write_held_rows(connection, staged, work.held.with_numbers(seqs, players))
-        drawn_pools = {OrderKey(at, seqs.get(seq, seq)): state for (at, seq), state in work.held_pools.items()}
-        write_pool_states(connection, staged, {}, drawn_pools)
-        touched = generations.touched(connection, staged.generation)
+    planned = staging.planned
+    with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
+        recorded = record_planned(connection, pool, planned)
+        staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
+        write_held_rows(connection, staged, staging.held.with_numbers(recorded.seqs, recorded.players))
+        write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
+        touched = recorded.touched
         generations.apply_statuses(connection, staged, touched or FOREVER)
-        statuses = [
-            {"pool": pool.id, "event": event_id, "status": status, "reason": reason}
-            for event_id, (status, reason) in work.statuses.items()
-        ]
-        if statuses:
-            connection.execute(rerating.UPDATE_STATUS, statuses)
-        rerated = drawn_summary(work.rerated(), prepared.wanted(recorded), seqs, players)
+        rerating.update_statuses(connection, pool, staging.statuses.items())
+        rerated = recorded.summary(staging.rerated())
         if touched is not None:
             rerated.merge(rerating.rerate(connection, staged, touched, rerated.wanted, refuse_long=True))
-        refuse_unrateable(connection, recorded, rerated)
-        if rerated.earliest is not None:
-            snapshots.mark_stale(connection, pool, rerated.earliest)
         generations.adopt(connection, staged)
-        record_moved(connection, recorded, logged, rerated)
-        return prepared.answer(connection, Done(recorded, rerated, logged.head))
+        return answer_planned(connection, pool, recorded, rerated)
 
 
 def write_held_rows(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
@@ -273,65 +184,3 @@ def write_held_rows(connection: sa.Connection, staged: Pool, ledger: Ledger) -> 
     standings = dict(stored)
     apply_held(standings, ledger)
     refresh_standings(connection, staged, stored, standings)
-
-
-def drawn_numbers(planned: Proposal, proposal: Proposal | None) -> dict[int, int]:
-    """The numbers of newcomers by their provisional ones, as far as they are newcomers still."""
-    drawn = {} if proposal is None else {name: number for number, name in proposal.newcomers.items()}
-    return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
-
-
-def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
-    """The numbers of log entries by their placeholders."""
-    seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
-    if proposal.season is not None and recorded.season is not None:
-        seqs[proposal.season.seq] = recorded.season.seq
-    return seqs
-
-
-def drawn_summary(
-    rerated: Rerated, wanted: dict[OrderKey, str], seqs: dict[int, int], players: dict[int, int]
-) -> Rerated:
-    """What was moved, with the numbers that were drawn."""
-
-    def drawn(key: OrderKey) -> OrderKey:
-        return OrderKey(key.started_at, seqs.get(key.seq, key.seq))
-
-    return replace(
-        rerated,
-        wanted=wanted,
-        players={players.get(number, number) for number in rerated.players},
-        rows={
-            drawn(key): [(players.get(number, number), before, rating) for number, before, rating in moved]
-            for key, moved in rerated.rows.items()
-        },
-        written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
-        doubled={drawn(key): each for key, each in rerated.doubled.items()},
-    )
-
-
-def is_same(planned: Proposal, proposal: Proposal, players: dict[int, int]) -> bool:
-    """Whether a proposal is what was planned, but for the numbers of newcomers."""
-    return len(players) == len(planned.newcomers) == len(proposal.newcomers) and comparable(
-        planned, players
-    ) == comparable(proposal, {})
-
-
-def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
-    """What of a proposal matters to the ledger."""
-
-    def with_players(body: bytes | None) -> bytes | None:
-        if body is None or not players:
-            return body
-        return PROVISIONAL_PLAYER.sub(lambda match: b'"player":%d}\n' % players[int(match[1])], body)
-
-    return (
-        proposal.kind,
-        proposal.pool.system,
-        [(each.subject, with_players(each.body), each.match_id, each.present) for each in proposal.entries],
-        proposal.touched,
-        {event_id: each._replace(body=with_players(each.body)) for event_id, each in proposal.events.items()},
-        proposal.merged,
-        proposal.season,
-        proposal.columns,
-    )

@@ -1,0 +1,147 @@
+"""Many events are rated again, and few ratings move: planned beside the pool's other work, then written in place.
+
+Most corrections reach only those who met the player since, and those who met these. One short transaction records the
+proposal and writes the rows that move; what the pool took meanwhile is rated again in it.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.collector import paused_collection
+from podium.store.derive import generations, rerating
+from podium.store.derive.plan import Plan, Stretch
+from podium.store.derive.rating import LongWorkError
+from podium.store.derive.rerated import Rerated
+from podium.store.log.pools import START, OrderKey, Pool, WriteObserver, locked_pool
+from podium.store.rows.ledger import Ledger, LedgerKey, joined, write_changes
+from podium.store.rows.pool_states import PoolStates, write_pool_states
+from podium.store.rows.standings import newest_standings, refresh_standings, stored_standings
+from podium.store.sql.database import read_transaction
+from podium.store.write.execution import refuse_unrateable
+from podium.store.write.planned import Planned, Recorded, answer_planned, record_planned
+
+T = TypeVar("T")
+FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
+
+
+class Part(NamedTuple):
+    """What moves in a stretch of the ledger."""
+
+    first: OrderKey  # where the stretch begins
+    removed: list[LedgerKey]
+    added: Ledger
+    replaced: Ledger
+    old_pools: PoolStates  # the pool's states that are to be other, or gone; empty where the system's pools have none
+    new_pools: PoolStates  # those that are new, or other
+    statuses: list[tuple[str, tuple[str, str]]]  # by event
+    rerated: Rerated
+
+    @classmethod
+    def of(cls, stretch: Stretch, rerated: Rerated) -> "Part":
+        """What moves in a stretch."""
+        old, new = stretch.old_pools, stretch.new_pools
+        return cls(
+            stretch.first,
+            stretch.removed,
+            stretch.added,
+            stretch.replaced,
+            {key: state for key, state in old.items() if new.get(key) != state},
+            {key: state for key, state in new.items() if old.get(key) != state},
+            [(row.event_id, status) for row, status in stretch.moved_statuses],
+            rerated,
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows are to be written."""
+        changes = len(self.removed) + len(self.added) + len(self.replaced)
+        return changes + len(self.old_pools.keys() | self.new_pools.keys()) + len(self.statuses)
+
+
+@dataclass(slots=True)
+class Moves:
+    """What moves from the proposal's first event on, in the order of rating."""
+
+    parts: list[Part] = field(default_factory=list)
+    rows: int = 0  # that are to be written
+
+    def add(self, part: Part) -> None:
+        """Take what moves in the next stretch."""
+        self.parts.append(part)
+        self.rows += part.rows
+
+    def before(self, key: OrderKey | None) -> tuple[list[Part], OrderKey | None]:
+        """The parts that end before a key, or all; and where what follows them begins."""
+        if key is None:
+            return self.parts, None
+        begin = max((part.first for part in self.parts if part.first <= key), default=key)
+        return [part for part in self.parts if part.first < begin], begin
+
+
+def plan_moves(engine: sa.Engine, planned: Planned[T]) -> Moves:
+    """What a proposal moves, by reading alone.
+
+    Raises:
+        LongWorkError: it is more than one transaction may write.
+        OvertakenError: another process stages the pool.
+        ResultsError: an event lacks what the system needs, or would count with one player twice.
+        NotFiniteError: a rating would be no finite number.
+    """
+    proposal, moves = planned.proposal, Moves()
+    if proposal.first == START:  # another system, or another version's: every standing is to be written
+        raise LongWorkError
+    plan = Plan(proposal.pool, proposal.first, proposal)
+    while not plan.is_over:
+        generations.keep_active(engine, planned.staged)
+        with paused_collection(), read_transaction(engine) as connection:
+            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
+            rerated = Rerated(planned.wanted)
+            rerated.add(stretch)
+            refuse_unrateable(connection, proposal, rerated)
+        moves.add(Part.of(stretch, rerated))
+        if moves.rows > FEW_ROWS:
+            raise LongWorkError
+    return moves
+
+
+def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: WriteObserver) -> T:
+    """Record what was planned, write what it moves, and rate again what the pool took meanwhile.
+
+    Raises:
+        OvertakenError: the pool is not what was planned for any more.
+        LongWorkError: the pool took so much meanwhile that this is not short any more.
+    """
+    with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
+        recorded = record_planned(connection, pool, planned)
+        generations.discard(connection, planned.staged)
+        rated = replace(recorded.proposal.pool, staging=None)
+        parts, begin = moves.before(recorded.touched)
+        write_parts(connection, rated, parts, recorded)
+        total = Rerated({})
+        for part in parts:
+            total.merge(part.rerated)
+        rerated = recorded.summary(total)
+        if begin is not None:
+            rerated.merge(rerating.rerate(connection, rated, begin, rerated.wanted, refuse_long=True))
+        return answer_planned(connection, pool, recorded, rerated)
+
+
+def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T]) -> None:
+    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings."""
+    added, replaced = (
+        joined(ledgers).with_numbers(recorded.seqs, recorded.players)
+        for ledgers in ([part.added for part in parts], [part.replaced for part in parts])
+    )
+    removed = [key for part in parts for key in part.removed]
+    write_changes(connection, pool, removed, added, replaced)
+    for part in parts:
+        write_pool_states(connection, pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
+    rerating.update_statuses(connection, pool, [status for part in parts for status in part.statuses])
+    gone = np.array([number for _, _, number in removed], np.int64)
+    players = np.unique(np.concatenate([gone, added.player, replaced.player])).tolist()
+    refresh_standings(
+        connection, pool, stored_standings(connection, pool, players), newest_standings(connection, pool, players)
+    )

@@ -1,0 +1,193 @@
+"""A proposal whose rating was planned before it is recorded: then it is worked out again, and must be the same.
+
+Its numbers of log entries and of newcomers are drawn only then; what was planned has placeholders for them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+
+from podium.store.derive import generations, snapshots
+from podium.store.derive.generations import OvertakenError
+from podium.store.derive.proposal import Proposal
+from podium.store.derive.rerated import Rerated
+from podium.store.log.log import Logged
+from podium.store.log.players import numbers_and_newcomers, provisional_numbers
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rows.pool_states import PoolStates
+from podium.store.sql.database import UnavailableError, read_transaction
+from podium.store.write.execution import Done, Prepare, Prepared, record, record_moved, refuse_unrateable
+
+T = TypeVar("T")
+PROVISIONAL_PLAYER = re.compile(rb'"player":(-\d+)\}\n')  # at the end of a row; in no text, where quotes are escaped
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Generic[T]):
+    """A proposal that is planned, and the pool as it was when the planning began."""
+
+    pool: Pool  # that notes what is rated again meanwhile
+    prepare: Prepare[T]
+    admit: Callable[[Pool], None]  # refuses a pool that may not be changed so, as one that is closed
+    prepared: Prepared[T]
+    proposal: Proposal
+
+    @property
+    def staged(self) -> Pool:
+        """The pool as it is to be, with the generation that is staged, or only notes what is rated again meanwhile."""
+        return replace(self.proposal.pool, generation=self.pool.staging or 0, staging=None)
+
+    @property
+    def wanted(self) -> dict[OrderKey, str]:
+        """The events that are answered, by position."""
+        return self.prepared.wanted(self.proposal)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded(Generic[T]):
+    """A planned proposal that is recorded now: the numbers that were drawn, and who is answered."""
+
+    prepared: Prepared[T]
+    proposal: Proposal
+    logged: Logged
+    seqs: dict[int, int]  # of log entries, by their placeholders
+    players: dict[int, int]  # of newcomers, by their provisional numbers
+    touched: OrderKey | None  # from where on the pool was rated again meanwhile
+
+    def drawn_key(self, key: OrderKey) -> OrderKey:
+        """A position in the order of rating, with the number that was drawn."""
+        return OrderKey(key.started_at, self.seqs.get(key.seq, key.seq))
+
+    def with_drawn_keys(self, pools: PoolStates) -> PoolStates:
+        """The pool's states, with the numbers that were drawn."""
+        return {self.drawn_key(key): state for key, state in pools.items()}
+
+    def summary(self, rerated: Rerated) -> Rerated:
+        """What was moved, with the numbers that were drawn."""
+        drawn = self.drawn_key
+        return replace(
+            rerated,
+            wanted=self.prepared.wanted(self.proposal),
+            players={self.players.get(number, number) for number in rerated.players},
+            rows={
+                drawn(key): [(self.players.get(number, number), before, rating) for number, before, rating in moved]
+                for key, moved in rerated.rows.items()
+            },
+            written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
+            doubled={drawn(key): each for key, each in rerated.doubled.items()},
+        )
+
+
+@contextmanager
+def planning(
+    engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None]
+) -> Iterator[Planned[T]]:
+    """Work out what is prepared; while it is planned, all that rates the pool again leaves where it did so.
+
+    Raises:
+        OvertakenError: nothing is to be rated any more; the next attempt answers.
+    """
+    pool = generations.begin(engine, pool_name)
+    try:
+        yield work_out(engine, pool, prepare, admit)
+    except BaseException:
+        with suppress(UnavailableError):  # it is cleared in any case, later
+            generations.abandon(engine, pool.staging or 0)
+        raise
+
+
+def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable[[Pool], None]) -> Planned[T]:
+    """Work out what is prepared, by reading alone.
+
+    Raises:
+        OvertakenError: nothing is to be rated any more.
+    """
+    with read_transaction(engine) as connection:
+        prepared = prepare(connection, pool, provisional_numbers)
+    if prepared.proposal is None or not prepared.proposal.touched:
+        raise OvertakenError
+    return Planned(pool, prepare, admit, prepared, prepared.proposal)
+
+
+def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -> Recorded[T]:
+    """Work the proposal out again, and record it.
+
+    Args:
+        connection: with the pool's lock.
+        pool: as it is now.
+        planned: what was planned.
+
+    Raises:
+        OvertakenError: the pool is not what was planned for any more.
+        StoreError: the pool is refused.
+    """
+    if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
+        raise OvertakenError
+    planned.admit(pool)
+    prepared = planned.prepare(connection, pool, numbers_and_newcomers)
+    proposal = prepared.proposal
+    players = drawn_numbers(planned.proposal, proposal)
+    if proposal is None or not is_same(planned.proposal, proposal, players):
+        raise OvertakenError
+    recorded, logged = record(connection, proposal)
+    touched = generations.touched(connection, planned.staged.generation)
+    return Recorded(prepared, recorded, logged, drawn_seqs(proposal, recorded), players, touched)
+
+
+def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T], rerated: Rerated) -> T:
+    """The answer, once everything is written; what else depends on what moved is brought up to date.
+
+    Raises:
+        ResultsError, NotFiniteError: an event cannot be rated that could be before.
+    """
+    proposal = recorded.proposal
+    refuse_unrateable(connection, proposal, rerated)
+    if rerated.earliest is not None:
+        snapshots.mark_stale(connection, pool, rerated.earliest)
+    record_moved(connection, proposal, recorded.logged, rerated)
+    return recorded.prepared.answer(connection, Done(proposal, rerated, recorded.logged.head))
+
+
+def drawn_numbers(planned: Proposal, proposal: Proposal | None) -> dict[int, int]:
+    """The numbers of newcomers by their provisional ones, as far as they are newcomers still."""
+    drawn = {} if proposal is None else {name: number for number, name in proposal.newcomers.items()}
+    return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
+
+
+def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
+    """The numbers of log entries by their placeholders."""
+    seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
+    if proposal.season is not None and recorded.season is not None:
+        seqs[proposal.season.seq] = recorded.season.seq
+    return seqs
+
+
+def is_same(planned: Proposal, proposal: Proposal, players: dict[int, int]) -> bool:
+    """Whether a proposal is what was planned, but for the numbers of newcomers."""
+    return len(players) == len(planned.newcomers) == len(proposal.newcomers) and comparable(
+        planned, players
+    ) == comparable(proposal, {})
+
+
+def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
+    """What of a proposal matters to the ledger."""
+
+    def with_players(body: bytes | None) -> bytes | None:
+        if body is None or not players:
+            return body
+        return PROVISIONAL_PLAYER.sub(lambda match: b'"player":%d}\n' % players[int(match[1])], body)
+
+    return (
+        proposal.kind,
+        proposal.pool.system,
+        [(each.subject, with_players(each.body), each.match_id, each.present) for each in proposal.entries],
+        proposal.touched,
+        {event_id: each._replace(body=with_players(each.body)) for event_id, each in proposal.events.items()},
+        proposal.merged,
+        proposal.season,
+        proposal.columns,
+    )

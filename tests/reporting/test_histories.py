@@ -51,3 +51,11 @@ def test_a_page_has_a_drawing_for_a_phone_and_takes_its_colours_from_the_page():
     assert "currentColor" in page
     assert "prefers-color-scheme: dark" in page
     assert "<b>" not in page.replace("&lt;b&gt;", "")
+
+
+def test_the_lines_of_many_players_all_differ():
+    players = [f"player {k}" for k in range(20)]
+    rows = [{"event_id": "e", "player": player, "position": k} for k, player in enumerate(players, start=1)]
+    svg = as_svg(rating_histories(podium.rate(rows, "elo").history, players, "Elo"))
+    lines = re.findall(r'<path aria-label="[^"]*player: [^"]*"[^>]* (stroke="#\w+"[^>]*)/?>', svg)
+    assert len({re.sub(r'stroke-(width|opacity)="[^"]*"', "", each) for each in lines}) == len(players)

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.reporting.style import HEIGHT, altair, canvas, colours, dates, whole_numbers
+from podium.reporting.style import HEIGHT, altair, canvas, colours, dashes, dates, whole_numbers
 
 LABEL_PIXELS = 14.0  # from one name to the next
 PADDING = 0.05  # of the height, above the highest rating and below the lowest
@@ -40,9 +40,11 @@ def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> A
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     colour = alt.Color("player:N", legend=None, scale=colours(players))
     y = alt.Y("rating:Q", title="rating", scale=scale)
-    marks = canvas(lines.drop("moment"), title).mark_line(interpolate="step-after").encode(x=x, y=y, color=colour)
+    dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
+    marks = canvas(lines.drop("moment"), title).mark_line(interpolate="step-after")
+    steps = marks.encode(x=x, y=y, color=colour, strokeDash=dash)
     names = canvas(ends.drop("moment"), "").mark_text(align="left", dx=6, fontSize=12)
-    return marks + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
+    return steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
 
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:

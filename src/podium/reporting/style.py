@@ -13,6 +13,7 @@ NARROW_WIDTH = 290  # the same on a phone
 # After M. Okabe and K. Ito: all kinds of sight tell them apart. Black is left to texts; yellow is too faint.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
 MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
+DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # pixels drawn and left out, in turn
 LEGEND_GAP = 32  # pixels between names of a legend: in the reader's font they may be a fifth wider than measured
 NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and shrink it
 SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels of a legend's entry: before its name, and of a letter of it, about
@@ -41,6 +42,12 @@ def colours(names: Sequence[str]) -> Any:
     """The scale that gives each name its colour, by its place in the list; they begin anew after the eighth."""
     shades = [PALETTE[k % len(PALETTE)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=shades)
+
+
+def dashes(names: Sequence[str]) -> Any:
+    """The scale that tells lines of one colour apart: the first eight are drawn through, the next dashed."""
+    patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
+    return altair().Scale(domain=list(names), range=patterns)
 
 
 def legend_columns(names: Sequence[str], width: int) -> int | None:

@@ -9,7 +9,7 @@ import altair as alt
 from contenders import LIMIT_THERE, SKILLRATINGS
 
 from podium.reporting.saving import as_svg
-from podium.reporting.style import HEIGHT, PALETTE, WIDTH
+from podium.reporting.style import HEIGHT, WIDTH, colours, dashes, line_legend
 
 LOOP = "loop by hand, Elo"
 CHARTS = "pictures"
@@ -134,14 +134,15 @@ def single_figures(figures) -> list[str]:
 def curve(points, x: str, y: str):
     """A chart of a line a series, both axes logarithmic."""
     names = list(dict.fromkeys(point["series"] for point in points))
-    shades = alt.Scale(domain=names, range=[PALETTE[k % len(PALETTE)] for k in range(len(names))])
+    legend = line_legend()
     return (
         alt.Chart(alt.Data(values=points), width=WIDTH, height=HEIGHT)
         .mark_line(point=True)
         .encode(
             x=alt.X("x:Q", title=x, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
             y=alt.Y("y:Q", title=y, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
-            color=alt.Color("series:N", scale=shades),
+            color=alt.Color("series:N", title="", scale=colours(names), legend=legend),
+            strokeDash=alt.StrokeDash("series:N", title="", scale=dashes(names), legend=legend),
         )
     )
 

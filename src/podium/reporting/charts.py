@@ -6,7 +6,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.reporting.curves import curve
-from podium.reporting.style import MAIN, QUIET, SECOND, altair, canvas, colours, dashes, whole_numbers
+from podium.reporting.style import MAIN, QUIET, SECOND, altair, canvas, colours, dashes, line_legend, whole_numbers
 
 
 def distribution(ratings: pl.DataFrame, title: str) -> Any:
@@ -30,7 +30,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
     y = alt.Y("actual:Q", title="mean result", scale=alt.Scale(domain=[0, 1]), axis=tenths)
     marks = canvas(reliability.select("system", "expected", "actual", "pairs"), title)
     names = reliability["system"].unique(maintain_order=True).to_list()
-    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if len(names) > 1 else None
+    legend = line_legend() if len(names) > 1 else None
     colour = alt.Color("system:N", title="", scale=colours(names), legend=legend)
     size = alt.Size("pairs:Q", title="pairs", legend=None)
     dash = alt.StrokeDash("system:N", title="", scale=dashes(names), legend=legend)

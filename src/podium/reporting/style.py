@@ -50,6 +50,11 @@ def dashes(names: Sequence[str]) -> Any:
     return altair().Scale(domain=list(names), range=patterns)
 
 
+def line_legend() -> Any:
+    """The legend of lines that are told apart by their dashes, too."""
+    return altair().Legend(symbolType="stroke", symbolStrokeWidth=3)
+
+
 def legend_columns(names: Sequence[str], width: int) -> int | None:
     """How many columns of a legend are no wider than so many pixels; None where all names stand in one row."""
     widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]

@@ -217,24 +217,29 @@ def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, few, filled, monkeyp
 
 
 @contextmanager
-def interrupted(meanwhile):
-    """Let something happen once, between the planning and the transaction that ends it."""
+def interrupted(meanwhile, short=2):
+    """Let something happen once, between the planning and the transaction that ends it, which rates so many again.
+
+    It yields what has not happened yet.
+    """
     finish_staging, write_moves, pending = staging.finish_staging, few_moves.write_moves, [meanwhile]
 
     def after_meanwhile(finish, *arguments):
         if pending:
             with mock.patch.object(rerating, "SHORT_EVENTS", 10**6):
                 pending.pop()()
-        return finish(*arguments)
+        with mock.patch.object(rerating, "SHORT_EVENTS", short):
+            return finish(*arguments)
 
     with (
         mock.patch.object(staging, "finish_staging", functools.partial(after_meanwhile, finish_staging)),
         mock.patch.object(long_work, "write_moves", functools.partial(after_meanwhile, write_moves)),
     ):
-        yield
+        yield pending
 
 
 @each_way
+@pytest.mark.parametrize("short", [2, 10**6])  # the rest is planned again, or rated in the transaction that ends it
 @pytest.mark.parametrize(
     ("meanwhile", "restarts"),
     [
@@ -244,21 +249,21 @@ def interrupted(meanwhile):
         (lambda store: store.submit("main", race(60, "ab", 0.5)), 0),  # before everything that was staged
         (lambda store: store.void("main", "e8"), 0),
         (lambda store: store.begin_season("main", "s", START + timedelta(minutes=4), keep=0.5), 0),
-        (lambda store: store.merge("main", "g", "h"), 0),
+        (lambda store: store.merge("main", "g", "h"), 1),  # who plays in the late event is another
         (lambda store: store.rename("main", "a", "anna"), 0),
         (lambda store: store.configure("main", find("elo")()), 1),
         (lambda store: generations.begin(store.engine, "main"), 1),  # another process begins to stage
         (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
     ],
 )
-def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, few, filled):
+def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, short, few, filled):
     store, expected = filled("sqlite"), filled("sqlite")
     store.create_pool("other", find("elo")())
     late = race(50, "abxg", 2)
     outcome(lambda: meanwhile(expected))
     (receipt,) = expected.submit("main", late)
     with planned(few), counted_plans() as planning:
-        with interrupted(lambda: (meanwhile(store), store.submit("other", race(1, "ab")))):
+        with interrupted(lambda: (meanwhile(store), store.submit("other", race(1, "ab"))), short):
             (answer,) = store.submit("main", late)
         assert planning.call_count == 1 + restarts
     assert replace(answer, rerated=receipt.rerated, seq=receipt.seq, head=receipt.head) == receipt
@@ -267,6 +272,36 @@ def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, 
     assert store.verify() == []
     for each in (store, expected):
         each.close()
+
+
+@each_way
+@pytest.mark.parametrize("short", [2, 10**6])
+@pytest.mark.parametrize("seed", range(times(2, 100)))
+def test_whatever_comes_while_anything_is_planned_is_as_if_it_came_before(seed, short, few, filled):
+    store, expected = filled("sqlite"), filled("sqlite")
+    rng = random.Random(seed)  # noqa: S311
+    for number in range(12, 26, 2):
+        act, meanwhile = random_act(rng, number), random_act(rng, number + 1)
+        with planned(few), interrupted(lambda meanwhile=meanwhile: outcome(lambda: meanwhile(store)), short) as pending:
+            answer = outcome(lambda act=act: act(store))
+        if pending:  # nothing was planned
+            outcome(lambda meanwhile=meanwhile: meanwhile(store))
+        else:
+            outcome(lambda meanwhile=meanwhile: meanwhile(expected))
+        assert without_counts(answer) == without_counts(outcome(lambda act=act: act(expected)))
+        if pending:
+            outcome(lambda meanwhile=meanwhile: meanwhile(expected))
+        assert state(store)[:5] == state(expected)[:5]
+    assert store.verify() == []
+    for each in (store, expected):
+        each.close()
+
+
+def without_counts(answer):
+    """What an act answers, but for how many rows it wrote: some may have been written twice."""
+    if isinstance(answer, tuple):
+        return answer
+    return [replace(each, rerated=0) if isinstance(each, Receipt) else None for each in answer]
 
 
 @each_way

@@ -15,7 +15,7 @@ from podium.store.derive import generations, rerating
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import Rerated
-from podium.store.log.pools import START, OrderKey, Pool, WriteObserver, locked_pool
+from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
 from podium.store.rows.ledger import Ledger, LedgerKey, joined, write_changes
 from podium.store.rows.pool_states import PoolStates, write_pool_states
 from podium.store.rows.standings import newest_standings, refresh_standings, stored_standings
@@ -119,7 +119,8 @@ def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: W
         generations.discard(connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
         parts, begin = moves.before(recorded.touched)
-        write_parts(connection, rated, parts, recorded)
+        begin = begin and recorded.drawn_key(begin)
+        write_parts(connection, rated, parts, recorded, begin or FOREVER)
         total = Rerated({})
         for part in parts:
             total.merge(part.rerated)
@@ -129,8 +130,16 @@ def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: W
         return answer_planned(connection, pool, recorded, rerated)
 
 
-def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T]) -> None:
-    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings."""
+def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T], end: OrderKey) -> None:
+    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings.
+
+    Args:
+        connection: with the pool's lock.
+        pool: with the system that rates it.
+        parts: what moves.
+        recorded: the numbers that were drawn.
+        end: that follows the parts; who stands there or later is rated again from there.
+    """
     added, replaced = (
         joined(ledgers).with_numbers(recorded.seqs, recorded.players)
         for ledgers in ([part.added for part in parts], [part.replaced for part in parts])
@@ -142,6 +151,8 @@ def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], record
     rerating.update_statuses(connection, pool, [status for part in parts for status in part.statuses])
     gone = np.array([number for _, _, number in removed], np.int64)
     players = np.unique(np.concatenate([gone, added.player, replaced.player])).tolist()
-    refresh_standings(
-        connection, pool, stored_standings(connection, pool, players), newest_standings(connection, pool, players)
-    )
+    stored = stored_standings(connection, pool, players)
+    later = {number for number, each in stored.items() if (each.started_at, each.seq) >= end}
+    moved = [number for number in players if number not in later]
+    old = {number: each for number, each in stored.items() if number not in later}
+    refresh_standings(connection, pool, old, newest_standings(connection, pool, moved, end))

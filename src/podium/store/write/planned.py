@@ -4,7 +4,7 @@ Its numbers of log entries and of newcomers are drawn only then; what was planne
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -16,7 +16,7 @@ from podium.store.derive.generations import OvertakenError
 from podium.store.derive.proposal import Proposal
 from podium.store.derive.rerated import Rerated
 from podium.store.log.log import Logged
-from podium.store.log.players import numbers_and_newcomers, provisional_numbers
+from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rows.pool_states import PoolStates
 from podium.store.sql.database import UnavailableError, read_transaction
@@ -35,6 +35,7 @@ class Planned(Generic[T]):
     admit: Callable[[Pool], None]  # refuses a pool that may not be changed so, as one that is closed
     prepared: Prepared[T]
     proposal: Proposal
+    merged: Mapping[int, int]  # the account that each merged one plays on as, by what is stored
 
     @property
     def staged(self) -> Pool:
@@ -108,9 +109,10 @@ def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable
     """
     with read_transaction(engine) as connection:
         prepared = prepare(connection, pool, provisional_numbers)
+        merged = merges(connection, pool)
     if prepared.proposal is None or not prepared.proposal.touched:
         raise OvertakenError
-    return Planned(pool, prepare, admit, prepared, prepared.proposal)
+    return Planned(pool, prepare, admit, prepared, prepared.proposal, merged)
 
 
 def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -> Recorded[T]:
@@ -126,6 +128,8 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -
         StoreError: the pool is refused.
     """
     if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
+        raise OvertakenError
+    if merges(connection, pool) != planned.merged:  # who plays in the proposal's own events may be another
         raise OvertakenError
     planned.admit(pool)
     prepared = planned.prepare(connection, pool, numbers_and_newcomers)

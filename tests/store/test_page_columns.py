@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 import sqlalchemy as sa
 from races import calling, event, rows
-from test_staging import staged
+from test_staging import planned
 
 from podium.store import Store
 from podium.store.derive import rerating
@@ -93,7 +93,7 @@ def test_a_change_has_the_rank_in_the_overall_result_and_the_size_of_the_field(k
         assert store.verify() == []
         lines = list(store.export_pool("main"))
         before = everything(store)
-        with staged():  # another system, whose own overall result decides
+        with planned():  # another system, whose own overall result decides
             store.configure("main", find("trials")())
         assert ranked(store) == expected
         assert everything(store)["standing"] != before["standing"]

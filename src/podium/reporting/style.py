@@ -45,13 +45,13 @@ def colours(names: Sequence[str]) -> Any:
 
 
 def dashes(names: Sequence[str]) -> Any:
-    """The scale that tells lines of one colour apart: the first eight are drawn through, the next dashed."""
+    """The scale by which lines of one colour differ: the first eight are drawn through, the next dashed."""
     patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
     return altair().Scale(domain=list(names), range=patterns)
 
 
 def line_legend() -> Any:
-    """The legend of lines that are told apart by their dashes, too."""
+    """The legend of lines that differ by their dashes, too."""
     return altair().Legend(symbolType="stroke", symbolStrokeWidth=3)
 
 

@@ -73,10 +73,10 @@ class Moves:
         self.parts.append(part)
         self.rows += part.rows
 
-    def before(self, key: OrderKey | None) -> tuple[list[Part], OrderKey | None]:
-        """The parts that end before a key, or all; and where what follows them begins."""
-        if key is None:
-            return self.parts, None
+    def before(self, key: OrderKey) -> tuple[list[Part], OrderKey]:
+        """The parts that end before a key, and where what follows them begins."""
+        if key == FOREVER:
+            return self.parts, key
         begin = max((part.first for part in self.parts if part.first <= key), default=key)
         return [part for part in self.parts if part.first < begin], begin
 
@@ -118,15 +118,15 @@ def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: W
         recorded = record_planned(connection, pool, planned)
         generations.discard(connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
-        parts, begin = moves.before(recorded.touched)
-        begin = begin and recorded.drawn_key(begin)
-        write_parts(connection, rated, parts, recorded, begin or FOREVER)
+        parts, end = moves.before(recorded.touched or FOREVER)
+        end = recorded.drawn_key(end)
+        write_parts(connection, rated, parts, recorded, end)
         total = Rerated({})
         for part in parts:
             total.merge(part.rerated)
         rerated = recorded.summary(total)
-        if begin is not None:
-            rerated.merge(rerating.rerate(connection, rated, begin, rerated.wanted, refuse_long=True))
+        if end != FOREVER:
+            rerated.merge(rerating.rerate(connection, rated, end, rerated.wanted, refuse_long=True))
         return answer_planned(connection, pool, recorded, rerated)
 
 

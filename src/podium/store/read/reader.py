@@ -11,16 +11,15 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.errors import UnknownError
 from podium.ledger.forecast import Forecast, forecast
 from podium.ledger.leaderboard import Eligibility
-from podium.store.derive.verification import Verification, differences
-from podium.store.log import chain_check
-from podium.store.log.chain import WAITS, Head, is_chained
+from podium.store.derive.verification import Verification
+from podium.store.log.chain import Head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
-from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, get_pool, other_arithmetic, settings_of
+from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, get_pool, settings_of
 from podium.store.read import boards, events, head_to_head, states
+from podium.store.read.database_check import verify_database
 from podium.store.read.models import (
     BoardPage,
     BoardRow,
@@ -33,9 +32,8 @@ from podium.store.read.models import (
     RatingCount,
     extended,
 )
-from podium.store.sql.database import UnavailableError, close_engine, open_database, read_transaction, reading_once
-from podium.store.sql.files import integrity_faults, truncate_wal
-from podium.store.upgrading import filling
+from podium.store.sql.database import close_engine, open_database, read_transaction
+from podium.store.sql.files import truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
 
@@ -353,44 +351,10 @@ class Reader:
         Raises:
             UnavailableError: the database cannot serve at the moment.
         """
-        found = [f"the database is damaged: {each}" for each in integrity_faults(self.engine)]
-        waits, notes = list[str](), list[str]()
-        compared: Counter[str] = Counter()
-        head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
-        try:
-            names = [each.name for each in self.pools()] if pool_name is None else [pool_name]
-        except sa.exc.DatabaseError as error:
-            names = []
-            found.append(f"the pools cannot be read ({error.orig})")
-        for name in names:
-            try:
-                with self.reading(name) as (connection, pool), reading_once(connection):
-                    reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
-                    reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
-                    if reason:
-                        waits.append(f"{name}: the pool {reason}")
-                    head_faults[name] = {head: chain_check.head_fault(connection, pool, head) for head in heads}
-                    notes.append(chain_check.head_note(connection, pool))
-                    found.extend(f"{name}: {each}" for each in chain_check.chain_faults(connection, pool))
-                    found.extend(differences(connection, pool, compared))
-            except (UnavailableError, UnknownError):
-                raise
-            except Exception as error:
-                found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
-        for head in heads:
-            reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
-            if all(reasons):
-                found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
-        counts = len(names), compared["events"], compared["changes"]
-        return Verification(*counts, tuple(found), tuple(waits), tuple(notes))
+        return verify_database(self.engine, pool_name, heads)
 
 
 def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
     """What a pool is, and what it says of itself."""
     notice = boards.limit_notice(connection, pool)
     return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **asdict(pool.description))
-
-
-def first_line(error: Exception) -> str:
-    """The first line of what an error says, without the statement that a database failed at."""
-    return str(getattr(error, "orig", None) or error).partition("\n")[0]

@@ -1,0 +1,76 @@
+"""All that can be checked of a database: its file, the chain of each pool's log, and what derives from the logs."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.store.derive.verification import Verification, differences
+from podium.store.log import chain_check
+from podium.store.log.chain import WAITS, Head, is_chained
+from podium.store.log.pools import every_pool, get_pool, other_arithmetic
+from podium.store.sql.database import UnavailableError, read_transaction, reading_once
+from podium.store.sql.files import integrity_faults
+from podium.store.upgrading import filling
+
+
+def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
+    """Let a database check itself, check the chains of its logs, and compare what is kept with the logs rated anew.
+
+    A fault in one pool keeps no other from being compared.
+
+    Args:
+        engine: of the database.
+        pool_name: one pool; all where None.
+        heads: of receipts; the log of one of the pools must have each.
+
+    Returns:
+        How much was compared, and what was found.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+        UnknownError: there is no such pool.
+    """
+    found = [f"the database is damaged: {each}" for each in integrity_faults(engine)]
+    waits, notes = list[str](), list[str]()
+    compared: Counter[str] = Counter()
+    head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
+    try:
+        names = pool_names(engine) if pool_name is None else [pool_name]
+    except sa.exc.DatabaseError as error:
+        names = []
+        found.append(f"the pools cannot be read ({error.orig})")
+    for name in names:
+        try:
+            with read_transaction(engine) as connection, reading_once(connection):
+                pool = get_pool(connection, name)
+                reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
+                reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
+                if reason:
+                    waits.append(f"{name}: the pool {reason}")
+                head_faults[name] = {head: chain_check.head_fault(connection, pool, head) for head in heads}
+                notes.append(chain_check.head_note(connection, pool))
+                found.extend(f"{name}: {each}" for each in chain_check.chain_faults(connection, pool))
+                found.extend(differences(connection, pool, compared))
+        except (UnavailableError, UnknownError):
+            raise
+        except Exception as error:
+            found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
+    for head in heads:
+        reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
+        if all(reasons):
+            found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
+    counts = len(names), compared["events"], compared["changes"]
+    return Verification(*counts, tuple(found), tuple(waits), tuple(notes))
+
+
+def pool_names(engine: sa.Engine) -> list[str]:
+    """The names of the pools, in their order."""
+    with read_transaction(engine) as connection:
+        return [each.name for each in every_pool(connection)]
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, without the statement that a database failed at."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]

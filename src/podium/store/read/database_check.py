@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -32,8 +34,16 @@ def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequ
         UnavailableError: the database cannot serve at the moment.
         UnknownError: there is no such pool.
     """
-    found = [f"the database is damaged: {each}" for each in integrity_faults(engine)]
-    waits, notes = list[str](), list[str]()
+    with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
+        integrity_check = thread.submit(integrity_faults, engine)
+        compared = compare_pools(engine, pool_name, heads)
+        faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
+    return replace(compared, differences=(*faults, *compared.differences))
+
+
+def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head]) -> Verification:
+    """Check the chains of logs, and compare what is kept with the logs rated anew, as `verify_database` does."""
+    found, waits, notes = list[str](), list[str](), list[str]()
     compared: Counter[str] = Counter()
     head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.sql.files import file_of, sqlite_code, unmapped
+from podium.store.sql.files import READ_ONCE, file_of, pragmas, sqlite_code
 from podium.store.sql.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
@@ -196,7 +196,7 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
     """For work that reads all of a pool, and none of it again."""
-    return unmapped(connection.connection) if connection.dialect.name == "sqlite" else nullcontext()
+    return pragmas(connection.connection, **READ_ONCE) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 @contextmanager

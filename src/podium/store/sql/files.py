@@ -10,6 +10,8 @@ import sqlalchemy as sa
 
 SIDE_FILES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database; they belong to it
 TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
+UNMAPPED = {"mmap_size": 0}  # for what passes through all of a file: piece by piece, not as memory
+READ_ONCE = UNMAPPED | {"cache_size": -16_384}  # KiB: pages that are read once need not stay, as those of indexes do
 
 
 def file_of(url: sa.URL) -> Path | None:
@@ -31,27 +33,34 @@ def sqlite_code(error: BaseException | None) -> str:
 
 
 @contextmanager
-def unmapped(connection: Any) -> Iterator[None]:
-    """Read SQLite's file piece by piece and not as memory: for work that passes through all of it once.
+def pragmas(connection: Any, **values: int) -> Iterator[None]:
+    """Give a connection to SQLite other settings for a while; one to a database in memory has not all of them.
 
     Args:
         connection: the driver's.
+        values: by the names of the pragmas.
     """
     cursor = connection.cursor()
-    (mapped_bytes,) = cursor.execute("PRAGMA mmap_size").fetchone()
-    cursor.execute("PRAGMA mmap_size=0")
+    found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
+    earlier = {name: row[0] for name, row in found.items() if row is not None}
     try:
+        for name in earlier:
+            cursor.execute(f"PRAGMA {name}={values[name]:d}")
         yield
     finally:
-        cursor.execute(f"PRAGMA mmap_size={mapped_bytes:d}")
+        for name, value in earlier.items():
+            cursor.execute(f"PRAGMA {name}={value:d}")
 
 
 def integrity_faults(engine: sa.Engine) -> list[str]:
-    """What SQLite itself finds wrong with its file, a line each; a server looks after its own."""
-    if engine.dialect.name != "sqlite":
+    """What SQLite itself finds wrong with its file, a line each; nothing of one in memory, or on a server.
+
+    Other threads run meanwhile: it takes a connection of its own, and SQLite needs no Python.
+    """
+    if file_of(engine.url) is None:
         return []
     try:
-        with closing(engine.raw_connection()) as connection, unmapped(connection):
+        with closing(engine.raw_connection()) as connection, pragmas(connection, **UNMAPPED):
             rows = connection.cursor().execute("PRAGMA integrity_check(20)").fetchall()
     except sqlite3.DatabaseError as error:
         if sqlite_code(error) not in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
@@ -77,14 +86,8 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     if path is None or not path.is_file():  # a connection would make an empty one
         return True
     try:
-        with closing(engine.raw_connection()) as connection:
-            cursor = connection.cursor()
-            (patience_ms,) = cursor.execute("PRAGMA busy_timeout").fetchone()
-            cursor.execute(f"PRAGMA busy_timeout={wait_ms:d}")
-            try:
-                (is_blocked, *_frames) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                cursor.execute(f"PRAGMA busy_timeout={patience_ms:d}")
+        with closing(engine.raw_connection()) as connection, pragmas(connection, busy_timeout=wait_ms):
+            (is_blocked, *_frames) = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except (sqlite3.Error, sa.exc.SQLAlchemyError):  # as of a full disk: what is committed is safe where it is
         return False
     return not is_blocked

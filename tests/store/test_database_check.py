@@ -1,0 +1,147 @@
+"""A database is checked by itself while its pools are compared: both are reported, and neither outlives the other."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+
+from podium.errors import UnknownError
+from podium.store import Store
+from podium.store.read import database_check
+from podium.store.read.database_check import compare_pools, verify_database
+from podium.store.sql.database import UnavailableError
+from podium.store.sql.files import integrity_faults
+from podium.systems import find
+
+PAGE_BYTES = 4096
+PATIENCE_S = 60  # for what another thread does; only a failure takes so long
+DAMAGED, WRONG = "the database is damaged: ", "main: the state of 'ana' is not the last of the ledger"
+
+
+def fill(store):
+    """A pool with one event, whose standings are not what the ledger says."""
+    store.create_pool("main", find("elo")())
+    store.submit("main", rows(1, ["ana", "ben"]))
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE standing SET events = 7 WHERE player_id = 1"))
+
+
+@pytest.fixture
+def store(filled_store):
+    with closing(filled_store("sqlite", fill)) as opened:
+        yield opened
+
+
+def damage(store, name):
+    """Overwrite the first page of a table or an index."""
+    with store.engine.begin() as connection:
+        select = sa.text("SELECT rootpage FROM sqlite_master WHERE name = :name")
+        page = connection.execute(select, {"name": name}).scalar_one()
+    store.close()
+    with Path(store.engine.url.database).open("r+b") as file:
+        file.seek((page - 1) * PAGE_BYTES)
+        file.write(b"\xff" * PAGE_BYTES)
+
+
+@pytest.mark.parametrize("first", ["integrity_faults", "compare_pools"])
+def test_faults_of_the_file_stand_before_those_of_pools_whichever_is_found_first(store, first, monkeypatch):
+    """Each waits for the other in turn: they are at work at once."""
+    damage(store, "ix_standing_unsettled")
+    is_over = threading.Event()
+
+    def run(name, plain, *arguments):
+        if name != first:
+            assert is_over.wait(PATIENCE_S)
+        found = plain(*arguments)
+        if name == first:
+            is_over.set()
+        return found
+
+    for plain in (integrity_faults, compare_pools):
+        name = plain.__name__
+        monkeypatch.setattr(
+            database_check, name, lambda *arguments, name=name, plain=plain: run(name, plain, *arguments)
+        )
+    found = verify_database(store.engine)
+    assert (found.pools, found.events, found.changes) == (1, 1, 2)
+    assert [each.startswith(DAMAGED) for each in found.findings] == [True] * (len(found.findings) - 1) + [False]
+    assert len(found.findings) > 1
+    assert found.findings[-1] == WRONG
+
+
+def test_a_file_whose_pools_cannot_be_read_is_checked(store):
+    damage(store, "pool")
+    *of_file, of_pools = store.verify()
+    assert of_file
+    assert all(each.startswith(DAMAGED) for each in of_file)
+    assert of_pools == "the pools cannot be read (database disk image is malformed)"
+
+
+def test_a_comparison_that_fails_waits_for_the_check_of_the_file(store, monkeypatch):
+    has_failed, threads, checked = threading.Event(), threading.active_count(), []
+
+    def check(engine):
+        assert has_failed.wait(PATIENCE_S)
+        checked.append(integrity_faults(engine))
+
+    def fail(*_arguments):
+        has_failed.set()
+        raise UnavailableError("the database is busy")
+
+    monkeypatch.setattr(database_check, "integrity_faults", check)
+    monkeypatch.setattr(database_check, "compare_pools", fail)
+    with pytest.raises(UnavailableError, match="busy"):
+        store.verification()
+    assert checked == [[]]
+    assert threading.active_count() == threads
+    assert store.engine.pool.checkedout() == 0
+
+
+def test_a_check_of_the_file_that_fails_says_so_once_all_is_compared(store, monkeypatch):
+    compared = []
+
+    def fail(_engine):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    def compare(*arguments):
+        compared.append(compare_pools(*arguments))
+        return compared[0]
+
+    monkeypatch.setattr(database_check, "integrity_faults", fail)
+    monkeypatch.setattr(database_check, "compare_pools", compare)
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        store.verification()
+    assert compared[0].findings == [WRONG]
+    assert store.engine.pool.checkedout() == 0
+
+
+def test_an_unknown_pool_is_an_error_and_leaves_no_connection_in_use(store):
+    with pytest.raises(UnknownError):
+        store.verification("nobody's")
+    assert store.engine.pool.checkedout() == 0
+
+
+def test_a_check_leaves_connections_as_they_were(store):
+    def settings():
+        with closing(store.engine.raw_connection()) as one, closing(store.engine.raw_connection()) as other:
+            return [
+                connection.cursor().execute(f"PRAGMA {name}").fetchone()[0]
+                for connection in (one, other)
+                for name in ("mmap_size", "cache_size")
+            ]
+
+    before = settings()
+    assert store.verify() == [WRONG]
+    assert settings() == before
+    assert before[1] < 0 < before[0]
+
+
+def test_a_server_and_a_database_in_memory_are_compared(new_url):
+    for url in (new_url("postgresql"), "sqlite://"):
+        with closing(Store(url)) as store:
+            fill(store)
+            assert store.verify() == [WRONG]

@@ -47,7 +47,7 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     reasons = {row.seq: row for row in connection.execute(SELECT_REASONS, {"pool": pool.id})}
     last, without_reason, blanked = Checked(0, 0, (GENESIS,)), dict[int, str](), set[str]()
     for row in chained_entries(connection, pool):
-        seq, place, given_hash = row.seq, row.place, row.reason_hash
+        seq, _, place, _, kind, _, subject, *_, given_hash = row  # by position: half as long as by name
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
         elif place != last.place + 1:
@@ -57,8 +57,8 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
         last, fits = follow(last, row)
         if not fits:
             yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
-        if row.kind == BLANK:
-            blanked.add(row.subject)
+        if kind == BLANK:
+            blanked.add(subject)
         given = reasons.pop(seq, None)
         if given_hash is not None and given is None:
             without_reason[place] = named(row)

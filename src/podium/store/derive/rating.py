@@ -21,7 +21,7 @@ from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, ke
 from podium.store.rows.ledger import NO_RANK, Ledger, joined
 from podium.store.rows.pool_states import PoolStates
 from podium.store.rows.states import packed_states
-from podium.store.sql.prepared import execute_prepared
+from podium.store.sql.prepared import execute_prepared, fetch_all
 from podium.store.sql.schema import event, log, season
 
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
@@ -65,6 +65,17 @@ class Outcome:
         return joined(self.parts)
 
 
+class StoredEvent(NamedTuple):
+    """An event that counts, as it is stored: what `SELECT_EVENTS_FROM` selects, in its order."""
+
+    event_id: str
+    started_at: int  # microseconds since 1970, UTC
+    seq: int
+    status: str
+    reason: str
+    body: bytes
+
+
 class Reset(NamedTuple):
     """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
 
@@ -75,7 +86,7 @@ class Reset(NamedTuple):
 class Chosen(NamedTuple):
     """Events that are to be rated, and what else it takes to rate them."""
 
-    events: Sequence[Any]  # rows, with their bodies
+    events: Sequence[Any]  # of `StoredEvent`, or of `EventRow` where a proposal has it
     resets: Sequence[Reset]
     merged: Mapping[int, int]  # the account that each merged one plays on as
     end: OrderKey  # that follows them
@@ -121,7 +132,8 @@ def choose_events(
     Raises:
         LongWorkError: there are so many, and they are refused.
     """
-    events = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit}).all()
+    found = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit})
+    events: Sequence[Any] = [*map(StoredEvent._make, fetch_all(found))]
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     if refuse_more and end != FOREVER:
         raise LongWorkError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podium.store.derive import verification
 from podium.store.log import players
-from podium.store.rows import rank_counts
+from podium.store.rows import ledger, rank_counts
 from podium.systems import find
 
 PLAYERS = [f"player {number}" for number in range(1, 8)]
@@ -86,6 +86,15 @@ def test_a_change_that_was_altered_is_named(store, assignment):
 def test_a_state_that_was_altered_is_named_whatever_its_length(store, what):
     state = ALTERED_STATE[what] if what != "other" else newest_state(store, 3)[::-1]
     alter(store, "UPDATE change SET state = :state WHERE player_id = 3 AND seq = 4", state=state)
+    assert store.verify() == ["main: the change of 'player 3' in the event of log entry 4 differs"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7])
+@pytest.mark.parametrize("what", ["shorter", "empty"])
+def test_a_state_of_another_length_is_named_however_many_rows_are_read_at_once(store, what, rows, monkeypatch):
+    monkeypatch.setattr(ledger, "PART_ROWS", rows)
+    assert store.verify() == []
+    alter(store, "UPDATE change SET state = :state WHERE player_id = 3 AND seq = 4", state=ALTERED_STATE[what])
     assert store.verify() == ["main: the change of 'player 3' in the event of log entry 4 differs"]
 
 

@@ -10,14 +10,15 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
-from podium.store.rows.states import Mask, Packed, are_other, state_column
-from podium.store.sql.prepared import execute_prepared, fetch_all
+from podium.store.rows.states import Mask, Packed, are_other, joined_states, state_column
+from podium.store.sql.prepared import execute_prepared, fetch_parts
 from podium.store.sql.schema import change
 from podium.store.sql.upsert import insert, upsert
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 LedgerKey = tuple[int, int, int]  # start, sequence, player
+PART_ROWS = 2_000  # that are objects at a time, on their way to arrays
 NO_RANK, NO_FIELD = 0, -1  # in the arrays, for what is empty in the table
 GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
 BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
@@ -157,8 +158,9 @@ def joined(parts: Sequence[Ledger]) -> Ledger:
     some = [part for part in parts if len(part)]
     if len(some) <= 1:
         return some[0] if some else NO_ROWS
-    columns: Any = zip(*(part.columns for part in some), strict=True)
-    return Ledger(*map(np.concatenate, columns))
+    columns: Any = {each.name: [getattr(part, each.name) for part in some] for each in fields(Ledger)}
+    state = joined_states(columns.pop("state"))
+    return Ledger(state=state, **{name: np.concatenate(several) for name, several in columns.items()})
 
 
 def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
@@ -188,7 +190,8 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
     """The ledger as it is stored, from a key on, up to another."""
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
-    return Ledger.of(fetch_all(execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)))
+    found = execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)
+    return joined([Ledger.of(rows) for rows in fetch_parts(found, PART_ROWS)])
 
 
 def write_changes(

@@ -25,6 +25,13 @@ def state_column(states: Sequence[bytes]) -> Packed:
     return column  # type: ignore[no-any-return]
 
 
+def joined_states(columns: Sequence[Packed]) -> Packed:
+    """The states of several columns, one after the other."""
+    if len({column.dtype for column in columns}) == 1:
+        return np.concatenate(columns)
+    return state_column([state for column in columns for state in column.tolist()])
+
+
 def are_other(states: Packed, others: Packed) -> Mask:
     """Which states have other bits than those beside them."""
     if states.dtype != others.dtype or states.dtype == object:

@@ -4,7 +4,7 @@ Values come and go as the driver has them: a truth is a number in SQLite.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -43,6 +43,13 @@ def fetch_all(found: sa.CursorResult[Any]) -> Sequence[Any]:
     """All rows as the driver has them: many, each read once."""
     with contextlib.closing(found):
         return found.cursor.fetchall() if found.cursor else []
+
+
+def fetch_parts(found: sa.CursorResult[Any], count: int) -> Iterator[Sequence[Any]]:
+    """All rows as the driver has them, so many at a time: what becomes of few is done while they are at hand."""
+    with contextlib.closing(found):
+        while rows := found.cursor.fetchmany(count):
+            yield rows
 
 
 def execute_prepared_many(

@@ -83,9 +83,9 @@ def rate_in_parts(path: str, _: Path) -> int:
 def write_history_in_parts(path: str, folder: Path) -> int:
     import podium
 
-    for number, part in enumerate(podium.rate_stream(path, "elo")):
-        part.history.write_parquet(folder / f"{number}.parquet", compression="lz4", statistics=False)
+    for part in podium.rate_stream(path, "elo", history_to=folder / "history"):
         last = part
+    last.save(folder / "ratings.parquet")
     return last.ratings.height
 
 

@@ -1,7 +1,13 @@
-"""The history of a stream as Parquet files, one for each part, each whole or absent."""
+"""The history of a stream as Parquet files, one for each part, each whole or absent.
+
+A thread writes the history of a part while the next one is rated; no more than one waits.
+"""
 
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import polars as pl
 
@@ -24,6 +30,8 @@ class HistoryParts:
             OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
         """
         self.folder = folder
+        self._thread = ThreadPoolExecutor(1)  # begins with the first history
+        self._writing: Future[None] | None = None
         try:
             folder.mkdir(exist_ok=True)
             present = {path.name: path for path in folder.glob(PATTERN)}
@@ -38,12 +46,41 @@ class HistoryParts:
             raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from error
         raise OutputError(f"{folder}: holds a history already; name another folder, or delete its files")
 
-    def write(self, number: int, history: pl.DataFrame) -> None:
-        """Write the history of a part.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for the last history.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: it cannot be written; this came before whatever else went wrong, but an interrupt goes on.
         """
+        self._thread.shutdown()
+        if kind is None or issubclass(kind, Exception | GeneratorExit):
+            self.finish()
+
+    def write(self, number: int, history: pl.DataFrame) -> None:
+        """Begin to write the history of a part, once that of the part before is there.
+
+        Raises:
+            OutputError: the history before cannot be written.
+        """
+        self.finish()
+        self._writing = self._thread.submit(self._write, number, history)
+
+    def finish(self) -> None:
+        """Wait until every history that was begun is there.
+
+        Raises:
+            OutputError: the last one cannot be written.
+        """
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, number: int, history: pl.DataFrame) -> None:
         with part_file(self.folder / name_of(number), OutputError) as part:
             history.write_parquet(part, compression="lz4")
 

@@ -55,8 +55,8 @@ def rate_stream(
             folder within it, such as `pool=east`, is a column); a Polars LazyFrame; any other table; or an iterable of
             these, each a part.
         system: as `rate` takes it, and so are the others.
-        history_to: a folder for the history of each part, `part-000000.parquet` and so on, each there as a whole before
-            its part is given.
+        history_to: a folder for the history of each part, `part-000000.parquet` and so on. Each is written while the
+            next part is rated, and there as a whole before that is given; all are at the end, and after `close`.
         checkpoint: a folder for what the stream goes on from after it was killed, to the same bits; `parts`, and
             `start` where there is one, are then paths, whose files must not change. Whoever begins the same stream
             again gets the parts that follow the last state saved, the last part again where it had finished.
@@ -71,7 +71,8 @@ def rate_stream(
         ResultsError: a part is refused, or is not later than those before it; or, after the last part, two parts share
             the id of an event. Rows are numbered as in their files.
         ParameterError: as `rate` raises it; or the checkpoint is of other results, or of another system or version.
-        OutputError: a history or the checkpoint cannot be written or read.
+        OutputError: a history or the checkpoint cannot be written or read; a part's history, in place of the next part
+            or of the end.
     """
     return RatedStream(
         parts, make_system(system, settings), period, start, history_to=history_to, checkpoint=checkpoint, every=every
@@ -115,7 +116,11 @@ class RatedStream(Iterator[Rated]):
         return next(self._rated)
 
     def close(self) -> None:
-        """Let go of files and of the part at hand; what was saved stays."""
+        """Let go of files and of the part at hand, whose history is there then; what was saved stays.
+
+        Raises:
+            OutputError: that history cannot be written.
+        """
         self._rated.close()
 
     @property
@@ -137,13 +142,13 @@ class RatedStream(Iterator[Rated]):
             goes_on = checkpoint is not None and checkpoint.has_state
             histories = None
             if self._history_to is not None:
-                histories = HistoryParts(self._history_to, self.number, again=goes_on)
+                histories = held.enter_context(HistoryParts(self._history_to, self.number, again=goes_on))
             seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
             long = self._long_periods(held, seen)
             reader = PartReader(
                 self._source, functools.partial(moments, self.period), seen, self._progress.read, long=long
             )
-            saves = Saves(self, checkpoint, reader, seen)
+            saves = Saves(self, checkpoint, reader, seen, histories)
             if not goes_on:
                 saves.save()  # before the first history, which is this stream's from now on
             for part in reader.parts():
@@ -157,6 +162,8 @@ class RatedStream(Iterator[Rated]):
                 del part
                 if saves.after_part(self._every) and long is not None:
                     long.remove_others()
+            if histories is not None:
+                histories.finish()
             if checkpoint is not None:
                 checkpoint.finish()
 
@@ -224,17 +231,27 @@ class Saves:
     That last state stays: a stream that is begun again gives the last part again.
     """
 
-    def __init__(self, stream: RatedStream, checkpoint: Checkpoint | None, reader: PartReader, seen: SeenIds) -> None:
+    def __init__(
+        self,
+        stream: RatedStream,
+        checkpoint: Checkpoint | None,
+        reader: PartReader,
+        seen: SeenIds,
+        histories: HistoryParts | None,
+    ) -> None:
         self._stream = stream
         self._checkpoint = checkpoint
         self._reader = reader
         self._seen = seen
+        self._histories = histories
         self._number = stream.number  # of the part that was next when the state was saved
         self._at_end = False
 
     def save(self) -> None:
-        """Save the state, where there is a checkpoint."""
+        """Save the state, where there is a checkpoint, once the histories of its parts are there."""
         if self._checkpoint is not None:
+            if self._histories is not None:
+                self._histories.finish()
             self._checkpoint.save(self._stream.progress._replace(read=self._reader.read()), self._seen)
             self._number = self._stream.number
 

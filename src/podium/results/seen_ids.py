@@ -24,6 +24,7 @@ FILES = 1 << FILES_BITS
 HASH, OTHER, PLACE = range(3)  # what is noted of an id, each in 64 bits
 COMPARED_BYTES = 1 << 26  # of a file that are compared at a time
 READ_LINES = 1 << 20
+SORTED_LINES = 1 << 14  # that are brought into the order of their files at a time: a copy of all takes memory
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
 
@@ -113,15 +114,24 @@ class SeenIds:
         if self._folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="podium-")
             self._folder = Path(self._temporary.name)
-        lines = self._lines()
-        number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
-        order = np.argsort(number, kind="stable")
-        lines, ends = lines.take(order, axis=0), np.cumsum(np.bincount(number, minlength=FILES))
-        for path, first, end in zip(self._files(self._folder), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            if end > first:
+        shares: list[list[Lines]] = [[] for _ in range(FILES)]
+        for lines in self._held:
+            for first in range(0, len(lines), SORTED_LINES):
+                for share, own in zip(shares, by_file(lines[first : first + SORTED_LINES]), strict=True):
+                    share.append(own)
+        self._held = []
+        for path, share in zip(self._files(self._folder), shares, strict=True):
+            if any(map(len, share)):
                 with path.open("ab") as file:
-                    lines[first:end].tofile(file)
+                    np.concatenate(share).tofile(file)
         return self._folder
+
+
+def by_file(lines: Lines) -> list[Lines]:
+    """The lines of each file, in their order."""
+    number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
+    ends = np.cumsum(np.bincount(number, minlength=FILES))
+    return np.split(lines.take(np.argsort(number, kind="stable"), axis=0), ends[:-1])
 
 
 def shares(path: Path) -> Iterator[Lines]:

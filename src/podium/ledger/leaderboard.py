@@ -115,7 +115,9 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     known = start.rows(events)[rated]
     before = pl.Series(start.seen_of(known)).replace(NEVER, None).cast(INSTANT)
     players = players.with_columns(pl.coalesce("last_played_at", before))
-    others = np.setdiff1d(np.arange(start.players.height), known)
+    has_none = np.ones(start.players.height, np.bool_)
+    has_none[known[known >= 0]] = False
+    others = np.flatnonzero(has_none)
     states = np.concatenate([replayed.states[rated], start.states[others]])
     return pl.concat([players, start.players[others]]), states
 

@@ -54,7 +54,7 @@ def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame
 def two_values_an_event(table: pl.DataFrame) -> Iterator[Fault]:
     """An event has one start, one sequence, one pool and one weight, and at most one title and one address."""
     for column in ("started_at", "sequence", "pool", "weight", *FOR_PAGES):
-        if column not in table.columns or table.select(pl.col(column).n_unique()).item() == 1:
+        if column not in table.columns or table.select(pl.col(column).eq_missing(pl.col(column).first()).all()).item():
             continue
         yield from differing_values(table.drop_nulls(column), column)
 

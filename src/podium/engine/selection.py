@@ -218,12 +218,11 @@ def without_small_events(rows: Rows, system: System) -> Rows:
     """Without the entries that a system does not count, and without events they leave too small."""
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
-    size = np.zeros(rows.event.max(initial=-1) + 1, np.int64)
     if rows.heat is None:
-        size += np.bincount(rows.event, minlength=size.size)
+        size = np.bincount(rows.event)
     else:
         pairs = np.unique(rows.event.astype(np.int64) * (rows.player_names.len() + 1) + rows.player)
-        size += np.bincount(pairs // (rows.player_names.len() + 1), minlength=size.size)
+        size = np.bincount(pairs // (rows.player_names.len() + 1))
     enough = size >= 2  # noqa: PLR2004  (it takes two to compare)
     if system.needs_finisher:
         finishers = np.bincount(rows.event[finish_mask(rows.frame)], minlength=size.size)

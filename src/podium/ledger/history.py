@@ -25,10 +25,10 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
     if not row.are_all(taken.height):  # else they share their columns
         taken = taken[row.array]
     before, after = changes(system, events, replayed)
+    rating_before = pl.Series("rating_before", before)
     columns = [pl.Series(name, values) for name, values in system.shown(after).items()]
     rating = next(column for column in columns if column.name == "rating")
-    delta = pl.Series("delta", rating.to_numpy() - before)
-    return taken.hstack([pl.Series("rating_before", before), delta, *columns])
+    return taken.hstack([rating_before, (rating - rating_before).alias("delta"), *columns])
 
 
 def named_rows(results: Results) -> pl.DataFrame:

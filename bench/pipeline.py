@@ -81,12 +81,12 @@ def rate_in_parts(path: str, _: Path) -> int:
 
 
 def write_history_in_parts(path: str, folder: Path) -> int:
-    import podium
+    from podium.rated.parts import rate_folder
+    from podium.systems import find
 
-    for part in podium.rate_stream(path, "elo", history_to=folder / "history"):
-        last = part
-    last.save(folder / "ratings.parquet")
-    return last.ratings.height
+    rated = rate_folder(path, find("elo")(), "event", None, history_to=folder / "history")
+    rated.save(folder / "ratings.parquet")
+    return rated.ratings.height
 
 
 Run = Callable[[str, Path], int]

@@ -1,4 +1,4 @@
-"""The history of a part is written while the next one is rated: whole, in order, and never said to be there if not."""
+"""The history of a part is there before the part is given, or written while the next is rated: whole, and in order."""
 
 import errno
 import json
@@ -13,7 +13,8 @@ from polars.testing import assert_frame_equal
 import podium
 from podium import part_files
 from podium.errors import OutputError, ResultsError
-from podium.rated import streaming
+from podium.rated import RatedStream, streaming
+from podium.systems import find
 
 FRAMES = [duels(4, first=4 * number) for number in range(4)]
 PARTS = 5  # the last event of a frame is in the next part
@@ -75,6 +76,22 @@ def assert_whole(folder, count):
         assert_frame_equal(pl.read_parquet(folder / f"part-{number:06}.parquet"), history, check_exact=True)
 
 
+def overlapping(parts, **places):
+    """A stream that does not wait for its histories."""
+    return RatedStream(parts, find("elo")(), "event", None, waits=False, **places)
+
+
+def test_a_history_is_there_before_its_part_is_given(tmp_path, disk):
+    disk.full_at = 2
+    stream = podium.rate_stream(FRAMES, history_to=tmp_path)
+    for number in range(2):
+        next(stream)
+        assert_whole(tmp_path, number + 1)
+    with pytest.raises(OutputError, match=r"part-000002\.parquet: cannot be written"):
+        next(stream)
+    assert_whole(tmp_path, 2)
+
+
 def test_a_history_is_written_while_the_next_part_is_rated(tmp_path, rate_second, disk):
     def rate(rate_table, arguments):
         assert list(tmp_path.glob("part-*")) == []
@@ -83,7 +100,7 @@ def test_a_history_is_written_while_the_next_part_is_rated(tmp_path, rate_second
 
     rate_second(rate)
     disk.ready.clear()
-    for number, _ in enumerate(podium.rate_stream(FRAMES, history_to=tmp_path)):
+    for number, _ in enumerate(overlapping(FRAMES, history_to=tmp_path)):
         assert {path.name for path in tmp_path.glob("part-*")} >= {f"part-{each:06}.parquet" for each in range(number)}
     assert_whole(tmp_path, PARTS)
 
@@ -91,7 +108,7 @@ def test_a_history_is_written_while_the_next_part_is_rated(tmp_path, rate_second
 @pytest.mark.parametrize("number", range(PARTS))
 def test_a_history_that_cannot_be_written_ends_the_stream(tmp_path, disk, number):
     disk.full_at = number
-    stream = podium.rate_stream(FRAMES, history_to=tmp_path)
+    stream = overlapping(FRAMES, history_to=tmp_path)
     for _ in range(number + 1):
         next(stream)
     with pytest.raises(OutputError, match=rf"part-{number:06}\.parquet: cannot be written \(No space left on device\)"):
@@ -109,22 +126,22 @@ def test_no_checkpoint_is_ahead_of_the_history(tmp_path, disk, monkeypatch, numb
     monkeypatch.setattr("podium.results.slices.FEW_ROWS", 5)
     disk.full_at = number
     with pytest.raises(OutputError, match="No space left on device"):
-        list(podium.rate_stream(results, **place, every=1))
+        list(overlapping(results, **place, every=1))
     state = json.loads((tmp_path / "state" / "state.json").read_text())
     assert state["number"] <= number
     assert not state["finished"]
     disk.full_at = None
-    assert len(list(podium.rate_stream(results, **place, every=1))) >= PARTS - number
+    assert len(list(overlapping(results, **place, every=1))) >= PARTS - number
     assert_whole(tmp_path / "history", PARTS)
 
 
 def test_a_stream_that_is_closed_has_written_what_it_gave(tmp_path, disk):
-    stream = podium.rate_stream(FRAMES, history_to=tmp_path / "a")
+    stream = overlapping(FRAMES, history_to=tmp_path / "a")
     next(stream)
     stream.close()
     assert_whole(tmp_path / "a", 1)
     disk.full_at = 0
-    stream = podium.rate_stream(FRAMES, history_to=tmp_path / "b")
+    stream = overlapping(FRAMES, history_to=tmp_path / "b")
     next(stream)
     with pytest.raises(OutputError, match="No space left on device"):
         stream.close()
@@ -133,13 +150,13 @@ def test_a_stream_that_is_closed_has_written_what_it_gave(tmp_path, disk):
 
 def test_results_that_are_refused_leave_the_history_so_far(tmp_path, disk):
     wrong = [FRAMES[0], FRAMES[0]]
-    stream = podium.rate_stream(wrong, history_to=tmp_path / "a")
+    stream = overlapping(wrong, history_to=tmp_path / "a")
     next(stream)
     with pytest.raises(ResultsError, match="does not follow"):
         next(stream)
     assert_whole(tmp_path / "a", 1)
     disk.full_at = 0
-    stream = podium.rate_stream(wrong, history_to=tmp_path / "b")
+    stream = overlapping(wrong, history_to=tmp_path / "b")
     next(stream)
     with pytest.raises(OutputError, match=r"part-000000\.parquet: cannot be written"):  # what came first
         next(stream)
@@ -155,7 +172,7 @@ def test_an_interrupt_waits_for_the_history_at_hand(tmp_path, rate_second, disk,
 
     rate_second(interrupt)
     disk.ready.clear()
-    stream = podium.rate_stream(FRAMES, history_to=tmp_path)
+    stream = overlapping(FRAMES, history_to=tmp_path)
     next(stream)
     with pytest.raises(KeyboardInterrupt):
         next(stream)

@@ -1,6 +1,6 @@
 """The history of a stream as Parquet files, one for each part, each whole or absent.
 
-A thread writes the history of a part while the next one is rated; no more than one waits.
+A thread writes the history of a part, while the next one is rated where nobody looks at it before.
 """
 
 from collections.abc import Mapping
@@ -20,16 +20,20 @@ PATTERN = "part-*.parquet"
 class HistoryParts:
     """A folder of histories, numbered as the parts of a stream."""
 
-    def __init__(self, folder: Path, number: int, *, again: bool) -> None:
+    def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
         """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed.
 
         Args:
+            folder: of the files.
+            number: of the part.
             again: whether an earlier run began to write the files of the same stream.
+            waits: whether `write` returns once the history is there, and not before it is.
 
         Raises:
             OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
         """
         self.folder = folder
+        self._waits = waits
         self._thread = ThreadPoolExecutor(1)  # begins with the first history
         self._writing: Future[None] | None = None
         try:
@@ -62,13 +66,15 @@ class HistoryParts:
             self.finish()
 
     def write(self, number: int, history: pl.DataFrame) -> None:
-        """Begin to write the history of a part, once that of the part before is there.
+        """Write the history of a part, or begin to, once that of the part before is there.
 
         Raises:
-            OutputError: the history before cannot be written.
+            OutputError: it, or the one before, cannot be written.
         """
         self.finish()
         self._writing = self._thread.submit(self._write, number, history)
+        if self._waits:
+            self.finish()
 
     def finish(self) -> None:
         """Wait until every history that was begun is there.

@@ -47,7 +47,9 @@ def rate_folder(
         ParameterError: as `rate_stream` raises it.
         OutputError: as `rate_stream` raises it.
     """
-    stream = RatedStream(folder, system, period, start, history_to=history_to, checkpoint=checkpoint, every=every)
+    stream = RatedStream(
+        folder, system, period, start, history_to=history_to, checkpoint=checkpoint, every=every, waits=False
+    )
     for part in stream:
         del part  # before the next is rated
     done = stream.progress

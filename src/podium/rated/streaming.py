@@ -55,8 +55,8 @@ def rate_stream(
             folder within it, such as `pool=east`, is a column); a Polars LazyFrame; any other table; or an iterable of
             these, each a part.
         system: as `rate` takes it, and so are the others.
-        history_to: a folder for the history of each part, `part-000000.parquet` and so on. Each is written while the
-            next part is rated, and there as a whole before that is given; all are at the end, and after `close`.
+        history_to: a folder for the history of each part, `part-000000.parquet` and so on, each there as a whole before
+            its part is given.
         checkpoint: a folder for what the stream goes on from after it was killed, to the same bits; `parts`, and
             `start` where there is one, are then paths, whose files must not change. Whoever begins the same stream
             again gets the parts that follow the last state saved, the last part again where it had finished.
@@ -71,8 +71,7 @@ def rate_stream(
         ResultsError: a part is refused, or is not later than those before it; or, after the last part, two parts share
             the id of an event. Rows are numbered as in their files.
         ParameterError: as `rate` raises it; or the checkpoint is of other results, or of another system or version.
-        OutputError: a history or the checkpoint cannot be written or read; a part's history, in place of the next part
-            or of the end.
+        OutputError: a history or the checkpoint cannot be written or read.
     """
     return RatedStream(
         parts, make_system(system, settings), period, start, history_to=history_to, checkpoint=checkpoint, every=every
@@ -96,7 +95,13 @@ class RatedStream(Iterator[Rated]):
         history_to: str | Path | None = None,
         checkpoint: str | Path | None = None,
         every: int = EVERY,
+        waits: bool = True,
     ) -> None:
+        """Begin a stream, as `rate_stream`.
+
+        Args:
+            waits: give a part once its history is there; else that is written while the next part is rated.
+        """
         self.system = system
         self.period = check_period(period)
         self._source = parts
@@ -106,6 +111,7 @@ class RatedStream(Iterator[Rated]):
         if every < 1:
             raise ParameterError(f"every is {every}; it must be at least 1, in parts")
         self._every = every
+        self._waits = waits
         self._progress = Progress()
         self._rated = self._rate()
 
@@ -142,7 +148,9 @@ class RatedStream(Iterator[Rated]):
             goes_on = checkpoint is not None and checkpoint.has_state
             histories = None
             if self._history_to is not None:
-                histories = held.enter_context(HistoryParts(self._history_to, self.number, again=goes_on))
+                histories = held.enter_context(
+                    HistoryParts(self._history_to, self.number, again=goes_on, waits=self._waits)
+                )
             seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
             long = self._long_periods(held, seen)
             reader = PartReader(

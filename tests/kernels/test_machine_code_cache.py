@@ -57,6 +57,44 @@ def test_another_process_loads_what_one_stored_for_the_same_source(run):
     assert run("3.0") == (63.0, LOADED)
 
 
+PARAMETERS = """
+from typing import NamedTuple
+
+
+class {name}(NamedTuple):
+    value: float
+"""
+READING = """
+from podium.kernels.compiled import compile_kernel
+
+
+@compile_kernel
+def read_value(parameters):
+    return parameters.value
+"""
+READING_BOTH = """
+import first, second
+from reading import read_value
+
+print([read_value(first.First(1.0)), read_value(second.Second(2.0))])
+"""
+READING_FIRST = """
+import json, sys
+import first
+from reading import read_value
+
+print(json.dumps([read_value(first.First(1.0)), sum(read_value.stats.cache_hits.values()), "second" in sys.modules]))
+"""
+
+
+def test_what_was_compiled_for_others_is_not_loaded(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(PARAMETERS.format(name=name.title()))
+    (tmp_path / "reading.py").write_text(READING)
+    assert run_program(READING_BOTH, tmp_path) == [1.0, 2.0]
+    assert run_program(READING_FIRST, tmp_path) == [1.0, 1, False]
+
+
 DAMAGING = """
 import importlib, json
 from pathlib import Path

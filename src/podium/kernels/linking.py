@@ -4,11 +4,12 @@ numba would optimise each helper and make machine code of it, with all that it c
 of the time to compile. Nothing runs a helper but a kernel, which optimises what it takes in anyway.
 """
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -35,19 +36,37 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Machine code on disk; to load it takes none of numba's registries, which a compilation loads by itself.
 
-    They hold all that numba knows how to type and to lower, and take longer to load than all kernels of a replay.
+    They hold all that numba knows how to type and to lower, and take longer to load than all kernels of a replay. Each
+    set of types has an index of its own: numba's of a whole function names the types of every system that was ever
+    compiled, and so imports them all.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for arguments of these types; None where there is none, or its file is damaged."""
         with self._guard_against_spurious_io_errors():
+            files = self._files_of(sig)
             try:
-                return self._load_overload(sig, target_context)
+                data = files.load(self._index_key(sig, target_context.codegen()))
+                return None if data is None else self._impl.rebuild(target_context, data)
             except OSError:
                 raise
             except Exception:  # noqa: BLE001  (what is no pickle raises nearly anything)
-                self.flush()  # an empty index, without which nothing could be stored again
+                files.flush()  # an empty index, without which nothing could be stored again
         return None  # of a folder that cannot be read
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store the machine code for arguments of these types."""
+        with self._guard_against_spurious_io_errors():
+            if self._impl.check_cachable(data):
+                self._impl.locator.ensure_cache_path()
+                self._files_of(sig).save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+
+    def _files_of(self, sig: Any) -> IndexDataCacheFile:
+        """The index and the machine code for these types; others of the same digest would only share its index."""
+        digest = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
+        return IndexDataCacheFile(
+            self._cache_path, f"{self._impl.filename_base}-{digest}", self._impl.locator.get_source_stamp()
+        )
 
 
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]

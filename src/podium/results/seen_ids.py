@@ -114,16 +114,16 @@ class SeenIds:
         if self._folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="podium-")
             self._folder = Path(self._temporary.name)
-        shares: list[list[Lines]] = [[] for _ in range(FILES)]
+        lines_by_file: list[list[Lines]] = [[] for _ in range(FILES)]
         for lines in self._held:
             for first in range(0, len(lines), SORTED_LINES):
-                for share, own in zip(shares, by_file(lines[first : first + SORTED_LINES]), strict=True):
-                    share.append(own)
+                for of_file, some in zip(lines_by_file, by_file(lines[first : first + SORTED_LINES]), strict=True):
+                    of_file.append(some)
         self._held = []
-        for path, share in zip(self._files(self._folder), shares, strict=True):
-            if any(map(len, share)):
+        for path, of_file in zip(self._files(self._folder), lines_by_file, strict=True):
+            if any(map(len, of_file)):
                 with path.open("ab") as file:
-                    np.concatenate(share).tofile(file)
+                    np.concatenate(of_file).tofile(file)
         return self._folder
 
 

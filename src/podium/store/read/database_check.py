@@ -20,19 +20,7 @@ from podium.store.upgrading import filling
 def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
     """Let a database check itself, check the chains of its logs, and compare what is kept with the logs rated anew.
 
-    A fault in one pool keeps no other from being compared.
-
-    Args:
-        engine: of the database.
-        pool_name: one pool; all where None.
-        heads: of receipts; the log of one of the pools must have each.
-
-    Returns:
-        How much was compared, and what was found.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-        UnknownError: there is no such pool.
+    It takes, returns and raises what `Reader.verification` does.
     """
     with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
         integrity_check = thread.submit(integrity_faults, engine)

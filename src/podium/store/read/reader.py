@@ -339,7 +339,7 @@ class Reader:
     def verification(self, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
         """Check the chain of the log, and compare what is kept with the log rated anew, bit for bit.
 
-        Before that the database checks itself. A fault in one pool keeps no other from being compared.
+        Meanwhile SQLite checks its file. A fault in one pool keeps no other from being compared.
 
         Args:
             pool_name: one pool; all where None.
@@ -350,6 +350,7 @@ class Reader:
 
         Raises:
             UnavailableError: the database cannot serve at the moment.
+            UnknownError: there is no such pool.
         """
         return verify_database(self.engine, pool_name, heads)
 

@@ -3,7 +3,7 @@
 import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -58,6 +58,14 @@ class Rerated:
     not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
     doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
     relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
+
+    @classmethod
+    def of_parts(cls, wanted: Mapping[OrderKey, str], parts: Iterable["Rerated"]) -> "Rerated":
+        """What all parts moved, in the order of rating."""
+        total = cls(wanted)
+        for part in parts:
+            total.merge(part)
+        return total
 
     @property
     def notice(self) -> str:

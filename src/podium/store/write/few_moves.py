@@ -4,7 +4,7 @@ Most corrections reach only those who met the player since, and those who met th
 proposal and writes the rows that move; what the pool took meanwhile is rated again in it.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from podium.store.rows.pool_states import PoolStates, write_pool_states
 from podium.store.rows.standings import newest_standings, refresh_standings, stored_standings
 from podium.store.sql.database import read_transaction
 from podium.store.write.execution import refuse_unrateable
-from podium.store.write.planned import Planned, Recorded, answer_planned, record_planned
+from podium.store.write.planned import Planned, Recorded, answer_planned, part_start, record_planned
 
 T = TypeVar("T")
 FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
@@ -61,28 +61,8 @@ class Part(NamedTuple):
         return changes + len(self.old_pools.keys() | self.new_pools.keys()) + len(self.statuses)
 
 
-@dataclass(slots=True)
-class Moves:
-    """What moves from the proposal's first event on, in the order of rating."""
-
-    parts: list[Part] = field(default_factory=list)
-    rows: int = 0  # that are to be written
-
-    def add(self, part: Part) -> None:
-        """Take what moves in the next stretch."""
-        self.parts.append(part)
-        self.rows += part.rows
-
-    def before(self, key: OrderKey) -> tuple[list[Part], OrderKey]:
-        """The parts that end before a key, and where what follows them begins."""
-        if key == FOREVER:
-            return self.parts, key
-        begin = max((part.first for part in self.parts if part.first <= key), default=key)
-        return [part for part in self.parts if part.first < begin], begin
-
-
-def plan_moves(engine: sa.Engine, planned: Planned[T]) -> Moves:
-    """What a proposal moves, by reading alone.
+def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
+    """What a proposal moves, in the order of rating, by reading alone.
 
     Raises:
         LongWorkError: it is more than one transaction may write.
@@ -90,7 +70,7 @@ def plan_moves(engine: sa.Engine, planned: Planned[T]) -> Moves:
         ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
-    proposal, moves = planned.proposal, Moves()
+    proposal, parts, rows = planned.proposal, list[Part](), 0
     if proposal.first == START:  # another system, or another version's: every standing is to be written
         raise LongWorkError
     plan = Plan(proposal.pool, proposal.first, proposal)
@@ -98,16 +78,16 @@ def plan_moves(engine: sa.Engine, planned: Planned[T]) -> Moves:
         generations.keep_active(engine, planned.staged)
         with paused_collection(), read_transaction(engine) as connection:
             stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            rerated = Rerated(planned.wanted)
-            rerated.add(stretch)
-            refuse_unrateable(connection, proposal, rerated)
-        moves.add(Part.of(stretch, rerated))
-        if moves.rows > FEW_ROWS:
+            part = Part.of(stretch, planned.moved_in(stretch))
+            refuse_unrateable(connection, proposal, part.rerated)
+        parts.append(part)
+        rows += part.rows
+        if rows > FEW_ROWS:
             raise LongWorkError
-    return moves
+    return parts
 
 
-def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: WriteObserver) -> T:
+def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], observe: WriteObserver) -> T:
     """Record what was planned, write what it moves, and rate again what the pool took meanwhile.
 
     Raises:
@@ -118,13 +98,13 @@ def write_moves(engine: sa.Engine, planned: Planned[T], moves: Moves, observe: W
         recorded = record_planned(connection, pool, planned)
         generations.discard(connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
-        parts, end = moves.before(recorded.touched or FOREVER)
-        end = recorded.drawn_key(end)
+        end = FOREVER
+        if recorded.touched is not None:
+            start = part_start((part.first for part in parts), recorded.touched)
+            parts = [part for part in parts if part.first < start]
+            end = recorded.drawn_key(start)
         write_parts(connection, rated, parts, recorded, end)
-        total = Rerated({})
-        for part in parts:
-            total.merge(part.rerated)
-        rerated = recorded.summary(total)
+        rerated = recorded.summary(Rerated.of_parts(planned.wanted, (part.rerated for part in parts)))
         if end != FOREVER:
             rerated.merge(rerating.rerate(connection, rated, end, rerated.wanted, refuse_long=True))
         return answer_planned(connection, pool, recorded, rerated)

@@ -4,7 +4,7 @@ Its numbers of log entries and of newcomers are drawn only then; what was planne
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from podium.store.derive import generations, snapshots
 from podium.store.derive.generations import OvertakenError
+from podium.store.derive.plan import Stretch
 from podium.store.derive.proposal import Proposal
 from podium.store.derive.rerated import Rerated
 from podium.store.log.log import Logged
@@ -46,6 +47,12 @@ class Planned(Generic[T]):
     def wanted(self) -> dict[OrderKey, str]:
         """The events that are answered, by position."""
         return self.prepared.wanted(self.proposal)
+
+    def moved_in(self, stretch: Stretch) -> Rerated:
+        """What a stretch of the plan moves."""
+        rerated = Rerated(self.wanted)
+        rerated.add(stretch)
+        return rerated
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +161,11 @@ def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T],
         snapshots.mark_stale(connection, pool, rerated.earliest)
     record_moved(connection, proposal, recorded.logged, rerated)
     return recorded.prepared.answer(connection, Done(proposal, rerated, recorded.logged.head))
+
+
+def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
+    """Where the part begins that holds a key; the key itself, if it stands before all parts."""
+    return max((start for start in starts if start <= key), default=key)
 
 
 def drawn_numbers(planned: Proposal, proposal: Proposal | None) -> dict[int, int]:

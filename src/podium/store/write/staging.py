@@ -24,7 +24,7 @@ from podium.store.rows.standings import Standing, newest_standings, refresh_stan
 from podium.store.rows.states import Mask
 from podium.store.sql.database import read_transaction
 from podium.store.write.execution import refuse_unrateable
-from podium.store.write.planned import Planned, answer_planned, record_planned
+from podium.store.write.planned import Planned, answer_planned, part_start, record_planned
 
 T = TypeVar("T")
 
@@ -41,9 +41,7 @@ class Staging(Generic[T]):
 
     def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Take a stretch in; what of it can be written."""
-        rerated = Rerated(self.planned.wanted)
-        rerated.add(stretch)
-        self.parts.append((stretch.first, rerated))
+        self.parts.append((stretch.first, self.planned.moved_in(stretch)))
         provisional = are_provisional(stretch.new)
         self.held = joined([self.held, stretch.new.only(provisional)])
         pools = dict(stretch.new_pools)
@@ -59,7 +57,7 @@ class Staging(Generic[T]):
 
     def go_back(self, key: OrderKey) -> OrderKey:
         """Forget what was planned from a key on; where to begin again, at the begin of a part or before all."""
-        first = max((start for start, _ in self.parts if start <= key), default=key)
+        first = part_start((start for start, _ in self.parts), key)
         self.parts = [each for each in self.parts if each[0] < first]
         self.held = self.held.only(self.held.before_key(first))
         self.held_pools = {key: state for key, state in self.held_pools.items() if key < first}
@@ -67,10 +65,7 @@ class Staging(Generic[T]):
 
     def rerated(self) -> Rerated:
         """What all of it moved."""
-        total = Rerated(self.planned.wanted)
-        for _, each in self.parts:
-            total.merge(each)
-        return total
+        return Rerated.of_parts(self.planned.wanted, (each for _, each in self.parts))
 
 
 class StagedPlan(Plan):

@@ -169,7 +169,7 @@ class PoolWriter:
         refuse(places.name, places.located(faults))
         first = places.of(numbered.first)
         self._seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
-        order = np.lexsort(order_keys(frame[numbered.first])[::-1])
+        order = np.lexsort(order_keys(frame, numbered.first)[::-1])
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
         turn = rank[numbered.code]

@@ -12,7 +12,7 @@ from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, per
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.positions import Positions
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
+from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows, run_bounds
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.results.hashing import Integers, Numbered, index_type
@@ -118,9 +118,7 @@ def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
 
 def offsets(number: Integers) -> npt.NDArray[np.int64]:
     """Where each number's rows begin, and the end; `number` rises by steps of one from 0."""
-    starts = np.ones(number.size + 1, np.bool_)  # after the last row, too: there is the end
-    starts[1:-1] = number[1:] != number[:-1]
-    return np.flatnonzero(starts)
+    return np.flatnonzero(run_bounds(number))
 
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:

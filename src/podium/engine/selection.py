@@ -13,7 +13,7 @@ from podium.engine.system import System
 from podium.errors import Fault, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.derived_heats import heat_codes, with_derived_heats
-from podium.results.event_order import SEQUENCE, order_keys
+from podium.results.event_order import order_keys
 from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts
 from podium.results.reading import Results
 
@@ -21,7 +21,6 @@ Floats = npt.NDArray[np.float64]
 UNRATED_STATUS = ("did_not_start", "disqualified")
 UNFINISHED_STATUS = ("quit", "dnf")
 UNREAD = ("event_id", "player", "title", "url")  # columns that no rating depends on, once they are numbers
-OF_EVENT = ("pool", "started_at", SEQUENCE)
 MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
@@ -35,7 +34,8 @@ def rated_rows(results: Results, system: System, events: Numbered | None = None)
         ResultsError: a finisher lacks what the system needs.
     """
     frame = rows_that_count(results, system)
-    as_read = np.array_equal(frame["row"].to_numpy(), np.arange(results.frame.height))  # none left out, none derived
+    row = frame["row"].to_numpy()
+    as_read = np.array_equal(row, np.arange(results.frame.height, dtype=row.dtype))  # none left out, none derived
     return without_small_events(sort_rows(frame, events if as_read else None), system)
 
 
@@ -134,9 +134,8 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
         events: the numbers of the events; found where None.
     """
     event, first = number_runs(frame["event_id"]) if events is None else events
-    firsts = frame.select(pl.col(name).gather(first) for name in OF_EVENT if name in frame.columns)
-    pool_of_event, pool_names = text_codes(firsts, "pool")
-    rank = rank_by(*order_keys(firsts))
+    pool_of_event, pool_names = pool_codes(frame, first)
+    rank = rank_by(*order_keys(frame, first))
     when = ranks_of_rows(event, rank)
     one_pool = len(pool_names) == 1
     pool = np.zeros(event.size, event.dtype) if one_pool else pool_of_event[event]
@@ -161,14 +160,19 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     )
 
 
-def text_codes(frame: pl.DataFrame, column: str) -> tuple[Integers, list[str]]:
-    """Numbers for a column's texts, by first appearance, and the texts; one that repeats a text is not written out."""
-    first_text = pl.col(column).first()
-    alike, text = frame.select((pl.col(column) == first_text).all(), text=first_text).row(0)
-    if alike and frame.height:
-        return np.zeros(frame.height, index_type(frame.height)), [text]
-    code, first = number_texts(frame[column])
-    return code, frame[column].gather(first).to_list()
+def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
+    """Numbers for the events' pools, by first appearance, and their names; one name alone is not written out.
+
+    Args:
+        first: (events) an event's first row.
+    """
+    name = pl.col("pool").first()
+    alike, only = frame.select((pl.col("pool") == name).all(), only=name).row(0)
+    if alike and first.size:
+        return np.zeros(first.size, index_type(first.size)), [only]
+    names = frame["pool"].gather(first)
+    code, named = number_texts(names)
+    return code, names.gather(named).to_list()
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
@@ -219,19 +223,29 @@ def without_small_events(rows: Rows, system: System) -> Rows:
     if overrides(counts, system):
         rows = rows.only(counting_entries(rows, system))
     if rows.heat is None:
-        size = np.bincount(rows.event)
+        bounds = run_bounds(rows.event)
+        enough = ~(bounds[1:] & bounds[:-1])  # it takes two to compare
     else:
         pairs = np.unique(rows.event.astype(np.int64) * (rows.player_names.len() + 1) + rows.player)
-        size = np.bincount(pairs // (rows.player_names.len() + 1))
-    enough = size >= 2  # noqa: PLR2004  (it takes two to compare)
+        enough = (np.bincount(pairs // (rows.player_names.len() + 1)) > 1)[rows.event]
     if system.needs_finisher:
-        finishers = np.bincount(rows.event[finish_mask(rows.frame)], minlength=size.size)
-        enough &= finishers > 0
-    return rows if enough[rows.event].all() else rows.only(enough[rows.event])
+        finishes = finish_mask(rows.frame)
+        if not finishes.all():
+            enough &= (np.bincount(rows.event, weights=finishes) > 0)[rows.event]
+    return rows if enough.all() else rows.only(enough)
+
+
+def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
+    """Where runs of equal numbers begin, (rows + 1): the end of the last counts as well."""
+    bounds = np.ones(number.size + 1, np.bool_)
+    bounds[1:-1] = number[1:] != number[:-1]
+    return bounds
 
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which entries finished."""
+    if all_finished(frame):  # a column of one value need not be written out to know
+        return np.ones(frame.height, np.bool_)
     finishes: npt.NDArray[np.bool_] = frame.select(~pl.col("status").is_in(UNFINISHED_STATUS)).to_series().to_numpy()
     return finishes
 

@@ -6,23 +6,25 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.results.hashing import number_runs
+from podium.results.hashing import Integers, as_indices, number_runs
 
 SEQUENCE = "sequence"
 
 
-def order_keys(firsts: pl.DataFrame) -> tuple[npt.NDArray[Any], ...]:
+def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
     """What orders events, the weightiest first; the order of the file is the last.
 
     Args:
-        firsts: a row an event, in the order of the file, with `started_at` and `sequence` where the results have them.
+        frame: results, with `started_at` and `sequence` where they have them.
+        first: (events) an event's first row, in the order of the file.
     """
+    at = as_indices(first)
     keys: list[npt.NDArray[Any]] = []
-    if "started_at" in firsts.columns:
-        keys.append(firsts["started_at"].cast(pl.Int64).to_numpy())
-    if SEQUENCE in firsts.columns:
-        keys.append(firsts[SEQUENCE].to_numpy())
-    return (*keys, np.arange(firsts.height))
+    if "started_at" in frame.columns:
+        keys.append(frame["started_at"].gather(at).cast(pl.Int64).to_numpy())
+    if SEQUENCE in frame.columns:
+        keys.append(frame[SEQUENCE].gather(at).to_numpy())
+    return (*keys, np.arange(first.size, dtype=first.dtype))
 
 
 def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:

@@ -26,13 +26,17 @@ def index_type(size: int) -> type[Any]:
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
+def as_indices(rows: Integers) -> pl.Series:
+    """Numbers of rows as Polars counts them; the same memory where they take as many bytes."""
+    return pl.Series(rows.view(np.uint32) if rows.dtype == np.int32 else rows)
+
+
 def surely_distinct(texts: pl.Series, rows: Integers | None = None) -> bool:
     """True where no two of `rows` (all, where None) have the same text; else some may."""
     if (texts.len() if rows is None else rows.size) <= SMALL_TABLE_ROWS:
         values = (texts if rows is None else texts.gather(rows)).to_list()
         return len(set(values)) == len(values)
-    hashes = hashes_of(texts)
-    return hashes_differ(hashes if rows is None else hashes[rows])
+    return hashes_differ(hashes_of(texts, rows))
 
 
 def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
@@ -126,20 +130,20 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 def are_texts(texts: pl.Series, names: pl.Series, code: Integers) -> bool:
     """Whether each text is the name of its number."""
-    return all((names.gather(code[part]) == texts[part]).all() for part in parts_of(texts))
+    return all((names.gather(code[part]) == texts[part]).all() for part in parts_of(texts.len()))
 
 
-def hashes_of(texts: pl.Series) -> npt.NDArray[np.uint64]:
-    """A hash of each text, the same for equal texts of one process."""
-    hashes = np.empty(texts.len(), np.uint64)
-    for part in parts_of(texts):
-        hashes[part] = texts[part].hash().to_numpy()
+def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.uint64]:
+    """A hash of the text of each of `rows` (all, where None), the same for equal texts of one process."""
+    hashes = np.empty(texts.len() if rows is None else rows.size, np.uint64)
+    for part in parts_of(hashes.size):
+        hashes[part] = (texts[part] if rows is None else texts.gather(rows[part])).hash().to_numpy()
     return hashes
 
 
-def parts_of(texts: pl.Series) -> Iterator[slice]:
+def parts_of(rows: int) -> Iterator[slice]:
     """All rows, part by part."""
-    return (slice(first, first + PART_ROWS) for first in range(0, texts.len(), PART_ROWS))
+    return (slice(first, first + PART_ROWS) for first in range(0, rows, PART_ROWS))
 
 
 def number_hashes(hashes: npt.NDArray[np.uint64], kind: type[Any] = np.int32) -> Numbered:

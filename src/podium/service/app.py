@@ -17,9 +17,11 @@ from podium.service.delivery.announcements import Announcements
 from podium.service.delivery.watchers import Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
+from podium.service.http.background import in_background
 from podium.service.http.logs import RequestLog
 from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
+from podium.service.http.reading import share_threads
 from podium.service.http.requests import RequestMiddleware
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
@@ -66,6 +68,7 @@ def create_app(
         watchers.open()
         try:
             async with AsyncExitStack() as running:
+                await running.enter_async_context(in_background(share_threads()))
                 await running.enter_async_context(announcements.running())
                 await running.enter_async_context(metrics.sharing())
                 if daily:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Threads:
-    """How many threads each kind of work has; reading has those of the framework, forty."""
+    """How many threads each kind of work has; reading has those of the framework, of which few run at a time."""
 
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs

@@ -1,0 +1,105 @@
+"""Few reads run at a time, and a long one keeps no other waiting."""
+
+import asyncio
+import threading
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import current_default_thread_limiter, run_sync
+
+from podium.service.http import reading
+from podium.service.http.background import in_background
+
+TIMEOUT_S = 30.0
+
+
+@asynccontextmanager
+async def sharing():
+    """The limiter of the framework's threads, which are shared meanwhile."""
+    async with in_background(reading.share_threads()):
+        await asyncio.sleep(0)
+        yield current_default_thread_limiter()
+
+
+class Readers:
+    """Reads that count how many run at a time, the long ones until they are let go."""
+
+    def __init__(self):
+        self.lock, self.done = threading.Lock(), threading.Event()
+        self.running = self.most = 0
+
+    def read(self, *, long=False):
+        with self.lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+        try:
+            return self.done.wait(TIMEOUT_S if long else 0.01)
+        finally:
+            with self.lock:
+                self.running -= 1
+
+    def begin_long(self, count):
+        return [asyncio.create_task(run_sync(lambda: self.read(long=True))) for _ in range(count)]
+
+
+async def until(is_so):
+    for _ in range(int(1000 * TIMEOUT_S)):
+        if is_so():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError
+
+
+def test_few_read_at_a_time(monkeypatch):
+    monkeypatch.setattr(reading, "LOOK_S", 2 * TIMEOUT_S)  # one look, at which nobody reads
+    readers = Readers()
+
+    async def read_all():
+        async with sharing():
+            await asyncio.gather(*(asyncio.create_task(run_sync(readers.read)) for _ in range(40)))
+
+    asyncio.run(read_all())
+    assert readers.most == reading.AT_ONCE
+
+
+def test_long_reads_keep_nobody_waiting(monkeypatch):
+    monkeypatch.setattr(reading, "LOOK_S", 0.005)
+    readers = Readers()
+
+    async def read_beside_long():
+        async with sharing():
+            long = readers.begin_long(3 * reading.AT_ONCE)
+            await asyncio.wait_for(run_sync(readers.read), TIMEOUT_S)
+            await until(lambda: readers.running == len(long))
+            readers.done.set()
+            return await asyncio.gather(*long)
+
+    assert all(asyncio.run(read_beside_long()))
+
+
+def test_long_reads_have_no_more_threads_than_the_framework_has(monkeypatch):
+    monkeypatch.setattr(reading, "LOOK_S", 0.001)
+    readers = Readers()
+
+    async def read_long():
+        most = current_default_thread_limiter().total_tokens
+        async with sharing() as limiter:
+            long = readers.begin_long(most + 5)
+            await until(lambda: readers.running == most)
+            assert limiter.total_tokens == most
+            readers.done.set()
+            await asyncio.gather(*long)
+            await until(lambda: limiter.total_tokens == reading.AT_ONCE)
+        return most
+
+    assert asyncio.run(read_long()) == readers.most
+
+
+def test_the_threads_are_given_back():
+    async def leave():
+        most = current_default_thread_limiter().total_tokens
+        async with sharing() as limiter:
+            assert limiter.total_tokens == reading.AT_ONCE
+        return most, limiter.total_tokens
+
+    most, left = asyncio.run(leave())
+    assert left == most

@@ -11,7 +11,9 @@ from races import rows
 
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
+from podium.store.insights.careers import changes
 from podium.store.log import players
+from podium.store.read import log_listing
 from podium.store.sql import files
 from podium.store.sql.files import files_of, truncate_wal
 from podium.systems import find
@@ -146,3 +148,16 @@ def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select,
         statement = select.compile(connection)
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", (1, '["ana"]')).all()
     assert any(f"(pool_id=? AND {column}=?)" in row.detail for row in plan), plan
+
+
+@pytest.mark.parametrize("select", [changes.SELECT_EVENT_NAMES, players.SELECT_ALL_NAMES, log_listing.SELECT_RECORDS])
+def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select):
+    path.touch()  # so that the migrations make it, and not a copy
+    with closing(Store(str(path))) as store:
+        statement, plans = select.compile(store.engine), []
+        for _ in range(2):
+            with store.engine.connect() as connection:
+                nothing = (None,) * len(statement.positiontup)
+                plans.append(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", nothing).all())
+            store.engine.dispose()
+    assert plans[0] == plans[1]

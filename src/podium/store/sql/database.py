@@ -296,6 +296,8 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
+        if engine.dialect.name == "sqlite":  # this connection serves on, and knows no statistics that it wrote itself
+            connection.exec_driver_sql("ANALYZE sqlite_master")
 
 
 def is_busy(error: BaseException | None) -> bool:

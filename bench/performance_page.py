@@ -1,5 +1,6 @@
 """`docs/performance.md` and its pictures, from what `run.py` measured."""
 
+import math
 import platform
 from datetime import UTC, datetime
 from itertools import groupby
@@ -13,6 +14,8 @@ from podium.reporting.style import HEIGHT, WIDTH, colours, dashes, line_legend
 
 LOOP = "loop by hand, Elo"
 CHARTS = "pictures"
+LABEL = "format(datum.value, datum.value < 1 ? '~g' : '~s')"  # 500m seconds might be minutes
+FEW_DECADES = 3
 INKS = "<style>svg{color:#1d1b2e}@media(prefers-color-scheme:dark){svg{color:#eceaf4}}</style>"
 
 
@@ -131,16 +134,27 @@ def single_figures(figures) -> list[str]:
     ]
 
 
+def decades(values) -> dict[str, object]:
+    """A logarithmic scale from decade to decade, and its axis; twos and fives are marked where the decades are few."""
+    logarithms = [math.log10(value) for value in values]
+    first = math.floor(min(logarithms))
+    last = max(first + 1, math.ceil(max(logarithms)))
+    steps = (1, 2, 5) if last - first <= FEW_DECADES else (1,)
+    marks = [step * 10.0**decade for decade in range(first, last) for step in steps] + [10.0**last]
+    scale = alt.Scale(type="log", domain=[marks[0], marks[-1]])
+    return {"scale": scale, "axis": alt.Axis(values=marks, labelExpr=LABEL)}
+
+
 def curve(points, x: str, y: str):
     """A chart of a line a series, both axes logarithmic."""
     names = list(dict.fromkeys(point["series"] for point in points))
-    legend = line_legend()
+    legend = line_legend() if len(names) > 1 else None
     return (
         alt.Chart(alt.Data(values=points), width=WIDTH, height=HEIGHT)
         .mark_line(point=True)
         .encode(
-            x=alt.X("x:Q", title=x, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
-            y=alt.Y("y:Q", title=y, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            x=alt.X("x:Q", title=x, **decades(point["x"] for point in points)),
+            y=alt.Y("y:Q", title=y, **decades(point["y"] for point in points)),
             color=alt.Color("series:N", title="", scale=colours(names), legend=legend),
             strokeDash=alt.StrokeDash("series:N", title="", scale=dashes(names), legend=legend),
         )

@@ -12,10 +12,10 @@ from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, per
 from podium.engine.placing import Places, Reported, place_heats
 from podium.engine.positions import Positions
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows, run_bounds
+from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.results.hashing import Integers, Numbered, index_type
+from podium.results.hashing import Integers, Numbered, index_type, run_bounds
 from podium.results.reading import Results
 
 

@@ -14,7 +14,7 @@ from podium.errors import Fault, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.derived_heats import heat_codes, with_derived_heats
 from podium.results.event_order import order_keys
-from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts
+from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
 
 Floats = npt.NDArray[np.float64]
@@ -233,13 +233,6 @@ def without_small_events(rows: Rows, system: System) -> Rows:
         if not finishes.all():
             enough &= (np.bincount(rows.event, weights=finishes) > 0)[rows.event]
     return rows if enough.all() else rows.only(enough)
-
-
-def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
-    """Where runs of equal numbers begin, (rows + 1): the end of the last counts as well."""
-    bounds = np.ones(number.size + 1, np.bool_)
-    bounds[1:-1] = number[1:] != number[:-1]
-    return bounds
 
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:

@@ -41,8 +41,8 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]
-    first = number_runs(frame["event_id"]).first
-    events = frame.select(pl.col(name).gather(as_indices(first)) for name in moment)
+    first = as_indices(number_runs(frame["event_id"]).first)
+    events = frame.select(pl.col(name).gather(first) for name in moment)
     if (np.diff(events["started_at"].cast(pl.Int64).to_numpy()) > 0).all():
         return None
     tied = int((events.group_by(moment).len()["len"].replace(1, 0)).sum())

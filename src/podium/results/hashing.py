@@ -46,8 +46,7 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
         return len(set(pairs)) == len(pairs)
     hashes = hashes_of(texts)
     if (unit[1:] >= unit[:-1]).all():
-        starts = np.flatnonzero(unit[1:] != unit[:-1]) + 1
-        longest = int(np.diff(starts, prepend=0, append=unit.size).max())
+        longest = int(np.diff(np.flatnonzero(run_bounds(unit))).max(initial=0))
         if longest <= FEW:
             return not any(
                 ((hashes[step:] == hashes[:-step]) & (unit[step:] == unit[:-step])).any() for step in range(1, longest)
@@ -65,6 +64,13 @@ def hashes_differ(hashes: npt.NDArray[np.uint64]) -> bool:
     slots = np.empty(SHARE_SLOTS, np.uint64)
     hashes = np.ascontiguousarray(hashes)
     return bool(_compiled_differ(hashes, np.uint64(64 - bits), ends, np.empty_like(hashes), slots))
+
+
+def run_bounds(number: Integers) -> npt.NDArray[np.bool_]:
+    """Where runs of equal numbers begin, (rows + 1): the end of the last counts as well."""
+    bounds = np.ones(number.size + 1, np.bool_)
+    bounds[1:-1] = number[1:] != number[:-1]
+    return bounds
 
 
 def runs(texts: pl.Series) -> tuple[Integers, Integers]:

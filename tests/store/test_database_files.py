@@ -140,24 +140,34 @@ def test_a_server_and_a_database_in_memory_have_no_such_files(new_url):
             assert truncate_wal(store.engine)
 
 
+def query_plan(connection, select, *values):
+    """How SQLite goes about a statement with these parameters, step by step."""
+    return connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select.compile(connection)}", values).all()
+
+
 @pytest.mark.parametrize(
     ("select", "column"), [(players.SELECT_NUMBERS, "name"), (players.SELECT_LOOKALIKES, "lookalike")]
 )
 def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select, column):
     with closing(Store(new_url("sqlite"))) as store, store.engine.connect() as connection:
-        statement = select.compile(connection)
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", (1, '["ana"]')).all()
+        plan = query_plan(connection, select, 1, '["ana"]')
     assert any(f"(pool_id=? AND {column}=?)" in row.detail for row in plan), plan
 
 
-@pytest.mark.parametrize("select", [changes.SELECT_EVENT_NAMES, players.SELECT_ALL_NAMES, log_listing.SELECT_RECORDS])
-def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select):
+@pytest.mark.parametrize(
+    ("select", "values"),
+    [
+        (changes.SELECT_EVENT_NAMES, (1, "[1]")),
+        (players.SELECT_ALL_NAMES, (1,)),
+        (log_listing.SELECT_RECORDS, (1,)),
+    ],
+)
+def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select, values):
     path.touch()  # so that the migrations make it, and not a copy
     with closing(Store(str(path))) as store:
-        statement, plans = select.compile(store.engine), []
+        plans = []
         for _ in range(2):
             with store.engine.connect() as connection:
-                nothing = (None,) * len(statement.positiontup)
-                plans.append(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", nothing).all())
+                plans.append(query_plan(connection, select, *values))
             store.engine.dispose()
     assert plans[0] == plans[1]

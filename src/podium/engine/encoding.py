@@ -89,12 +89,12 @@ def encode(results: Results, system: System, period: str = EVENT, numbered: Numb
     entrants = entrants_of(rows, numbers)
     heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
-    row = rows.row
+    row, finishes = rows.row, finish_mask(rows.frame)
     return Events(
         results=results,
         columns=Columns(
-            **entrant_columns(rows, system, entrants, numbers),
-            **entry_columns(rows, system, entrants, entries),
+            **entrant_columns(rows, system, entrants, numbers, finishes),
+            **entry_columns(rows, system, entrants, entries, finishes),
             day=settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
             heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
             entries=frozen(ABSENT if heat is None else entries, np.int64),
@@ -145,12 +145,14 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
     return order[np.sort(first)], number
 
 
-def entrant_columns(rows: Rows, system: System, entrants: Entrants, numbers: Integers | None) -> dict[str, Any]:
+def entrant_columns(
+    rows: Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: npt.NDArray[np.bool_]
+) -> dict[str, Any]:
     """The columns with a value an entrant."""
     player = Positions.of(entrants.first_row).take(rows.player)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
-    unfinished = ~finish_mask(rows.frame)
+    unfinished = ~finishes
     quits = np.bincount(entrants.of_row, weights=unfinished, minlength=size) > 0 if unfinished.any() else ABSENT
     clock = None if system.idle_unit is None else idle_clock(rows, system, numbers)
     idle = ABSENT if clock is None else idle_units(player, *appearances(clock, entrants))
@@ -199,9 +201,10 @@ def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
     return idle
 
 
-def entry_columns(rows: Rows, system: System, entrants: Entrants, entries: Integers) -> dict[str, Any]:
+def entry_columns(
+    rows: Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
+) -> dict[str, Any]:
     """The columns with a value an entry or a heat."""
-    finishes = finish_mask(rows.frame)
     frame = rows.frame
     teams = team_codes(frame) if system.teams else ABSENT.astype(np.int32)
     reported = Reported(

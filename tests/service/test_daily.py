@@ -4,7 +4,7 @@ import sqlite3
 import time
 from contextlib import closing
 
-from races import rows
+from races import calling, rows
 from starlette.testclient import TestClient
 
 from podium.service import create_app, upkeep
@@ -35,3 +35,19 @@ def test_it_goes_on_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
                 other.execute("ROLLBACK")
                 wait_until(lambda: store.snapshot_days("main"))
         assert store.verify() == []
+
+
+def test_the_ranks_it_took_have_an_age_though_a_late_result_spoils_them_at_once(tmp_path):
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        store.create_pool("main", find("elo")())
+        store.submit("main", rows(1, "ab"))
+
+        def snapshot(pool):
+            ranked = Store.snapshot(store, pool)
+            store.submit("main", rows(2, "ab"))
+            return ranked
+
+        store.snapshot = snapshot
+        with calling(store, daily=True) as client:
+            wait_until(lambda: 'podium_newest_ranks_age_seconds{pool="main"}' in client.get("/metrics").text)
+        assert store.snapshot_days("main") == []

@@ -98,11 +98,12 @@ class Upkeep:
                     await run_in(self._threads.keeping, self._store_ranks_of, pool.name)
 
     def _store_ranks_of(self, pool: str) -> None:
-        for day, players in self._store.snapshot(pool).items():
+        taken = self._store.snapshot(pool)
+        for day, players in taken.items():
             LOGGER.info("pool %s: stored the ranks of %d players at 00:00 UTC on %s", pool, players, date_of(day))
-        days = self._store.snapshot_days(pool)
+        days = [*taken, *self._store.snapshot_days(pool)]  # a late result may have spoilt those just taken
         if days:
-            self._newest_days[pool] = days[-1]
+            self._newest_days[pool] = max(days)
 
     async def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""

@@ -37,7 +37,7 @@ def test_it_goes_on_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
         assert store.verify() == []
 
 
-def test_the_ranks_it_took_have_an_age_though_a_late_result_spoils_them_at_once(tmp_path):
+def test_the_ranks_it_took_have_an_age_though_a_late_result_spoils_them_at_once(tmp_path, monkeypatch):
     with closing(Store(str(tmp_path / "podium.db"))) as store:
         store.create_pool("main", find("elo")())
         store.submit("main", rows(1, "ab"))
@@ -47,7 +47,7 @@ def test_the_ranks_it_took_have_an_age_though_a_late_result_spoils_them_at_once(
             store.submit("main", rows(2, "ab"))
             return ranked
 
-        store.snapshot = snapshot
+        monkeypatch.setattr(store, "snapshot", snapshot)
         with calling(store, daily=True) as client:
             wait_until(lambda: 'podium_newest_ranks_age_seconds{pool="main"}' in client.get("/metrics").text)
         assert store.snapshot_days("main") == []

@@ -101,9 +101,8 @@ class Upkeep:
         taken = self._store.snapshot(pool)
         for day, players in taken.items():
             LOGGER.info("pool %s: stored the ranks of %d players at 00:00 UTC on %s", pool, players, date_of(day))
-        days = [*taken, *self._store.snapshot_days(pool)]  # a late result may have spoilt those just taken
-        if days:
-            self._newest_days[pool] = max(days)
+        if taken:  # a late result may spoil them before `_read_newest_days`
+            self._newest_days[pool] = max(taken)
 
     async def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 from commands import run
+from damaging import damage_root
 from newer import set_schema
 from races import rows
 
@@ -123,12 +124,8 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
 
 def test_a_damaged_database_is_named_without_a_traceback(tmp_path):
     path = tmp_path / "podium.db"
-    with closing(fill(str(path), "one", "two")) as store, store.engine.begin() as connection:
-        select = sa.text("SELECT rootpage FROM sqlite_master WHERE name = 'standing'")
-        (page,) = connection.execute(select).scalars()
-    with path.open("r+b") as file:
-        file.seek((page - 1) * 4096)
-        file.write(b"\xff" * 4096)
+    fill(str(path), "one", "two").close()
+    damage_root(path, "standing")
     message = run("verify", "--db", path, status=1)
     assert "podium: the database is damaged: " in message
     assert "podium: one: cannot be verified further (DatabaseError: " in message

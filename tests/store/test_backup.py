@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from damaging import damage_all_after
 from newer import set_schema
 from races import rows
 
@@ -110,10 +111,7 @@ def foreign(path):
 
 def damaged(path):
     fill(path, 40).close()
-    with path.open("r+b") as file:
-        for page in range(12, path.stat().st_size // 4096):
-            file.seek(page * 4096)
-            file.write(b"\xff" * 4096)
+    damage_all_after(path, 12)
 
 
 SOURCES = [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from damaging import damage_root
 from races import rows
 
 from podium.errors import UnknownError
@@ -17,7 +18,6 @@ from podium.store.sql.database import UnavailableError
 from podium.store.sql.files import integrity_faults
 from podium.systems import find
 
-PAGE_BYTES = 4096
 PATIENCE_S = 60  # for what another thread does; only a failure takes so long
 DAMAGED, WRONG = "the database is damaged: ", "main: the state of 'ana' is not the last of the ledger"
 
@@ -38,13 +38,8 @@ def store(filled_store):
 
 def damage(store, name):
     """Overwrite the first page of a table or an index."""
-    with store.engine.begin() as connection:
-        select = sa.text("SELECT rootpage FROM sqlite_master WHERE name = :name")
-        page = connection.execute(select, {"name": name}).scalar_one()
     store.close()
-    with Path(store.engine.url.database).open("r+b") as file:
-        file.seek((page - 1) * PAGE_BYTES)
-        file.write(b"\xff" * PAGE_BYTES)
+    damage_root(Path(store.engine.url.database), name)
 
 
 @pytest.mark.parametrize("first", ["integrity_faults", "compare_pools"])

@@ -86,10 +86,10 @@ def count_keys(value: Any) -> int:
         if max(sizes, default=0) > MAX_KEYS:
             return -1
         count += sum(sizes)
-        within = chain.from_iterable(map(dict.values, objects))
-        listed = chain.from_iterable(each for each in level if type(each) is list)
-        values = [*chain(within, listed)]
-        level = [] if NESTS.isdisjoint(map(type, values)) else [each for each in values if type(each) in NESTS]
+        containers = [*map(dict.values, objects), *(each for each in level if type(each) is list)]
+        if NESTS.isdisjoint(map(type, chain.from_iterable(containers))):
+            break
+        level = [each for each in chain.from_iterable(containers) if type(each) in NESTS]
     return count
 
 

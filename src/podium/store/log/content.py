@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, repeat
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Bool
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
+PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after
 EVENT_COLUMNS = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
 
@@ -44,7 +46,7 @@ class Content:
 
     event_id: str
     started_at: int  # microseconds since 1970, UTC
-    heads: tuple[str, ...]  # JSON objects without their last brace
+    heads: tuple[str, ...]  # JSON objects up to the value of `player`, which is the last
     players: tuple[str, ...]
     title: str | None = None  # which stands in the first line alone; so does the address
     url: str | None = None
@@ -56,16 +58,16 @@ class Content:
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
-        lines = json_lines(self.heads, map(numbers.__getitem__, self.players))
+        lines = json_lines(self.heads, map(str, map(numbers.__getitem__, self.players)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
     def quit_line(self, absent: "Absent") -> str:
         """The line of a registered entrant who is not in the result, and so has quit in the first heat."""
-        first = json.loads(self.heads[0] + "}")
+        first = row_of(self.heads[0])
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
             row["team"] = absent.team
-        return json_lines([row_head(row)], [absent.player])
+        return json_lines([row_head(row)], [str(absent.player)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +78,20 @@ class Absent:
     team: str | None
 
 
-def json_lines(heads: Iterable[str], players: Iterable[str | int]) -> str:
-    """Rows with their players, numbers or JSON texts, as a line of JSON each."""
-    return "".join([f'{head},"player":{player}}}\n' for head, player in zip(heads, players, strict=True)])
+def json_lines(heads: Iterable[str], players: Iterable[str]) -> str:
+    """Rows with their players, as JSON texts, as a line of JSON each."""
+    return LINE_END.join([*map(add, heads, players), ""])
 
 
 def row_head(row: dict[str, Any]) -> str:
-    """A row as JSON, without its last brace."""
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1]
+    """A row as JSON, up to its player."""
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1] + PLAYER_NEXT
+
+
+def row_of(head: str) -> dict[str, Any]:
+    """The row of a head; its player is None."""
+    row: dict[str, Any] = json.loads(head + "null}")
+    return row
 
 
 def check_results(rows: Any, pool: str, known: Known) -> Results:
@@ -166,7 +174,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
         repeat(head_begin(event_id, starts[first]), stop - first) for event_id, first, stop in spans
     )
     others = [json_fields(name, columns[name]) for name in SCHEMA if name in columns and name not in WRITTEN_APART]
-    every_head = [*map("".join, zip(begins, *others, strict=True))]
+    every_head = [*map("".join, zip(begins, *others, repeat(PLAYER_NEXT, len(starts)), strict=True))]
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
@@ -177,7 +185,8 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     titles, urls = (first_values(columns, name) if name in columns else {} for name in FOR_PAGES)
     for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
         for event_id, value in values.items():
-            heads[event_id][0] += f',"{name}":{encode_text(value)}'
+            head = heads[event_id][0].removesuffix(PLAYER_NEXT)
+            heads[event_id][0] = f'{head},"{name}":{encode_text(value)}{PLAYER_NEXT}'
     return {
         each: Content(
             each, started_at[each], tuple(heads[each]), tuple(players[each]), titles.get(each), urls.get(each)
@@ -270,7 +279,7 @@ def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe where new content differs first from the stored lines."""
     old_rows = [json.loads(each) for each in old.decode().split("\n") if each]
-    new_rows = [json.loads(each) for each in json_lines(new.heads, map(encode_text, new.players)).split("\n") if each]
+    new_rows = [row_of(head) | {"player": name} for head, name in zip(new.heads, new.players, strict=True)]
     for row in old_rows:
         row["player"] = names[row["player"]]
     if len(old_rows) != len(new_rows):

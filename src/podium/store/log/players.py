@@ -20,7 +20,8 @@ FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
 MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
-SELECT_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL, among(player.c.name))
+SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL)
+SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
 SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     alias.c.pool_id == sa.bindparam("pool"), among(alias.c.name)
 )
@@ -73,8 +74,8 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are called exactly so, by name."""
     if len(names) > FEW_NAMES and newest_number(connection, pool) <= POOL_PER_NAME * len(names):
-        found = execute_prepared(connection, SELECT_ALL_NAMES, {"pool": pool.id})
-        every = {name: number for number, name in fetch_all(found)}
+        found = execute_prepared(connection, SELECT_ALL_NUMBERS, {"pool": pool.id})
+        every = dict(fetch_all(found))
         return {name: every[name] for name in names if name in every}
     found = execute_prepared(connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)})
     return dict(fetch_all(found))

@@ -209,5 +209,6 @@ def write_changes(
 
 
 def table_rows(pool: Pool, ledger: Ledger) -> Iterator[tuple[Any, ...]]:
-    """Rows of a pool's ledger as those of the table."""
-    return zip(repeat(pool.generation, len(ledger)), *ledger.table_columns(), strict=True)
+    """Rows of a pool's ledger as those of the table, by player: so they come to few pages of the index by player."""
+    by_player = ledger.at(np.argsort(ledger.player, kind="stable"))
+    return zip(repeat(pool.generation, len(ledger)), *by_player.table_columns(), strict=True)

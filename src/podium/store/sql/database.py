@@ -16,6 +16,7 @@ from podium.store.sql.schema import compatibility
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
 PRAGMAS = (
+    "page_size=8192",  # of a new database: a batch changes pages all over the index by player, and logs each whole
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",

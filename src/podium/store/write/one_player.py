@@ -1,13 +1,12 @@
 """One player by two names: refused where numbers are given to names, as a name that stands twice is."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError
-from podium.store.log.content import Content
+from podium.store.log.content import Content, row_of
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import Pool
 
@@ -31,7 +30,7 @@ def refuse_player_twice(
         names, ends = content.players, ends_of(content.players, numbers, merged)
         if len(set(ends)) == len(set(names)):
             continue  # so it is in this event
-        heats = [json.loads(head + "}").get("heat") for head in content.heads]
+        heats = [row_of(head).get("heat") for head in content.heads]
         for one, two in repeats(list(zip(heats, ends, strict=True))):
             where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
             why = cause(connection, pool, (names[one], names[two]), numbers, ends[one])

@@ -14,15 +14,14 @@ import polars as pl
 
 from podium.engine.encoding import Events, frozen
 from podium.engine.idle import NEVER, units_between
-from podium.engine.inputs import ABSENT, Columns, entrant_at
+from podium.engine.inputs import ABSENT, Columns
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, States, scratch_for
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, judge_heat, rate_event, rate_heats, settle
+from podium.engine.rules import enter_all, judge_heat, rate_event, rate_heats, settle_all
 from podium.engine.system import System
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.records import read, write
 from podium.results.hashing import Integers
 
 
@@ -187,17 +186,12 @@ def _judge(
     last: bool,  # noqa: FBT001
 ) -> None:
     """Judge the heats of a piece, as `rate_heats` does those of a whole period."""
-    newcomer, entering, zero_evidence = prototypes
     if first:
-        for i in range(everyone.player.size):
-            write(scratch.entering_states, i, enter(params, read(states, i, newcomer), entrant_at(everyone, i)))
-            write(scratch.sums, i, zero_evidence)
+        enter_all(params, prototypes, everyone, 0, everyone.player.size, states, scratch)
     for heat in range(piece.entries.size - 1):
         judge_heat(params, prototypes, piece, heat, piece.entries[heat], piece.entries[heat + 1], 0, scratch)
     if last:
-        for i in range(everyone.player.size):
-            me, totals = read(scratch.entering_states, i, entering), read(scratch.sums, i, zero_evidence)
-            write(after, i, settle(params, me, totals, entrant_at(everyone, i)))
+        settle_all(params, prototypes, everyone, 0, everyone.player.size, scratch, after, 0)
 
 
 _judge_cached = compile_kernel(_judge)

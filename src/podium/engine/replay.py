@@ -1,6 +1,5 @@
 """The one engine: every event in order, each player's state from before to after."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +14,11 @@ from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import params_in_pool, rate_event
+from podium.engine.side_by_side import judges_two, keep_states, side_by_side_cached, side_by_side_uncached
 from podium.engine.system import System
 from podium.engine.wide_heats import sums_up, wide_scratch
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.records import finite, read, total, write, write_column
 
 States = npt.NDArray[np.float64]
 
@@ -52,8 +51,6 @@ def _replay(
     pool_history: Any,
 ) -> tuple[int, int]:
     """Rate settlements `first` to `last`; the settlement and entrant with a state not finite, or `last` and -1."""
-    newcomer, _, _ = prototypes
-    keep = before.size > 0
     for settlement in range(first, last):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         own = params_in_pool(params, columns, settlement, scratch.pool)
@@ -61,19 +58,9 @@ def _replay(
         if pool_history.size:
             for k in range(scratch.pool.size):
                 pool_history[settlement, k] = scratch.pool[k]
-        everything = 0.0  # one sum is checked, not each number
-        for i in range(stop - start):
-            player = columns.player[start + i]
-            state = read(new_states, i, newcomer)
-            if keep:
-                before[start + i] = states[player, rating]
-                write_column(after, start + i, state)
-            write(states, player, state)
-            everything += total(state)
-        if not math.isfinite(everything):
-            for i in range(stop - start):
-                if not finite(read(new_states, i, newcomer)):
-                    return settlement, start + i
+        fault = keep_states(columns, start, stop, rating, prototypes, new_states, states, before, after)
+        if fault >= 0:
+            return settlement, fault
     return last, -1
 
 
@@ -84,6 +71,11 @@ _replay_uncached = compile_kernel(_replay, cached=False)
 def replay_kernel(system: System) -> Any:
     """The compiled loop for a system; only Podium's own are kept on disk, keyed by their sources."""
     return _replay_cached if system.shipped else _replay_uncached
+
+
+def side_by_side_kernel(system: System) -> Any:
+    """As `replay_kernel`, for a system that judges two events side by side."""
+    return side_by_side_cached if system.shipped else side_by_side_uncached
 
 
 def newcomers(system: System, count: int) -> States:
@@ -171,9 +163,14 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
     """Rate any settlements; the one and its entrant with a state that is not finite, or `last` and -1."""
     scratch = scratch_for(system, columns, first, last, into.pools[pool])
     new_states = np.empty((len(scratch.entering_states), into.states.shape[1]))
-    moved = new_states, into.states, into.before, into.after.T, into.pool_history
-    arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch, *moved
-    stopped: tuple[int, int] = run_kernel(system, replay_kernel(system), *arguments)
+    moved = new_states, into.states, into.before, into.after.T
+    arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch
+    stopped: tuple[int, int]
+    if judges_two(system, columns):
+        other = scratch_for(system, columns, first, last, into.pools[pool])
+        stopped = run_kernel(system, side_by_side_kernel(system), *arguments, other, *moved)
+    else:
+        stopped = run_kernel(system, replay_kernel(system), *arguments, *moved, into.pool_history)
     return stopped
 
 

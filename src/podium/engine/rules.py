@@ -179,25 +179,37 @@ def rate_heats(
     at: int,
 ) -> None:
     """Everyone enters, each heat is judged from what all brought, everyone settles."""
-    newcomer, entering, zero_evidence = prototypes
-    entering_states, sums = scratch.entering_states, scratch.sums
-    first = columns.entrants[settlement]
-    size = columns.entrants[settlement + 1] - first
-    for i in range(size):
-        me = read(states, columns.player[first + i], newcomer)
-        write(entering_states, i, enter(params, me, entrant_at(columns, first + i)))
-        write(sums, i, zero_evidence)
+    first, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
+    enter_all(params, prototypes, columns, first, stop, states, scratch)
     if columns.heats.size == 0:  # apart from the loop, which `heats_of` would do for both: it is quicker so
-        judge_heat(params, prototypes, columns, settlement, first, first + size, first, scratch)
+        judge_heat(params, prototypes, columns, settlement, first, stop, first, scratch)
     else:
         for heat in range(columns.heats[settlement], columns.heats[settlement + 1]):
-            start, stop = columns.entries[heat], columns.entries[heat + 1]
-            judge_heat(params, prototypes, columns, heat, start, stop, first, scratch)
-    for i in range(size):
-        state = settle(
-            params, read(entering_states, i, entering), read(sums, i, zero_evidence), entrant_at(columns, first + i)
-        )
-        write(after, at + i, state)
+            judge_heat(
+                params, prototypes, columns, heat, columns.entries[heat], columns.entries[heat + 1], first, scratch
+            )
+    settle_all(params, prototypes, columns, first, stop, scratch, after, at)
+
+
+@kernel
+def enter_all(params: Any, prototypes: Any, columns: Any, first: int, stop: int, states: Any, scratch: Any) -> None:
+    """Entrants `first` to `stop` enter from `states`, with no evidence yet."""
+    newcomer, _, zero_evidence = prototypes
+    for i in range(first, stop):
+        me = read(states, columns.player[i], newcomer)
+        write(scratch.entering_states, i - first, enter(params, me, entrant_at(columns, i)))
+        write(scratch.sums, i - first, zero_evidence)
+
+
+@kernel
+def settle_all(
+    params: Any, prototypes: Any, columns: Any, first: int, stop: int, scratch: Any, after: Any, at: int
+) -> None:
+    """Entrants `first` to `stop` settle from what they brought and the evidence: rows `at`… of `after`."""
+    _, entering, zero_evidence = prototypes
+    for i in range(first, stop):
+        me, totals = read(scratch.entering_states, i - first, entering), read(scratch.sums, i - first, zero_evidence)
+        write(after, at + i - first, settle(params, me, totals, entrant_at(columns, i)))
 
 
 @singledispatch
@@ -286,52 +298,6 @@ def rate_duel(params: Any, prototypes: Any, columns: Any, settlement: int, state
     new_a, new_b = rate_two(params, a, b, plain_entry(columns, i), plain_entry(columns, i + 1), heat)
     write(after, at, new_a)
     write(after, at + 1, new_b)
-
-
-# The rules that kernels call.
-COMPILED = (
-    *(in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat),
-    *(compare_all, judge_large_heat),
-)
-_versions: dict[type[Any], tuple[tuple[Any, ...], type[Any]]] = {}
-
-
-def functions_of(kind: type[Any]) -> tuple[Any, ...]:
-    """The functions that are registered for parameters of this type now, one for each rule that kernels call."""
-    return tuple(rule.dispatch(kind) for rule in COMPILED)
-
-
-def are_ours(functions: tuple[Any, ...]) -> bool:
-    """Whether Podium itself registered them all."""
-    return all(function.__module__.startswith("podium.") for function in functions)
-
-
-def version_of(kind: type[Any]) -> type[Any]:
-    """The type of parameters that kernels are compiled for: a new one after any rule for `kind` was registered anew.
-
-    numba compiles once for a type, and would go on with the rules of that time.
-    """
-    functions = functions_of(kind)
-    compiled_for, version = _versions.get(kind, (None, kind))
-    if compiled_for == functions:
-        return version
-    if compiled_for is None:
-        qualify(kind)
-    else:
-        version = type(version.__name__ + ".again", (kind,), {"__slots__": ()})
-    _versions[kind] = functions, version
-    return version
-
-
-def qualify(kind: type[Any]) -> None:
-    """Give a type of numbers its module's name too.
-
-    numba names machine code after the names of its arguments' types, and takes types of one name for one: two systems
-    loaded from the cache would run each other's code where both call them `Params`, and a stranger's `State` would be
-    written into the cache of Podium's own, which no process without that stranger could read.
-    """
-    if "." not in kind.__name__:
-        kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
 def overrides(rule: Any, system: Any) -> bool:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
-from podium.engine.rules import Points, are_ours, enter, expect, functions_of, qualify, version_of
+from podium.engine.rule_versions import are_ours, functions_of, qualify, version_of
+from podium.engine.rules import Points, enter, expect
 from podium.errors import ParameterError
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic_sums import room_for_logistic_sums

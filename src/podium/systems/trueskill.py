@@ -16,18 +16,22 @@ from podium.engine.duels.steps import face_off, judge_result, rate_in_steps, upd
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
-from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
+from podium.engine.teams import MU, VARIANCE, gather_teams, part_in_team, row_of
+from podium.engine.two_heats import judge_two_heats
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.systems._normal_skill import State, add_uncertainty
-
-# What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),
-# messages from the differences on its left and right, and that of the result to the difference on its right.
-OWN, OWN_MEAN = SURPRISE, SHRINK
-SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
-KEPT = SPARE
-MAX_SWEEPS = 10
+from podium.systems._trueskill_messages import (
+    LEFT,
+    LEFT_MEAN,
+    RIGHT,
+    RIGHT_MEAN,
+    SIZE,
+    clear_messages,
+    message_of_result,
+    pass_messages,
+)
 
 
 class Params(NamedTuple):
@@ -147,16 +151,44 @@ def judge_ranking(
     params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:
     """Add a heat's message to each of its players."""
+    lines = scratch.lines
+    teams = line_up(params, prototypes, columns, start, stop, first, scratch)
+    pass_messages(params, lines, teams, lines, 0)
+    tell_players(params, prototypes, columns, heat, start, stop if teams else start, first, scratch)
+
+
+@judge_two_heats.register
+def judge_two_rankings(
+    params: Params,
+    prototypes: Any,
+    columns: Columns,
+    heat: int,
+    start: int,
+    middle: int,
+    stop: int,
+    scratch: Scratch,
+    other: Scratch,
+) -> None:
+    """As `judge_ranking`, with the messages of both under way at once."""
+    teams = line_up(params, prototypes, columns, start, middle, start, scratch)
+    other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
+    pass_messages(params, scratch.lines, teams, other.lines, other_teams)
+    tell_players(params, prototypes, columns, heat, start, middle if teams else start, start, scratch)
+    tell_players(params, prototypes, columns, heat + 1, middle, stop if other_teams else middle, middle, other)
+
+
+@kernel
+def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: int, first: int, scratch: Scratch) -> int:
+    """Sum up the teams of a heat, without any message yet; how many they are, none where nothing is to be learnt."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(columns, heat)
+    lines = scratch.lines
     if nobody_finished(columns, start, stop):
-        return
+        return 0
     teams = gather_teams(columns, start, stop, lines)
     if teams < 2:
-        return
+        return 0
     for k in range(teams):
-        for note in range(SIZE, RESULT_MEAN + 1):
-            lines[k, note] = 0.0
+        lines[k, SIZE] = 0.0
     for i in range(start, stop):
         me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
@@ -164,7 +196,17 @@ def judge_ranking(
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
         lines[row, SIZE] += 1.0
-    pass_messages(params, lines, teams)
+    clear_messages(lines, teams)
+    return teams
+
+
+@kernel
+def tell_players(
+    params: Any, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
+) -> None:
+    """Add to each player's evidence what the messages to the team say of the player."""
+    _, entering, _ = prototypes
+    lines, weight = scratch.lines, weight_at(columns, heat)
     for i in range(start, stop):
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
@@ -179,98 +221,6 @@ def judge_ranking(
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)
         skill = (mean - (lines[row, MU] - part * me.rating)) / part
         add(scratch.sums, slot, Evidence(weight * message, weight * message * skill))
-
-
-@kernel
-def pass_messages(params: Any, lines: Any, teams: int) -> None:
-    """Sweep down and up the ranking until the results move no difference by more than the tolerance."""
-    for k in range(teams):
-        lines[k, KEPT] = 1.0
-        lines[k, OWN] = 1.0 / lines[k, VARIANCE]
-        lines[k, OWN_MEAN] = lines[k, MU] * lines[k, OWN]
-    for _ in range(MAX_SWEEPS):
-        moved = 0.0
-        if teams == 2:
-            moved = apply_result(params, lines, 0)
-        else:
-            for k in range(teams - 2):
-                moved = max(moved, apply_result(params, lines, k))
-                pass_right(lines, k)
-            for back in range(teams - 2):
-                k = teams - 2 - back
-                moved = max(moved, apply_result(params, lines, k))
-                pass_left(lines, k)
-        if moved <= params.tolerance:
-            break
-    pass_left(lines, 0)
-    pass_right(lines, teams - 2)
-
-
-@kernel
-def without_right(lines: Any, k: int) -> tuple[float, float]:
-    """Mean and variance of a team's performance by all but the difference on its right."""
-    variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
-    return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
-
-
-@kernel
-def without_left(lines: Any, k: int) -> tuple[float, float]:
-    """Mean and variance of a team's performance by all but the difference on its left."""
-    variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
-    return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
-
-
-@kernel
-def apply_result(params: Any, lines: Any, k: int) -> float:
-    """The result between team k and the next cuts their difference; how far that moved the belief."""
-    mean, _ = without_right(lines, k)
-    next_mean, _ = without_left(lines, k + 1)
-    own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
-    precision, lead = own * other / (own + other), mean - next_mean
-    root = math.sqrt(precision)
-    x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
-    if lines[k, RANK] == lines[k + 1, RANK]:
-        v, w = draw_corrections(x, t)
-    else:
-        v, w = win_corrections(x, t)
-    result, result_mean, kept = message_of_result(precision, lead, root, v, w)
-    before, now = 1.0 / lines[k, KEPT], 1.0 / kept
-    moved_mean = abs(result_mean * now - lines[k, RESULT_MEAN] * before)
-    moved: float = max(moved_mean, math.sqrt(abs(result * now - lines[k, RESULT] * before)))
-    lines[k, RESULT], lines[k, RESULT_MEAN], lines[k, KEPT] = result, result_mean, kept
-    return moved
-
-
-@kernel
-def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
-    """The message of a result to the difference, both of its numbers times the share of variance that it leaves.
-
-    The difference's new precision is the old over that share, so the message's is what was there times what is lost,
-    over it; without the quotient it goes on to a team with one division instead of two.
-    """
-    kept = max(1.0 - w, 1e-12)
-    result = precision * (1.0 - kept)
-    return result, lead * result + root * v, kept
-
-
-@kernel
-def pass_right(lines: Any, k: int) -> None:
-    """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
-    mean, variance = without_right(lines, k)
-    result = lines[k, RESULT]
-    share = 1.0 / (variance * result + lines[k, KEPT])
-    lines[k + 1, LEFT] = result * share
-    lines[k + 1, LEFT_MEAN] = (mean * result - lines[k, RESULT_MEAN]) * share
-
-
-@kernel
-def pass_left(lines: Any, k: int) -> None:
-    """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
-    mean, variance = without_left(lines, k + 1)
-    result = lines[k, RESULT]
-    share = 1.0 / (variance * result + lines[k, KEPT])
-    lines[k, RIGHT] = result * share
-    lines[k, RIGHT_MEAN] = (mean * result + lines[k, RESULT_MEAN]) * share
 
 
 @face_off.register

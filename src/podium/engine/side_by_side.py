@@ -1,0 +1,125 @@
+"""Two events side by side, for models that pass messages until they rest.
+
+Such a model is one long chain of numbers, each of which needs the one before: most of the time a processor waits. So
+two events that follow each other, and have no player in common, are judged in turn, step by step: while one waits, the
+other goes on. Each has the bits that it has alone.
+"""
+
+import math
+from typing import Any
+
+from podium.engine.inputs import Columns
+from podium.engine.rules import enter_all, judge_heat, params_in_pool, rate_event, rate_heats, settle_all
+from podium.engine.system import System
+from podium.engine.two_heats import judge_two_heats
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.records import finite, read, total, write, write_column
+
+MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
+
+
+def judges_two(system: System, columns: Columns) -> bool:
+    """Whether events of these columns may be judged side by side, to the bits of one after the other.
+
+    As with `rate_two`, the rule is for exactly its parameters, and from whoever wrote the rule for one heat.
+    """
+    kind = type(system.params())
+    if columns.heats.size or system.pool_fields or kind not in judge_two_heats.registry:
+        return False
+    package = judge_two_heats.registry[kind].__module__.partition(".")[0]
+    alone = judge_heat.dispatch(kind).__module__.partition(".")[0]
+    return rate_event.dispatch(kind) is rate_heats and alone in (package, "podium")
+
+
+def _replay_side_by_side(
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    first: int,
+    last: int,
+    rating: int,
+    scratch: Any,
+    other: Any,
+    new_states: Any,
+    states: Any,
+    before: Any,
+    after: Any,
+) -> tuple[int, int]:
+    """As the loop of `podium.engine.replay`, for columns that `judges_two` admits."""
+    settlement = first
+    while settlement < last:
+        own = params_in_pool(params, columns, settlement, scratch.pool)
+        start, middle = columns.entrants[settlement], columns.entrants[settlement + 1]
+        stop = columns.entrants[settlement + 2] if settlement + 1 < last else middle
+        if not are_apart(columns.player, start, middle, stop):
+            stop = middle
+        enter_all(own, prototypes, columns, start, middle, states, scratch)
+        enter_all(own, prototypes, columns, middle, stop, states, other)
+        judge_two_heats(own, prototypes, columns, settlement, start, middle, stop, scratch, other)
+        settle_all(own, prototypes, columns, start, middle, scratch, new_states, 0)
+        fault = keep_states(columns, start, middle, rating, prototypes, new_states, states, before, after)
+        if fault >= 0:
+            return settlement, fault
+        settlement += 1
+        if stop > middle:
+            settle_all(own, prototypes, columns, middle, stop, other, new_states, 0)
+            fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
+            if fault >= 0:
+                return settlement, fault
+            settlement += 1
+    return last, -1
+
+
+@kernel
+def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
+    """Whether no entrant from `start` to `middle` is one from there to `stop`; not looked at where they are many."""
+    if max(middle - start, stop - middle) > MOST_ENTRANTS:
+        return False
+    common = 0
+    for i in range(start, middle):
+        for j in range(middle, stop):
+            common += player[i] == player[j]
+    return common == 0
+
+
+@kernel
+def keep_states(
+    columns: Any,
+    start: int,
+    stop: int,
+    rating: int,
+    prototypes: Any,
+    new_states: Any,
+    states: Any,
+    before: Any,
+    after: Any,
+) -> int:
+    """Move players on to their new states, and keep what changed; the first entrant with one not finite, or -1.
+
+    Args:
+        start: the first entrant.
+        stop: the one after the last.
+        rating: its column of the states.
+        before: the ratings that entrants brought, (entrants); or none, where they are not kept.
+        after: the states that they left with, (fields, entrants).
+    """
+    newcomer, _, _ = prototypes
+    keep = before.size > 0
+    everything = 0.0  # one sum is checked, not each number
+    for i in range(start, stop):
+        player = columns.player[i]
+        state = read(new_states, i - start, newcomer)
+        if keep:
+            before[i] = states[player, rating]
+            write_column(after, i, state)
+        write(states, player, state)
+        everything += total(state)
+    if not math.isfinite(everything):
+        for i in range(start, stop):
+            if not finite(read(new_states, i - start, newcomer)):
+                return i
+    return -1
+
+
+side_by_side_cached = compile_kernel(_replay_side_by_side)
+side_by_side_uncached = compile_kernel(_replay_side_by_side, cached=False)

@@ -1,0 +1,148 @@
+"""The messages of TrueSkill between the teams of a ranking and the differences of neighbours, until they rest.
+
+Source: Herbrich, Minka and Graepel (2006), figure 1. A message is normal: a precision, and a precision times a mean.
+"""
+
+import math
+from typing import Any
+
+from podium.engine.rules import kernel
+from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
+from podium.probability.normal import draw_corrections, win_corrections
+
+# What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),
+# messages from the differences on its left and right, and that of the result to the difference on its right.
+OWN, OWN_MEAN = SURPRISE, SHRINK
+SIZE, LEFT, LEFT_MEAN, RIGHT, RIGHT_MEAN, RESULT, RESULT_MEAN = range(9, 16)
+KEPT = SPARE
+MAX_SWEEPS = 10
+
+
+@kernel
+def clear_messages(lines: Any, teams: int) -> None:
+    """Each team's performance as a message, and no other message yet."""
+    for k in range(teams):
+        for note in range(LEFT, RESULT_MEAN + 1):
+            lines[k, note] = 0.0
+        lines[k, KEPT] = 1.0
+        lines[k, OWN] = 1.0 / lines[k, VARIANCE]
+        lines[k, OWN_MEAN] = lines[k, MU] * lines[k, OWN]
+
+
+@kernel
+def pass_messages(params: Any, lines: Any, teams: int, other_lines: Any, other_teams: int) -> None:
+    """Sweep down and up two rankings until the results of each move no difference by more than the tolerance.
+
+    Step by step in turn; a ranking of no teams takes none.
+    """
+    steps, other_steps = steps_of_sweep(teams), steps_of_sweep(other_teams)
+    for _ in range(MAX_SWEEPS):
+        moved, other_moved = 0.0, 0.0
+        for step in range(max(steps, other_steps)):
+            if step < steps:
+                moved = max(moved, take_step(params, lines, teams, step))
+            if step < other_steps:
+                other_moved = max(other_moved, take_step(params, other_lines, other_teams, step))
+        if moved <= params.tolerance:
+            steps = 0
+        if other_moved <= params.tolerance:
+            other_steps = 0
+        if steps + other_steps == 0:
+            break
+    pass_to_ends(lines, teams)
+    pass_to_ends(other_lines, other_teams)
+
+
+@kernel
+def steps_of_sweep(teams: int) -> int:
+    """How many steps a sweep down and up a ranking has; two teams have one result, from which nothing goes on."""
+    return max(2 * (teams - 2), min(teams - 1, 1), 0)
+
+
+@kernel
+def take_step(params: Any, lines: Any, teams: int, step: int) -> float:
+    """Apply a result, and pass it on, down the ranking and then up it; how far the result moved the belief."""
+    if step < teams - 2:
+        moved = apply_result(params, lines, step)
+        pass_right(lines, step)
+        return moved
+    k = 2 * (teams - 2) - step
+    moved = apply_result(params, lines, k)
+    if teams > 2:
+        pass_left(lines, k)
+    return moved
+
+
+@kernel
+def pass_to_ends(lines: Any, teams: int) -> None:
+    """Pass the outermost results on to the first team and the last, which no sweep does."""
+    if teams >= 2:
+        pass_left(lines, 0)
+        pass_right(lines, teams - 2)
+
+
+@kernel
+def without_right(lines: Any, k: int) -> tuple[float, float]:
+    """Mean and variance of a team's performance by all but the difference on its right."""
+    variance = 1.0 / (lines[k, OWN] + lines[k, LEFT])
+    return (lines[k, OWN_MEAN] + lines[k, LEFT_MEAN]) * variance, variance
+
+
+@kernel
+def without_left(lines: Any, k: int) -> tuple[float, float]:
+    """Mean and variance of a team's performance by all but the difference on its left."""
+    variance = 1.0 / (lines[k, OWN] + lines[k, RIGHT])
+    return (lines[k, OWN_MEAN] + lines[k, RIGHT_MEAN]) * variance, variance
+
+
+@kernel
+def apply_result(params: Any, lines: Any, k: int) -> float:
+    """The result between team k and the next cuts their difference; how far that moved the belief."""
+    mean, _ = without_right(lines, k)
+    next_mean, _ = without_left(lines, k + 1)
+    own, other = lines[k, OWN] + lines[k, LEFT], lines[k + 1, OWN] + lines[k + 1, RIGHT]
+    precision, lead = own * other / (own + other), mean - next_mean
+    root = math.sqrt(precision)
+    x, t = lead * root, params.margin * math.sqrt(lines[k, SIZE] + lines[k + 1, SIZE]) * root
+    if lines[k, RANK] == lines[k + 1, RANK]:
+        v, w = draw_corrections(x, t)
+    else:
+        v, w = win_corrections(x, t)
+    result, result_mean, kept = message_of_result(precision, lead, root, v, w)
+    before, now = 1.0 / lines[k, KEPT], 1.0 / kept
+    moved_mean = abs(result_mean * now - lines[k, RESULT_MEAN] * before)
+    moved: float = max(moved_mean, math.sqrt(abs(result * now - lines[k, RESULT] * before)))
+    lines[k, RESULT], lines[k, RESULT_MEAN], lines[k, KEPT] = result, result_mean, kept
+    return moved
+
+
+@kernel
+def message_of_result(precision: float, lead: float, root: float, v: float, w: float) -> tuple[float, float, float]:
+    """The message of a result to the difference, both of its numbers times the share of variance that it leaves.
+
+    The difference's new precision is the old over that share, so the message's is what was there times what is lost,
+    over it; without the quotient it goes on to a team with one division instead of two.
+    """
+    kept = max(1.0 - w, 1e-12)
+    result = precision * (1.0 - kept)
+    return result, lead * result + root * v, kept
+
+
+@kernel
+def pass_right(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of the next team: team k's performance less the difference."""
+    mean, variance = without_right(lines, k)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k + 1, LEFT] = result * share
+    lines[k + 1, LEFT_MEAN] = (mean * result - lines[k, RESULT_MEAN]) * share
+
+
+@kernel
+def pass_left(lines: Any, k: int) -> None:
+    """Pass on what the difference on team k's right says of team k: the next team's performance and the difference."""
+    mean, variance = without_left(lines, k + 1)
+    result = lines[k, RESULT]
+    share = 1.0 / (variance * result + lines[k, KEPT])
+    lines[k, RIGHT] = result * share
+    lines[k, RIGHT_MEAN] = (mean * result + lines[k, RESULT_MEAN]) * share

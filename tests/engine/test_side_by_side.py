@@ -1,0 +1,163 @@
+"""Events judged side by side have the bits of events judged one after the other, and stop where these do."""
+
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from podium.engine import replay as replaying
+from podium.engine.encoding import encode
+from podium.engine.replay import by_columns, newcomers, replay, scratch_for
+from podium.engine.rules import judge_heat
+from podium.engine.side_by_side import MOST_ENTRANTS, are_apart, judges_two, side_by_side_cached
+from podium.errors import NotFiniteError
+from podium.systems import find, names
+
+START = datetime(1949, 12, 30, tzinfo=UTC)
+SERVED = {"trueskill"}
+SYSTEM = find("trueskill")()
+
+
+def one_by_one(system, events, states=None):
+    """What the general kernel makes of the events."""
+    with mock.patch.object(replaying, "judges_two", return_value=False):
+        return replay(system, events, states)
+
+
+def same_bits(one, other):
+    pairs = ((one.states, other.states), (one.before, other.before), (one.after, other.after))
+    return all(np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in pairs)
+
+
+def races(fields):
+    """A results table: for each event its players, in the order of finish."""
+    return podium.read_results(
+        pl.DataFrame(
+            [
+                {
+                    "event_id": f"e{number}",
+                    "started_at": START + timedelta(hours=9 * number),
+                    "player": player,
+                    "position": place,
+                }
+                for number, players in enumerate(fields)
+                for place, player in enumerate(players, start=1)
+            ]
+        )
+    )
+
+
+def random_races(count, players, most, seed=3):
+    rng = np.random.default_rng(seed)
+    names_of_players = [f"p{number}" for number in range(players)]
+    return [rng.permutation(names_of_players)[: rng.integers(2, most + 1)].tolist() for _ in range(count)]
+
+
+@st.composite
+def tables(draw):
+    """A table of events of one heat: ties, quits, teams, parts of a game, weights; players who come again or do not."""
+    players = [f"p{number}" for number in range(draw(st.sampled_from([6, 60])))]
+    rows = []
+    for number in range(draw(st.integers(1, 12))):
+        weight, teams = draw(st.sampled_from([1.0, 0.5])), draw(st.booleans())
+        for player in draw(st.lists(st.sampled_from(players), min_size=1, max_size=7, unique=True)):
+            finished, place = draw(st.integers(0, 6)) > 0, draw(st.integers(1, 5))
+            team = draw(st.sampled_from(["red", "blue", None])) if teams else None
+            rows.append(
+                {
+                    "event_id": f"e{number}",
+                    "started_at": START + timedelta(hours=9 * number),
+                    "weight": weight,
+                    "player": player,
+                    "team": team,
+                    "status": "finished" if finished else "quit",
+                    # Team mates share a score, by which teams are compared.
+                    "score": (float(len(team)) if team else float(place)) if finished else None,
+                    "played_s": draw(st.sampled_from([60.0, 600.0])),
+                    "duration_s": 600.0,
+                }
+            )
+    return pl.DataFrame(rows, schema_overrides={"team": pl.String, "score": pl.Float64})
+
+
+@settings(max_examples=60)
+@given(table=tables())
+def test_events_are_rated_to_the_bits_of_one_after_the_other(table):
+    events = encode(podium.read_results(table), SYSTEM)
+    assert judges_two(SYSTEM, events.columns)
+    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+
+
+@pytest.mark.parametrize(("players", "most"), [(2000, 8), (30, 8), (9, 8), (1000, 2), (1200, MOST_ENTRANTS + 40)])
+def test_many_events_are_rated_to_the_bits_of_one_after_the_other(players, most):
+    events = encode(races(random_races(101 if most > 8 else 901, players, most)), SYSTEM)
+    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+
+
+def test_a_real_history_is_rated_to_the_bits_of_one_after_the_other(shared):
+    events = encode(podium.read_results(pl.read_parquet(shared("data/zakstunts.parquet"))), SYSTEM)
+    assert judges_two(SYSTEM, events.columns)
+    assert same_bits(one_by_one(SYSTEM, events), replay(SYSTEM, events))
+
+
+def test_plain_python_has_the_same_bits():
+    events = encode(races(random_races(20, 40, 6)), SYSTEM)
+    columns, settlements = events.columns, events.columns.entrants.size - 1
+    states, entrants = newcomers(SYSTEM, events.player_names.len()), int(events.columns.entrants[-1])
+    before, after = np.empty(entrants), by_columns(entrants, states.shape[1])
+    scratch, other = (scratch_for(SYSTEM, columns, 0, settlements, np.empty(0)) for _ in range(2))
+    arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, settlements, SYSTEM.column("rating"), scratch, other
+    stopped = side_by_side_cached.py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
+    assert stopped == (settlements, -1)
+    assert np.array_equal(states.view(np.int64), one_by_one(SYSTEM, events).states.view(np.int64))
+
+
+@pytest.mark.parametrize("wrong", [*range(8)])
+def test_a_state_that_is_not_finite_is_named_as_by_the_general_kernel(wrong):
+    """Of the first of two events, of the second, of one that is alone since the next has a player of it."""
+    fields = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"], ["a", "b"], ["a", "c"], ["b", "h"]]
+    events = encode(races(fields), SYSTEM)
+    found = []
+    for rate in (replay, one_by_one):
+        states = newcomers(SYSTEM, events.player_names.len())
+        states[wrong, 0] = np.inf
+        with pytest.raises(NotFiniteError) as error:
+            rate(SYSTEM, events, states)
+        found.append((error.value.settlement, error.value.entrant, str(error.value)))
+    assert found[0] == found[1]
+
+
+def test_events_are_apart_where_nobody_is_in_both():
+    player = np.array([3, 5, 8, 2, 9, 5], np.int32)
+    assert are_apart(player, 0, 3, 5)
+    assert not are_apart(player, 0, 3, 6)
+    assert are_apart(player, 0, 3, 3)
+    many = np.arange(2 * MOST_ENTRANTS + 2, dtype=np.int32)
+    assert are_apart(many, 0, MOST_ENTRANTS, 2 * MOST_ENTRANTS)
+    assert not are_apart(many, 0, MOST_ENTRANTS + 1, MOST_ENTRANTS + 3)
+
+
+@pytest.mark.parametrize("name", names())
+def test_those_that_pass_messages_are_judged_side_by_side(name):
+    system = find(name)()
+    columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
+    assert judges_two(system, columns) == (name in SERVED)
+    assert not judges_two(system, columns._replace(heats=np.array([0, 1, 2])))
+
+
+def test_a_system_of_other_rules_goes_the_general_way():
+    columns = encode(races([["a", "b", "c"]] * 2), SYSTEM).columns
+    derived = type("Params", (type(SYSTEM.params()),), {})
+    assert not judges_two(mock.Mock(params=lambda: derived(*SYSTEM.params()), pool_fields=0), columns)
+    kind = type(SYSTEM.params())
+    ours = judge_heat.registry[kind]
+    try:
+        judge_heat.register(kind, lambda *_: None)
+        assert not judges_two(SYSTEM, columns)
+    finally:
+        judge_heat.register(kind, ours)

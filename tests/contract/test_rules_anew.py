@@ -5,15 +5,20 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
+from unittest import mock
 
 import pytest
 
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.engine import rules
+from podium.engine.duels import running
+from podium.engine.duels.steps import judge_result
 from podium.engine.rules import Comparison, compare, expect, settle
 from podium.engine.system import System, parameter
+from podium.engine.two_heats import judge_two_heats
 from podium.systems import find
+from podium.systems.trueskill import Verdict
 
 ROWS = [
     {"event_id": event, "player": player, "position": place}
@@ -107,8 +112,35 @@ def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back(
         assert ratings(elo) == [1507.0, 1493.0]
     finally:
         compare.register(kind, shipped)
+    assert elo.shipped
     assert ratings(elo) == begun
     assert podium.rate(ROWS[:2], elo).explain("first", "x").delta == pytest.approx(begun[0] - 1500.0)
+
+
+def nobody_moves(params, prototypes, columns, heat, start, middle, stop, scratch, other):
+    """Two heats that say nothing of anyone."""
+
+
+def even(params, difference):
+    """A result that says nothing."""
+    return Verdict(0.0, 0.0)
+
+
+@pytest.mark.parametrize(("rule", "strange"), [(judge_two_heats, nobody_moves), (judge_result, even)])
+def test_a_rule_for_speed_alone_that_a_stranger_registers_is_compiled_apart_and_taken_back(rule, strange):
+    trueskill = find("trueskill")()
+    kind = type(trueskill.params())
+    shipped = rule.dispatch(kind)
+    with mock.patch.object(running, "MIN_DUELS", 1 if rule is judge_result else 1 << 60):
+        begun = ratings(trueskill)
+        rule.register(kind, strange)
+        try:
+            assert not trueskill.shipped
+            assert ratings(trueskill) == [25.0, 25.0]
+        finally:
+            rule.register(kind, shipped)
+        assert trueskill.shipped
+        assert ratings(trueskill) == begun != [25.0, 25.0]
 
 
 def test_a_stranger_leaves_nothing_in_the_types_of_shipped_systems():

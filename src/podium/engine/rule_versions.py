@@ -25,7 +25,7 @@ COMPILED = (
     *(compare_all, judge_large_heat, judge_two_heats),
     *(face_off, judge_result, update_two),
 )
-_versions: dict[type[Any], tuple[tuple[Any, ...], type[Any]]] = {}
+_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by the rules for it
 
 
 def functions_of(kind: type[Any]) -> tuple[Any, ...]:
@@ -39,20 +39,18 @@ def are_ours(functions: tuple[Any, ...]) -> bool:
 
 
 def version_of(kind: type[Any]) -> type[Any]:
-    """The type of parameters that kernels are compiled for: a new one after any rule for `kind` was registered anew.
+    """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
 
     numba compiles once for a type, and would go on with the rules of that time.
     """
-    functions = functions_of(kind)
-    compiled_for, version = _versions.get(kind, (None, kind))
-    if compiled_for == functions:
-        return version
-    if compiled_for is None:
-        qualify(kind)
-    else:
-        version = type(version.__name__ + ".again", (kind,), {"__slots__": ()})
-    _versions[kind] = functions, version
-    return version
+    versions, functions = _versions.setdefault(kind, {}), functions_of(kind)
+    if functions not in versions:
+        if versions:
+            versions[functions] = type(kind.__name__ + ".again" * len(versions), (kind,), {"__slots__": ()})
+        else:
+            qualify(kind)
+            versions[functions] = kind
+    return versions[functions]
 
 
 def qualify(kind: type[Any]) -> None:

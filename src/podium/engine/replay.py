@@ -167,7 +167,8 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
     arguments = *system.arguments(), columns, first, last, system.column("rating"), scratch
     stopped: tuple[int, int]
     if judges_two(system, columns):
-        other = scratch_for(system, columns, first, last, into.pools[pool])
+        is_alone = last - first == 1
+        other = scratch if is_alone else scratch_for(system, columns, first, last, into.pools[pool])
         stopped = run_kernel(system, side_by_side_kernel(system), *arguments, other, *moved)
     else:
         stopped = run_kernel(system, replay_kernel(system), *arguments, *moved, into.pool_history)

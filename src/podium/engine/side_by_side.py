@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from podium.engine.inputs import Columns
-from podium.engine.rules import enter_all, judge_heat, params_in_pool, rate_event, rate_heats, settle_all
+from podium.engine.rules import enter_all, in_pool, judge_heat, overrides, rate_event, rate_heats, settle_all
 from podium.engine.system import System
 from podium.engine.two_heats import judge_two_heats
 from podium.kernels.compiled import compile_kernel, kernel
@@ -24,7 +24,7 @@ def judges_two(system: System, columns: Columns) -> bool:
     As with `rate_two`, the rule is for exactly its parameters, and from whoever wrote the rule for one heat.
     """
     kind = type(system.params())
-    if columns.heats.size or system.pool_fields or kind not in judge_two_heats.registry:
+    if columns.heats.size or system.pool_fields or overrides(in_pool, system) or kind not in judge_two_heats.registry:
         return False
     package = judge_two_heats.registry[kind].__module__.partition(".")[0]
     alone = judge_heat.dispatch(kind).__module__.partition(".")[0]
@@ -48,21 +48,20 @@ def _replay_side_by_side(
     """As the loop of `podium.engine.replay`, for columns that `judges_two` admits."""
     settlement = first
     while settlement < last:
-        own = params_in_pool(params, columns, settlement, scratch.pool)
         start, middle = columns.entrants[settlement], columns.entrants[settlement + 1]
         stop = columns.entrants[settlement + 2] if settlement + 1 < last else middle
         if not are_apart(columns.player, start, middle, stop):
             stop = middle
-        enter_all(own, prototypes, columns, start, middle, states, scratch)
-        enter_all(own, prototypes, columns, middle, stop, states, other)
-        judge_two_heats(own, prototypes, columns, settlement, start, middle, stop, scratch, other)
-        settle_all(own, prototypes, columns, start, middle, scratch, new_states, 0)
+        enter_all(params, prototypes, columns, start, middle, states, scratch)
+        enter_all(params, prototypes, columns, middle, stop, states, other)
+        judge_two_heats(params, prototypes, columns, settlement, start, middle, stop, scratch, other)
+        settle_all(params, prototypes, columns, start, middle, scratch, new_states, 0)
         fault = keep_states(columns, start, middle, rating, prototypes, new_states, states, before, after)
         if fault >= 0:
             return settlement, fault
         settlement += 1
         if stop > middle:
-            settle_all(own, prototypes, columns, middle, stop, other, new_states, 0)
+            settle_all(params, prototypes, columns, middle, stop, other, new_states, 0)
             fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
             if fault >= 0:
                 return settlement, fault

@@ -26,8 +26,8 @@ STANDING_FOR_PAIRWISE = "elo"
 TOGETHER = 50  # events rated in one go
 
 
-def extreme_events(count, seed):
-    """So many events, each a list of rows: some entrants of thirty, one heat or two, ties, quits, teams."""
+def extreme_events(count, seed, heats=2):
+    """So many events, each a list of rows: some entrants of thirty, so many heats at most, ties, quits, teams."""
     rng = np.random.default_rng(seed)
     started = datetime(1900, 1, 1, tzinfo=UTC)
     for number in range(count):
@@ -44,7 +44,7 @@ def extreme_events(count, seed):
         yield [
             shared
             | {
-                "heat": str(heat),
+                "heat": str(heat) if heats > 1 else None,
                 "player": f"p{player}",
                 "team": f"t{place % 2}" if teams else None,
                 "status": str(rng.choice(["finished", "finished", "finished", "quit"])),
@@ -53,7 +53,7 @@ def extreme_events(count, seed):
                 "played_s": float(rng.choice(SECONDS)),
                 "duration_s": duration_s,
             }
-            for heat in range(rng.integers(1, 3))
+            for heat in range(rng.integers(1, heats + 1))
             for place, player in enumerate(players)
         ]
 
@@ -123,6 +123,9 @@ def run_kernels(names, *, whole):
                 continue
             ratings, _ = rate_all(system, extreme_events(120, 2))
             assert ratings or bound == "high"
+            rate_all(
+                system, extreme_events(TOGETHER + 1, 4, heats=1)
+            )  # some judge two such events at once, or one alone
             try:
                 rated = podium.rate(results, system)
                 if not rated.history.height:  # nobody has played as long as this bound asks for

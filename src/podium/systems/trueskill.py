@@ -154,7 +154,8 @@ def judge_ranking(
     lines = scratch.lines
     teams = line_up(params, prototypes, columns, start, stop, first, scratch)
     pass_messages(params, lines, teams, lines, 0)
-    tell_players(params, prototypes, columns, heat, start, stop if teams else start, first, scratch)
+    if teams:
+        tell_players(params, prototypes, columns, heat, start, stop, first, scratch)
 
 
 @judge_two_heats.register
@@ -173,8 +174,10 @@ def judge_two_rankings(
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
     pass_messages(params, scratch.lines, teams, other.lines, other_teams)
-    tell_players(params, prototypes, columns, heat, start, middle if teams else start, start, scratch)
-    tell_players(params, prototypes, columns, heat + 1, middle, stop if other_teams else middle, middle, other)
+    if teams:
+        tell_players(params, prototypes, columns, heat, start, middle, start, scratch)
+    if other_teams:
+        tell_players(params, prototypes, columns, heat + 1, middle, stop, middle, other)
 
 
 @kernel

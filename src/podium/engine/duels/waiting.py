@@ -16,6 +16,8 @@ from podium.kernels.records import LANES
 
 BATCHES = 8  # that wait at a time; a power of two
 SLOT = BATCHES - 1
+COLUMNS_AHEAD = 256  # duels from asking for their players and places to reading them
+PLAYERS_A_LINE, PLACES_A_LINE = 8, 4  # duels in a line of a cache, with 32 and with 64 bits for each of the two
 SEATS = 4096  # players whose numbers end alike share one, and at worst wait for each other; a power of two
 SEAT = SEATS - 1
 
@@ -52,6 +54,7 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
         rated: how many are rated.
         near: up to which states are prefetched.
     """
+    prefetch_columns(duels, k + COLUMNS_AHEAD)
     if rated == k and k + LANES <= count and are_disjoint(duels.player, k):
         admit_all(duels, k, near, batch, waiting, states)
         return k + LANES
@@ -78,6 +81,18 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
         k += 1
     waiting.counts[batch & SLOT] = lane
     return k
+
+
+@kernel
+def prefetch_columns(duels: Any, k: int) -> None:
+    """Have the players and places of duels from `k` on brought near; beyond the last nothing is read.
+
+    A processor foresees what a column goes on with, but only up to the end of a page of memory.
+    """
+    for later in range(k, k + LANES, PLAYERS_A_LINE):
+        prefetch(duels.player, later)
+    for later in range(k, k + LANES, PLACES_A_LINE):
+        prefetch(duels.place, later)
 
 
 @kernel

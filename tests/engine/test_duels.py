@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
+from bits import same_bits, same_numbers
 from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,15 +60,6 @@ def both_ways(system, events):
     """The same, and what the duels' own kernel makes of them."""
     with mock.patch.object(duels, "MIN_DUELS", 1):
         return general_way(system, events), replay(system, events)
-
-
-def same_bits(one, other):
-    pairs = ((one.states, other.states), (one.before, other.before), (one.after, other.after))
-    return all(same_numbers(a, b) for a, b in pairs)
-
-
-def same_numbers(one, other):
-    return np.array_equal(one.view(np.int64), other.view(np.int64))
 
 
 def in_duels(system, events):

@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
+from bits import same_bits, same_numbers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,11 +28,6 @@ def one_by_one(system, events, states=None):
     """What the general kernel makes of the events."""
     with mock.patch.object(replaying, "judges_two", return_value=False):
         return replay(system, events, states)
-
-
-def same_bits(one, other):
-    pairs = ((one.states, other.states), (one.before, other.before), (one.after, other.after))
-    return all(np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b in pairs)
 
 
 def races(fields):
@@ -114,7 +110,7 @@ def test_plain_python_has_the_same_bits():
     arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, settlements, SYSTEM.column("rating"), scratch, other
     stopped = side_by_side_cached.py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
     assert stopped == (settlements, -1)
-    assert np.array_equal(states.view(np.int64), one_by_one(SYSTEM, events).states.view(np.int64))
+    assert same_numbers(states, one_by_one(SYSTEM, events).states)
 
 
 @pytest.mark.parametrize("wrong", [*range(8)])

@@ -8,6 +8,7 @@ from numba.core import cgutils
 
 from podium.kernels.linking import in_kernels
 
+LINE_BYTES = 64  # of a cache: what is brought near together
 WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
 
 

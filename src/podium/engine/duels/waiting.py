@@ -11,15 +11,15 @@ import numpy as np
 from podium.engine.duels.one_by_one import AHEAD
 from podium.kernels.compiled import kernel
 from podium.kernels.distinct import are_disjoint
-from podium.kernels.prefetch import prefetch
+from podium.kernels.prefetch import LINE_BYTES, prefetch
 from podium.kernels.records import LANES
 
 BATCHES = 8  # that wait at a time; a power of two
 SLOT = BATCHES - 1
-COLUMNS_AHEAD = 256  # duels from asking for their players and places to reading them
-PLAYERS_A_LINE, PLACES_A_LINE = 8, 4  # duels in a line of a cache, with 32 and with 64 bits for each of the two
 SEATS = 4096  # players whose numbers end alike share one, and at worst wait for each other; a power of two
 SEAT = SEATS - 1
+COLUMNS_AHEAD = 256  # duels from asking for their players and places to reading them
+PLAYERS_A_LINE, PLACES_A_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels, with 4 and with 8 bytes for each of the two
 
 
 class Waiting(NamedTuple):

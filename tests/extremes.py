@@ -123,9 +123,8 @@ def run_kernels(names, *, whole):
                 continue
             ratings, _ = rate_all(system, extreme_events(120, 2))
             assert ratings or bound == "high"
-            rate_all(
-                system, extreme_events(TOGETHER + 1, 4, heats=1)
-            )  # some judge two such events at once, or one alone
+            # Of one heat each, of which some systems judge two at once; the last is alone.
+            rate_all(system, extreme_events(TOGETHER + 1, 4, heats=1))
             try:
                 rated = podium.rate(results, system)
                 if not rated.history.height:  # nobody has played as long as this bound asks for

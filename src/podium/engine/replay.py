@@ -10,11 +10,12 @@ import numpy.typing as npt
 from podium.engine.duels.running import replay_duels, runs
 from podium.engine.encoding import Events, Pool
 from podium.engine.inputs import Columns, empty_scratch
+from podium.engine.keeping import keep_states
 from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import params_in_pool, rate_event
-from podium.engine.side_by_side import judges_two, keep_states, side_by_side_cached, side_by_side_uncached
+from podium.engine.side_by_side import judges_two, side_by_side_cached, side_by_side_uncached
 from podium.engine.system import System
 from podium.engine.wide_heats import sums_up, wide_scratch
 from podium.errors import NotFiniteError

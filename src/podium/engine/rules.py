@@ -306,6 +306,17 @@ def overrides(rule: Any, system: Any) -> bool:
     return own
 
 
+def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
+    """Whether a rule for speed alone is for exactly these parameters, and from whoever wrote the others, or Podium did.
+
+    A system derived from one with such a rule, or one of whose rules is replaced, may rate otherwise.
+    """
+    if kind not in rule.registry:
+        return False
+    packages = rule.registry[kind].__module__.partition(".")[0], "podium"
+    return all(other.dispatch(kind).__module__.partition(".")[0] in packages for other in others)
+
+
 def is_by_pairs(system: Any) -> bool:
     """Whether a change is a sum over pairs, each with its credit: also of a system that rates events in its own way."""
     return overrides(credit, system) or not overrides(rate_event, system)

@@ -5,30 +5,34 @@ two events that follow each other, and have no player in common, are judged in t
 other goes on. Each has the bits that it has alone.
 """
 
-import math
 from typing import Any
 
 from podium.engine.inputs import Columns
-from podium.engine.rules import enter_all, in_pool, judge_heat, overrides, rate_event, rate_heats, settle_all
+from podium.engine.keeping import keep_states
+from podium.engine.rules import (
+    enter_all,
+    in_pool,
+    is_from_author,
+    judge_heat,
+    overrides,
+    rate_event,
+    rate_heats,
+    settle_all,
+)
 from podium.engine.system import System
 from podium.engine.two_heats import judge_two_heats
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import finite, read, total, write, write_column
 
 MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
 
 
 def judges_two(system: System, columns: Columns) -> bool:
-    """Whether events of these columns may be judged side by side, to the bits of one after the other.
-
-    As with `rate_two`, the rule is for exactly its parameters, and from whoever wrote the rule for one heat.
-    """
+    """Whether events of these columns may be judged side by side, to the bits of one after the other."""
     kind = type(system.params())
-    if columns.heats.size or system.pool_fields or overrides(in_pool, system) or kind not in judge_two_heats.registry:
+    if columns.heats.size or not is_from_author(judge_two_heats, kind, judge_heat):
         return False
-    package = judge_two_heats.registry[kind].__module__.partition(".")[0]
-    alone = judge_heat.dispatch(kind).__module__.partition(".")[0]
-    return rate_event.dispatch(kind) is rate_heats and alone in (package, "podium")
+    moves_states_alone = not system.pool_fields and not overrides(in_pool, system)
+    return moves_states_alone and rate_event.dispatch(kind) is rate_heats
 
 
 def _replay_side_by_side(
@@ -59,13 +63,11 @@ def _replay_side_by_side(
         fault = keep_states(columns, start, middle, rating, prototypes, new_states, states, before, after)
         if fault >= 0:
             return settlement, fault
-        settlement += 1
-        if stop > middle:
-            settle_all(params, prototypes, columns, middle, stop, other, new_states, 0)
-            fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
-            if fault >= 0:
-                return settlement, fault
-            settlement += 1
+        settle_all(params, prototypes, columns, middle, stop, other, new_states, 0)
+        fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
+        if fault >= 0:
+            return settlement + 1, fault
+        settlement += 2 if stop > middle else 1
     return last, -1
 
 
@@ -79,45 +81,6 @@ def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
         for j in range(middle, stop):
             common += player[i] == player[j]
     return common == 0
-
-
-@kernel
-def keep_states(
-    columns: Any,
-    start: int,
-    stop: int,
-    rating: int,
-    prototypes: Any,
-    new_states: Any,
-    states: Any,
-    before: Any,
-    after: Any,
-) -> int:
-    """Move players on to their new states, and keep what changed; the first entrant with one not finite, or -1.
-
-    Args:
-        start: the first entrant.
-        stop: the one after the last.
-        rating: its column of the states.
-        before: the ratings that entrants brought, (entrants); or none, where they are not kept.
-        after: the states that they left with, (fields, entrants).
-    """
-    newcomer, _, _ = prototypes
-    keep = before.size > 0
-    everything = 0.0  # one sum is checked, not each number
-    for i in range(start, stop):
-        player = columns.player[i]
-        state = read(new_states, i - start, newcomer)
-        if keep:
-            before[i] = states[player, rating]
-            write_column(after, i, state)
-        write(states, player, state)
-        everything += total(state)
-    if not math.isfinite(everything):
-        for i in range(start, stop):
-            if not finite(read(new_states, i - start, newcomer)):
-                return i
-    return -1
 
 
 side_by_side_cached = compile_kernel(_replay_side_by_side)

@@ -14,7 +14,7 @@ from podium.engine.duels.one_by_one import one_by_one_cached, one_by_one_uncache
 from podium.engine.duels.waiting import nobody_waiting
 from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import judge_heat, rate_event, rate_two
+from podium.engine.rules import is_from_author, judge_heat, rate_event, rate_two
 from podium.engine.system import System
 from podium.kernels.compiled import compile_kernel
 
@@ -34,20 +34,14 @@ class Run(NamedTuple):
 def rates_two(system: System) -> bool:
     """Whether a system's `rate_two` gives what its `rate_event` would.
 
-    The default does for sums over pairs. A model of another kind needs its own, for exactly its parameters and from
-    whoever wrote the other rules: a system derived from it, or one of whose rules is replaced, may rate otherwise.
+    The default does for sums over pairs. A model of another kind needs its own, from whoever wrote the other rules.
     """
     if system.pool_fields:  # each event moves what the next reads
         return False
     kind = type(system.params())
-    whole = rate_event.dispatch(kind)
-    if whole is rate_event.dispatch(object):
+    if rate_event.dispatch(kind) is rate_event.dispatch(object):
         return True
-    if kind not in rate_two.registry:
-        return False
-    package = rate_two.registry[kind].__module__.partition(".")[0]
-    others = whole, judge_heat.dispatch(kind)
-    return all(rule.__module__.partition(".")[0] in (package, "podium") for rule in others)
+    return is_from_author(rate_two, kind, rate_event, judge_heat)
 
 
 def runs(system: System, columns: Columns, first: int, last: int) -> Iterator[Run]:

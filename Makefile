@@ -3,26 +3,30 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+LEAN := $(VENV)/.lean
 READY := $(VENV)/.ready
 
 .PHONY: install demo test soak check docs site screenshots comparison tuned self-tuning experiments fix lock bench clean
 
+# Python keeps the bytecode of what it loads, whatever the shell says: the packages come without.
+export PYTHONDONTWRITEBYTECODE =
+
 install: $(READY)
 
-$(READY): requirements.lock pyproject.toml
+# What the demo and the service need; then what tests and checks need as well.
+$(LEAN): requirements.lock pyproject.toml .ci/install.sh
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Podium needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	touch $(READY)
+	sh .ci/install.sh $(PYTHON) requirements.lock --editable .
+	@touch $@
 
-demo: $(READY)
+$(READY): requirements-dev.lock $(LEAN)
+	sh .ci/install.sh $(PYTHON) requirements-dev.lock
+	@touch $@
+
+demo: $(LEAN)
 	$(BIN)/podium demo
 	@echo "(from this folder: $(BIN)/podium demo --serve)"
-
-# Tests start Podium many times: its sources are compiled once, whatever the shell says of bytecode.
-test soak: export PYTHONDONTWRITEBYTECODE =
 
 test: $(READY)
 	@sh tests/install_chromium.sh
@@ -87,11 +91,14 @@ fix: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock:
-	uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-emit-index-url \
-		--no-emit-find-links --no-header --output-file requirements.lock
-	uv pip compile pyproject.toml bench/requirements.in --extra charts --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --output-file bench/requirements.lock
+# The second file holds what tests and checks need beside the first.
+LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate
+
+lock: $(LEAN)
+	$(LOCK) pyproject.toml --extra charts --extra service --group install --output-file requirements.lock
+	$(LOCK) pyproject.toml --all-extras --constraints requirements.lock --output-file requirements-dev.lock \
+		$$(sed -nE '/ (sys_platform|implementation_name)/!s/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | uniq)
+	$(LOCK) pyproject.toml bench/requirements.in --extra charts --python-version 3.11 --output-file bench/requirements.lock
 
 clean:
 	rm -rf $(VENV) $(BENCH) site

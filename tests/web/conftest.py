@@ -1,5 +1,6 @@
 """A store of pools, served; and a browser that looks at its pages."""
 
+import functools
 import os
 import shutil
 import threading
@@ -91,24 +92,29 @@ def browser(request):
     return folder.stash[CHROMIUM]
 
 
-@pytest.fixture(scope="module")
+@functools.cache
+def page_in(browser, address, script):
+    return browser.new_context(java_script_enabled=script, base_url=address).new_page()
+
+
+@pytest.fixture
 def screens(browser, site):
-    """A function that opens a page on a screen of a width, in a scheme; without scripts where that is wanted."""
-    contexts = {}
+    """A function that finds a page on a screen of a width, in a scheme; without scripts where that is wanted.
 
-    def screen(width, scheme="light", *, script=True):
-        key = width, scheme, script
-        if key not in contexts:
-            contexts[key] = browser.new_context(
-                viewport={"width": width, "height": 844 if width < 600 else 800},
-                color_scheme=scheme,
-                java_script_enabled=script,
-                base_url=site.address,
-            )
-        page = contexts[key].new_page()
-        page.set_default_timeout(10_000)
-        return page
+    All tests use two pages, with scripts and without: one that is opened takes Chromium a process. Nobody is signed in.
+    """
+    with ExitStack() as leaving:
 
-    yield screen
-    for context in contexts.values():
-        context.close()
+        def screen(width, scheme="light", *, script=True, **listeners):
+            page = page_in(browser, site.address, script)
+            page.context.clear_cookies()
+            page.set_default_timeout(60_000)  # the first reasons of a system may wait for a compiler
+            page.set_viewport_size({"width": width, "height": 844 if width < 600 else 800})
+            page.emulate_media(color_scheme=scheme)
+            leaving.callback(page.goto, "about:blank")
+            for event, listener in listeners.items():
+                page.on(event, listener)
+                leaving.callback(page.remove_listener, event, listener)
+            return page
+
+        yield screen

@@ -171,7 +171,6 @@ def test_the_lines_of_a_waterfall_meet(screens, width):
                 (x, _, bottom), (next_x, top, _) = above[-1], below[0]
                 assert abs(x - next_x) < 0.6
                 assert abs(bottom - top) < 1.1
-    page.close()
 
 
 def test_reasons_come_first_on_a_phone_where_the_address_names_the_player(screens):
@@ -182,7 +181,6 @@ def test_reasons_come_first_on_a_phone_where_the_address_names_the_player(screen
     assert page.locator("#verdict").inner_text() == "Chidi beat 3 of 5 and gained 82.2 points."
     assert page.locator("#verdict").bounding_box()["y"] < 500
     assert page.locator("#result").bounding_box()["y"] > page.locator("#verdict").bounding_box()["y"]
-    page.close()
 
 
 def test_a_large_field_is_short_on_a_phone_until_all_are_wanted(screens):
@@ -192,8 +190,6 @@ def test_a_large_field_is_short_on_a_phone_until_all_are_wanted(screens):
     assert 4 <= rows.count() <= 6
     page.get_by_text("All 40").click()
     assert rows.count() == 40
-    page.close()
     desk = screens(1280)
     desk.goto("/forty/events/forty-40-1-6/Entrant%2020")
     assert desk.locator(".result tbody tr:visible").count() == 40
-    desk.close()

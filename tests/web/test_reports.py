@@ -145,9 +145,12 @@ def test_the_page_of_a_large_league_says_what_it_leaves_out(season, monkeypatch)
 def test_it_can_be_read_and_used_on_every_screen(screens, names_text, tmp_path, width, scheme):
     path, refused = tmp_path / "report.html", []
     path.write_text(names_text, encoding="utf-8")
-    page = screens(width, scheme)
-    page.on("console", lambda message: refused.append(message.text))
-    page.on("request", lambda request: refused.append(request.url) if request.url.startswith("http") else None)
+    page = screens(
+        width,
+        scheme,
+        console=lambda message: refused.append(message.text),
+        request=lambda request: refused.append(request.url) if request.url.startswith("http") else None,
+    )
     page.goto(path.as_uri())
     assert page.evaluate(SIDEWAYS) <= 0
     page.fill("#q", "JAVASCRIPT:")
@@ -165,7 +168,6 @@ def test_it_can_be_read_and_used_on_every_screen(screens, names_text, tmp_path, 
         violations = Axe().run(page, options=AXE).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
     assert refused == []
-    page.close()
 
 
 def test_without_scripts_it_only_lacks_the_search(screens, names_text, tmp_path):
@@ -176,4 +178,3 @@ def test_without_scripts_it_only_lacks_the_search(screens, names_text, tmp_path)
     assert not page.locator("#q").is_visible()
     page.locator("tr[data-player] a").first.click()
     assert page.locator("details[open].player").count() == 1
-    page.close()

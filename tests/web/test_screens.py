@@ -70,10 +70,14 @@ UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = tru
 
 @pytest.mark.parametrize(("name", "width", "scheme"), ways())
 def test_it_can_be_read_and_used(screens, name, width, scheme):
-    page, refused = screens(width, scheme), []
-    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: refused.append(str(error)))
-    page.on("dialog", lambda dialog: refused.append(dialog.message))  # of which none may come: it would wait for good
+    refused = []
+    page = screens(
+        width,
+        scheme,
+        console=lambda message: refused.append(message.text) if message.type == "error" else None,
+        pageerror=lambda error: refused.append(str(error)),
+        dialog=lambda dialog: (refused.append(dialog.message), dialog.dismiss()),
+    )
     answer = page.goto(PAGES[name])
     assert page.evaluate(SIDEWAYS) <= 0
     page.evaluate(UNFOLD)
@@ -83,4 +87,3 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
         violations = Axe().run(page, options=AXE).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
     assert [each for each in refused if answer.ok or "404" not in each] == []
-    page.close()

@@ -21,12 +21,12 @@ def faults():
 @pytest.fixture
 def page(screens, with_script, faults):
     """A page; it ends with no fault in its console."""
-    opened = screens(1280, script=with_script)
-    opened.set_default_timeout(60_000)  # the first explanation of a system may have to be compiled
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    yield opened
-    opened.close()
+    yield screens(
+        1280,
+        script=with_script,
+        pageerror=lambda error: faults.append(str(error)),
+        console=lambda message: faults.append(message.text) if message.type == "error" else None,
+    )
     assert faults == []
 
 

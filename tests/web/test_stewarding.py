@@ -23,24 +23,6 @@ def cup(site):
     return create_key(site.store.engine, "Ann Steward", "admin", POOL)
 
 
-@pytest.fixture
-def visitor(browser, site):
-    """A function that opens a page of a browser that nobody has used."""
-    contexts = []
-
-    def opened(*, script=True, width=1280):
-        options = {"base_url": site.address, "java_script_enabled": script}
-        contexts.append(browser.new_context(viewport={"width": width, "height": 800}, **options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(10_000)
-        page.set_default_navigation_timeout(60_000)  # the first reasons may wait for a compiler
-        return page
-
-    yield opened
-    for each in contexts:
-        each.close()
-
-
 def sign_in(page, key):
     page.fill("[name=key]", key)
     page.click("button.main")
@@ -54,9 +36,9 @@ def figures(page, player):
     return rating, page.locator(f"a[href$='/events/e3/{player}'] span").first.inner_text()
 
 
-def test_a_correction_is_followed_by_every_figure(site, cup, visitor):
+def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     """Without a script: from the sign-in that a private page shows to the corrected figures."""
-    page = visitor(script=False)
+    page = screens(1280, script=False)
     assert page.goto(f"{ADDRESS}/events/e3").status == 401
     sign_in(page, cup)
     assert page.url == f"{site.address}{ADDRESS}/events/e3"
@@ -82,8 +64,8 @@ def test_a_correction_is_followed_by_every_figure(site, cup, visitor):
     assert site.store.verify(POOL) == []
 
 
-def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, visitor):
-    page = visitor()
+def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, screens):
+    page = screens(1280)
     page.goto("/sign-in")
     sign_in(page, cup)
     version = site.store.version(POOL)
@@ -95,14 +77,15 @@ def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, visitor):
     page.route("http://evil.test/", lambda route: route.fulfill(body=form, content_type="text/html"))
     with page.expect_response(lambda answer: answer.url.endswith("/settings")) as answer:
         page.goto("http://evil.test/")
+    page.unroute_all()
     assert answer.value.status in (401, 403)  # the cookie is not even sent
     assert site.store.version(POOL) == version
     assert not site.store.pool(POOL).description.public
 
 
-def test_the_cookie_of_a_revoked_key_opens_nothing(site, cup, visitor):
+def test_the_cookie_of_a_revoked_key_opens_nothing(site, cup, screens):
     key = create_key(site.store.engine, "for a while", "admin", POOL)
-    page = visitor()
+    page = screens(1280)
     page.goto(f"/sign-in?next={ADDRESS}")
     sign_in(page, key)
     assert page.goto(ADDRESS).status == 200
@@ -117,8 +100,8 @@ WIDTHS = (320, 390, 1280) if EVERY_WAY else (320,)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_pages_of_admins_can_be_read_and_used(site, cup, visitor, width):
-    page = visitor(width=width)
+def test_the_pages_of_admins_can_be_read_and_used(site, cup, screens, width):
+    page = screens(width)
     page.goto("/sign-in")
     sign_in(page, cup)
     for path in ADMIN_PAGES if EVERY_WAY else ADMIN_PAGES[2::4]:

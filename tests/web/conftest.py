@@ -101,9 +101,9 @@ def page_in(browser, address, script):
 def screens(browser, site):
     """A function that finds a page on a screen of a width, in a scheme; without scripts where that is wanted.
 
-    All tests use two pages, with scripts and without: one that is opened takes Chromium a process. Nobody is signed in.
+    All tests use two pages, with scripts and without: another takes another process. Nobody is signed in.
     """
-    with ExitStack() as leaving:
+    with ExitStack() as deaf:
 
         def screen(width, scheme="light", *, script=True, **listeners):
             page = page_in(browser, site.address, script)
@@ -111,10 +111,9 @@ def screens(browser, site):
             page.set_default_timeout(60_000)  # the first reasons of a system may wait for a compiler
             page.set_viewport_size({"width": width, "height": 844 if width < 600 else 800})
             page.emulate_media(color_scheme=scheme)
-            leaving.callback(page.goto, "about:blank")
             for event, listener in listeners.items():
                 page.on(event, listener)
-                leaving.callback(page.remove_listener, event, listener)
+                deaf.callback(page.remove_listener, event, listener)
             return page
 
         yield screen

@@ -12,7 +12,8 @@ class Node:
     """An element with its attributes and children, texts among them."""
 
     def __init__(self, tag, attributes, parent):
-        self.tag, self.attributes, self.parent, self.children = tag, attributes, parent, []
+        self.tag, self.attributes, self.parent = tag, attributes, parent
+        self.children, self.nodes = [], []  # of the nodes, texts are none
 
     @property
     def classes(self):
@@ -23,17 +24,14 @@ class Node:
         parts = (each if isinstance(each, str) else each.text for each in self.children)
         return re.sub(r"\s+", " ", "".join(parts)).strip()
 
-    @property
-    def nodes(self):
-        """The elements among the children."""
-        return [each for each in self.children if isinstance(each, Node)]
-
     def every(self, tag=None, name=None):
         """Every element below with this tag and class, in the order of the page."""
-        for each in self.nodes:
+        waiting = self.nodes[::-1]
+        while waiting:
+            each = waiting.pop()
             if (tag is None or each.tag == tag) and (name is None or name in each.classes):
                 yield each
-            yield from each.every(tag, name)
+            waiting += each.nodes[::-1]
 
     def first(self, tag=None, name=None):
         return next(self.every(tag, name), None)
@@ -61,13 +59,15 @@ class Builder(HTMLParser):
         self.root = self.at = Node("", {}, None)
 
     def handle_starttag(self, tag, attributes):
-        node = Node(tag, dict(attributes), self.at)
-        self.at.children.append(node)
+        node = self.handle_startendtag(tag, attributes)
         if tag not in VOID:
             self.at = node
 
     def handle_startendtag(self, tag, attributes):
-        self.at.children.append(Node(tag, dict(attributes), self.at))
+        node = Node(tag, dict(attributes), self.at)
+        self.at.children.append(node)
+        self.at.nodes.append(node)
+        return node
 
     def handle_endtag(self, tag):
         assert self.at.tag == tag, f"</{tag}> closes <{self.at.tag}>"

@@ -54,8 +54,9 @@ def test_every_system_has_tests_of_its_own(name):
 def lines_of(paths):
     """Every line of these files: the file's name, the line's number from 1, and the line."""
     for path in paths:
+        name = str(path.relative_to(ROOT))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            yield str(path.relative_to(ROOT)), number, line
+            yield name, number, line
 
 
 def test_no_file_holds_two_concepts():

@@ -4,25 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
-from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
-from sklearn.utils.estimator_checks import check_estimator
 
 import podium
-from podium.sklearn import DuelClassifier
-
-
-class OfAnyColumns(DuelClassifier):
-    """Takes any columns for a duel, since the checks of scikit-learn make up columns that no duel has."""
-
-    @staticmethod
-    def duels_of(pairs):
-        numbers = np.array([[float(each) for each in row] for row in pairs.tolist()]).reshape(pairs.shape)
-        return np.array([[f"{round(row[0], 1):g}", "opponent"] for row in numbers])
 
 
 def test_the_checks_of_scikit_learn_pass():
+    from any_columns import OfAnyColumns
+    from sklearn.utils.estimator_checks import check_estimator
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         outcomes = check_estimator(OfAnyColumns(), on_fail=None)
@@ -32,6 +21,10 @@ def test_the_checks_of_scikit_learn_pass():
 
 
 def test_what_is_no_duel_is_refused():
+    from sklearn.exceptions import NotFittedError
+
+    from podium.sklearn import DuelClassifier
+
     with pytest.raises(ValueError, match=r"X has 3 feature\(s\), but a duel has 2"):
         DuelClassifier().fit([["ana", "ben", "cy"]], [1])
     with pytest.raises(ValueError, match="appears twice in one heat"):
@@ -45,6 +38,8 @@ def test_what_is_no_duel_is_refused():
 
 
 def test_chances_are_those_of_the_ratings():
+    from podium.sklearn import DuelClassifier
+
     duels, results = [["ana", "ben"], ["ben", "cy"], ["cy", "ana"]], [1, 0.5, 0]
     classifier = DuelClassifier("glicko2:tau=0.4").fit(duels, results)
     rows = [
@@ -60,6 +55,11 @@ def test_chances_are_those_of_the_ratings():
 
 
 def test_a_search_in_time_order_finds_a_parameter():
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+
+    from podium.sklearn import DuelClassifier
+
     season = podium.simulate(players=12, events=300, entrants=2, quits=0.0, seed=3).results
     pairs = season.filter(season["event_id"].is_duplicated())["player"].to_numpy().reshape(-1, 2)
     won = (season["time_s"].to_numpy().reshape(-1, 2) @ [-1.0, 1.0] > 0).astype(int)

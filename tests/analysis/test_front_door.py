@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 from extent import times
-from sklearn.metrics import roc_auc_score
 
 import podium
 
@@ -61,6 +60,8 @@ def test_team_mates_and_those_who_both_quit_are_no_pair():
 
 
 def test_a_metric_of_ones_own_is_a_column_over_the_judged_pairs():
+    from sklearn.metrics import roc_auc_score
+
     window = podium.Window(since=SEASON["started_at"].to_list()[SEASON.height // 2], min_events=3)
     metrics = {
         "auc": lambda result, expected: roc_auc_score(result > 0.5, expected),

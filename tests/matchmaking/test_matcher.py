@@ -6,9 +6,9 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import podium
 from podium.cli import app as command_line
@@ -186,7 +186,7 @@ def test_the_scale_is_the_systems_own(name):
     wide = find(name)(scale=3.0 * system.scale) if hasattr(system, "scale") else None
     published = {"elo": 400.0, "glicko": 400.0, "xonstat": 400.0, "codeforces": 400.0, "stk": 2000.0}
     both = np.sqrt(2.0) * np.hypot(25.0 / 6.0, 25.0 / 300.0)  # spread of a lead, with an event's own doubt
-    published |= {"trueskill": both * stats.norm.ppf(10.0 / 11.0), "openskill-pl": both * np.log(10.0)}
+    published |= {"trueskill": both * scipy.stats.norm.ppf(10.0 / 11.0), "openskill-pl": both * np.log(10.0)}
     if name in published:
         assert scale == pytest.approx(published[name], rel=1e-5)
     if wide is not None:

@@ -4,9 +4,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, special, stats
 
 import podium
 from podium.engine.inputs import Entrant
@@ -85,11 +85,11 @@ def test_winning_is_the_integral(shape):
 
         def both(u, mine=rate[i], others=others):
             x = np.exp(u)
-            density = np.exp(shape * np.log(mine * x) - mine * x - special.gammaln(shape))  # of u, not of x
-            return density * np.prod(special.gammaincc(shape, others * x))
+            density = np.exp(shape * np.log(mine * x) - mine * x - scipy.special.gammaln(shape))  # of u, not of x
+            return density * np.prod(scipy.special.gammaincc(shape, others * x))
 
-        low, high = np.log(special.gammaincinv(shape, [1e-15, 1.0 - 1e-15]) / rate[i])
-        value, _ = integrate.quad(both, low, high, epsabs=1e-13, epsrel=1e-12, limit=400)
+        low, high = np.log(scipy.special.gammaincinv(shape, [1e-15, 1.0 - 1e-15]) / rate[i])
+        value, _ = scipy.integrate.quad(both, low, high, epsabs=1e-13, epsrel=1e-12, limit=400)
         assert win_chance == pytest.approx(value, abs=1e-9)
 
 
@@ -118,7 +118,10 @@ def test_ten_million_simulated_races_agree():
 
 def test_gumbel_and_normal_fields():
     """Equals at one scale have the closed forms of both families; a wider performance wins and loses more."""
-    for kind, chance in ((GumbelPerformances, 1.0 / (1.0 + np.exp(-1.3))), (NormalPerformances, stats.norm.cdf(0.65))):
+    for kind, chance in (
+        (GumbelPerformances, 1.0 / (1.0 + np.exp(-1.3))),
+        (NormalPerformances, scipy.stats.norm.cdf(0.65)),
+    ):
         width = 1.0 if kind is GumbelPerformances else np.sqrt(2.0)
         chances = of_field(kind(np.array([-1.3, 0.0]), np.full(2, width)))
         assert chances[0, 0] == pytest.approx(chance, abs=1e-12)
@@ -207,21 +210,23 @@ def test_skill_and_noise_have_the_distribution_of_their_sum(spread):
     for t in (-4.0 - 4.0 * spread, -1.0, 0.0, 0.7, 1.5 + 2.0 * spread):
 
         def below(z, t=t):
-            return -np.expm1(-np.exp(min(t - spread * z, 700.0))) * stats.norm.pdf(z)
+            return -np.expm1(-np.exp(min(t - spread * z, 700.0))) * scipy.stats.norm.pdf(z)
 
         def beside(v, t=t):
-            return np.exp(v - np.exp(v)) * stats.norm.cdf((t - v) / spread)
+            return np.exp(v - np.exp(v)) * scipy.stats.norm.cdf((t - v) / spread)
 
         ends = {"epsabs": 1e-14, "epsrel": 1e-12, "limit": 400}
         value, _ = (
-            integrate.quad(below, -9.0, 9.0, **ends) if spread < 1.5 else integrate.quad(beside, -40.0, 4.0, **ends)
+            scipy.integrate.quad(below, -9.0, 9.0, **ends)
+            if spread < 1.5
+            else scipy.integrate.quad(beside, -40.0, 4.0, **ends)
         )
         assert field.cdf(np.array([t]))[0, 0] == pytest.approx(value, abs=2e-12)
     edges = field.support()
     u = np.linspace(edges[0][0], edges[1][0], 20_001)
     densities = field.pdf(u)[:, 0]
     assert np.trapezoid(densities, u) == pytest.approx(1.0, abs=1e-9)
-    below_u = integrate.cumulative_simpson(densities, x=u, initial=0.0)
+    below_u = scipy.integrate.cumulative_simpson(densities, x=u, initial=0.0)
     assert np.allclose(below_u, field.cdf(u)[:, 0], atol=1e-6)
 
 

@@ -3,7 +3,6 @@
 import io
 import unicodedata
 
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -78,6 +77,8 @@ def test_a_name_that_people_cannot_read_is_refused_at_every_door(name, why):
 
 
 def test_one_name_in_two_forms_is_one_player():
+    import pandas as pd
+
     text = "event_id,player,position\n1,Pérez,1\n1,Ben,2\n2,Pe\u0301rez,1\n2,Ben,2\n"
     frames = [
         io.BytesIO(text.encode()),

@@ -3,9 +3,7 @@
 import io
 import json
 
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import podium
@@ -28,6 +26,9 @@ def test_the_name_of_a_file_is_no_pattern(tmp_path):
 
 
 def test_every_kind_of_input_gives_the_same_table(tmp_path):
+    import pandas as pd
+    import pyarrow as pa
+
     frame = podium.read_results(io.BytesIO(GOOD.encode())).frame
     plain = frame.drop("pool")
     plain.write_parquet(tmp_path / "r.parquet")
@@ -148,6 +149,8 @@ FORMS = [
 @pytest.mark.parametrize(("players", "names"), FORMS)
 @pytest.mark.parametrize("kind", ["records", "json", "pandas"])
 def test_a_number_that_stands_for_a_name_is_written_as_it_was_sent(players, names, kind):
+    import pandas as pd
+
     rows = [{"event_id": "e", "player": player, "position": place} for place, player in enumerate(players, start=1)]
     sources = {
         "records": lambda: rows,
@@ -166,6 +169,8 @@ def test_an_id_that_a_double_does_not_hold_exactly_is_refused(player):
 
 
 def test_lists_and_truths_in_a_frame_are_no_names():
+    import pandas as pd
+
     for values in (["a", ["b"]], ["a", True], [True, False], [["a"], ["b"]]):
         frame = pd.DataFrame({"event_id": ["e", "e"], "player": pd.Series(values, dtype=object), "position": [1, 2]})
         with pytest.raises(podium.ResultsError, match="column player"):

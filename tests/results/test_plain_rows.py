@@ -24,21 +24,9 @@ MOMENTS = [
     datetime(2025, 1, 31, 18, tzinfo=timezone(timedelta(hours=2))), datetime(2025, 1, 31, 18),  # noqa: DTZ001
 ]  # fmt: skip
 NAMES = [
-    "ana",
-    "Ben O'Neil",
-    'q"uote\\',
-    "x" * 200,
-    "x" * 201,
-    " ana",
-    "ana ",
-    "",
-    "雪",
-    "e\u0301",
-    "a\tb",
-    "a\u200bb",
-    7,
-    True,
-]
+    "ana", "Ben O'Neil", 'q"uote\\', "x" * 200, "x" * 201, " ana", "ana ", "", "雪", "e\u0301", "a\tb", "a\u200bb",
+    7, True,
+]  # fmt: skip
 NUMBERS = [1, 2, 3, 1.5, 0.1, 61.25, 0, -1, -0.0, 1e-300, 1e300, 2**53, 2**70, math.nan, math.inf, "2", "x", True]
 CELLS: dict[str, list] = {
     "heat": ["", "1", "2", "overall", "Overall"],

@@ -68,16 +68,24 @@ AXE = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": Fa
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
 
 
+def heard(faults):
+    """What listens to a page for faults; dialogs are among them, and would wait for good."""
+
+    def dismiss(dialog):
+        faults.append(dialog.message)
+        dialog.dismiss()
+
+    return {
+        "console": lambda message: faults.append(message.text) if message.type == "error" else None,
+        "pageerror": lambda error: faults.append(str(error)),
+        "dialog": dismiss,
+    }
+
+
 @pytest.mark.parametrize(("name", "width", "scheme"), ways())
 def test_it_can_be_read_and_used(screens, name, width, scheme):
     refused = []
-    page = screens(
-        width,
-        scheme,
-        console=lambda message: refused.append(message.text) if message.type == "error" else None,
-        pageerror=lambda error: refused.append(str(error)),
-        dialog=lambda dialog: (refused.append(dialog.message), dialog.dismiss()),
-    )
+    page = screens(width, scheme, **heard(refused))
     answer = page.goto(PAGES[name])
     assert page.evaluate(SIDEWAYS) <= 0
     page.evaluate(UNFOLD)

@@ -2,6 +2,7 @@
 
 import pytest
 from races import event, rows
+from test_screens import heard
 
 from podium.store.keys import create_key
 from podium.systems import find
@@ -21,12 +22,7 @@ def faults():
 @pytest.fixture
 def page(screens, with_script, faults):
     """A page; it ends with no fault in its console."""
-    yield screens(
-        1280,
-        script=with_script,
-        pageerror=lambda error: faults.append(str(error)),
-        console=lambda message: faults.append(message.text) if message.type == "error" else None,
-    )
+    yield screens(1280, script=with_script, **heard(faults))
     assert faults == []
 
 

@@ -52,6 +52,29 @@ def silent_compiler():
         yield
 
 
+class Statements(sa.util.LRUCache):
+    """Statements as SQLAlchemy compiled them, found by the kind of a database, not by the object that speaks for it."""
+
+    def get(self, key, default=None):
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key, compiled):
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_once():
+    """All databases of a kind share their statements: compiling them takes longer than most tests."""
+    statements, init = Statements(4000), sa.Engine.__init__
+
+    def sharing(engine, *arguments, **options):
+        init(engine, *arguments, **options)
+        engine._compiled_cache = statements
+
+    with mock.patch.object(sa.Engine, "__init__", sharing):
+        yield
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
     """Keep the tests, and all that they import, from Python's collector, which would walk them again and again."""

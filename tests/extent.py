@@ -1,6 +1,7 @@
 """How much of a long test runs: `make soak` runs its full form."""
 
 import os
+from itertools import product
 
 FULL = bool(os.environ.get("PODIUM_SOAK"))
 
@@ -17,3 +18,9 @@ def several(systems):
 def times(short, full):
     """How often: in every run of the tests, and in `make soak`."""
     return full if FULL else short
+
+
+def in_turn(*choices):
+    """Combinations of one of each list, so few that each choice is in one; all combinations in `make soak`."""
+    longest = max(map(len, choices))
+    return list(product(*choices)) if FULL else [tuple(each[i % len(each)] for each in choices) for i in range(longest)]

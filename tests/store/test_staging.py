@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 import sqlalchemy as sa
-from extent import times
+from extent import in_turn, times
 from races import calling, event, ratings
 from races import rows as race
 
@@ -27,8 +27,9 @@ from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 NAMES = "abcdefgh"
-both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 ALL_STAGED, SOME_STAGED, NONE_STAGED = -1, 25, 10**6  # if so many rows at most may be written in place
+SHORT, LONG = 2, 10**6  # so many rated again: the rest is planned anew, or rated in the transaction that ends it
+WAYS = [(short, few) for short in (SHORT, LONG) for few in (ALL_STAGED, NONE_STAGED)]
 each_way = pytest.mark.parametrize("few", [ALL_STAGED, NONE_STAGED], ids=["staged", "in place"])
 
 
@@ -116,9 +117,15 @@ def filled(filled_store):
     return functools.partial(filled_store, fill=fill)
 
 
-@pytest.mark.parametrize("few", [ALL_STAGED, SOME_STAGED, NONE_STAGED])
-@pytest.mark.parametrize(("kind", "seed"), [*(("sqlite", seed) for seed in range(times(1, 200))), ("postgresql", 99)])
-def test_a_planned_rating_is_that_of_one_transaction(kind, seed, few, filled):
+@pytest.mark.parametrize(
+    ("few", "history"),
+    in_turn(
+        [ALL_STAGED, SOME_STAGED, NONE_STAGED],
+        [("sqlite", 0), ("postgresql", 99), *(("sqlite", seed) for seed in range(1, times(2, 200)))],
+    ),
+)
+def test_a_planned_rating_is_that_of_one_transaction(few, history, filled):
+    kind, seed = history
     plain, parted = filled(kind), filled(kind)
     rng = random.Random(seed)  # noqa: S311
     plans = stagings = 0
@@ -183,8 +190,7 @@ def killed_at(count):
     return transaction
 
 
-@both_kinds
-@each_way
+@pytest.mark.parametrize(("few", "kind"), in_turn([ALL_STAGED, NONE_STAGED], ["sqlite", "postgresql"]))
 def test_a_kill_at_any_step_leaves_the_pool_as_it_was(kind, few, filled, monkeypatch):
     store, expected = filled(kind), filled(kind)
     late = [*race(50, "abx", 2), *race(51, ["y", "c"], 30)]
@@ -238,25 +244,24 @@ def interrupted(meanwhile, short=2):
         yield pending
 
 
-@each_way
-@pytest.mark.parametrize("short", [2, 10**6])  # the rest is planned again, or rated in the transaction that ends it
-@pytest.mark.parametrize(
-    ("meanwhile", "restarts"),
-    [
-        (lambda store: store.submit("main", race(60, "ab", 40)), 0),  # after everything: rated again in the end
-        (lambda store: store.submit("main", race(60, ["x", "b"], 40)), 1),  # the newcomer is none any more
-        (lambda store: store.submit("main", race(60, "ab", 3)), 0),  # far back: more is staged
-        (lambda store: store.submit("main", race(60, "ab", 0.5)), 0),  # before everything that was staged
-        (lambda store: store.void("main", "e8"), 0),
-        (lambda store: store.begin_season("main", "s", START + timedelta(minutes=4), keep=0.5), 0),
-        (lambda store: store.merge("main", "g", "h"), 1),  # who plays in the late event is another
-        (lambda store: store.rename("main", "a", "anna"), 0),
-        (lambda store: store.configure("main", find("elo")()), 1),
-        (lambda store: generations.begin(store.engine, "main"), 1),  # another process begins to stage
-        (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
-    ],
-)
-def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, short, few, filled):
+MEANWHILE = [
+    (lambda store: store.submit("main", race(60, "ab", 40)), 0),  # after everything: rated again in the end
+    (lambda store: store.submit("main", race(60, ["x", "b"], 40)), 1),  # the newcomer is none any more
+    (lambda store: store.submit("main", race(60, "ab", 3)), 0),  # far back: more is staged
+    (lambda store: store.submit("main", race(60, "ab", 0.5)), 0),  # before everything that was staged
+    (lambda store: store.void("main", "e8"), 0),
+    (lambda store: store.begin_season("main", "s", START + timedelta(minutes=4), keep=0.5), 0),
+    (lambda store: store.merge("main", "g", "h"), 1),  # who plays in the late event is another
+    (lambda store: store.rename("main", "a", "anna"), 0),
+    (lambda store: store.configure("main", find("elo")()), 1),
+    (lambda store: generations.begin(store.engine, "main"), 1),  # another process begins to stage
+    (lambda store: store.void("main", "e8") and generations.clear_unread(store.engine), 0),
+]
+
+
+@pytest.mark.parametrize(("case", "way"), in_turn(MEANWHILE * times(2, 1), WAYS))
+def test_what_comes_while_a_rating_is_planned_is_rated_too(case, way, filled):
+    (meanwhile, restarts), (short, few) = case, way
     store, expected = filled("sqlite"), filled("sqlite")
     store.create_pool("other", find("elo")())
     late = race(50, "abxg", 2)
@@ -274,10 +279,9 @@ def test_what_comes_while_a_rating_is_planned_is_rated_too(meanwhile, restarts, 
         each.close()
 
 
-@each_way
-@pytest.mark.parametrize("short", [2, 10**6])
-@pytest.mark.parametrize("seed", range(times(2, 100)))
-def test_whatever_comes_while_anything_is_planned_is_as_if_it_came_before(seed, short, few, filled):
+@pytest.mark.parametrize(("seed", "way"), in_turn(range(times(4, 100)), WAYS))
+def test_whatever_comes_while_anything_is_planned_is_as_if_it_came_before(seed, way, filled):
+    short, few = way
     store, expected = filled("sqlite"), filled("sqlite")
     rng = random.Random(seed)  # noqa: S311
     for number in range(12, 26, 2):

@@ -1,7 +1,8 @@
 """The command that shows what Podium does, on the example season."""
 
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 POOL_OF_GAME = {"SuperTuxKart": "karts", "Trials Fusion": "bikes", "Stunts": "stunts", "Xonotic": "dm"}
 SHOWN_RANKS = 5
+FALLS = 200  # of each system, among which a winner is sought
 
 
 def season_path() -> Path:
@@ -102,18 +104,16 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
 
 def explain_surprise(rated: dict[str, "Rated"]) -> None:
     """Explain the costliest match that its winner lost points by."""
-    explanation = max((surprise(each) for each in rated.values()), key=lambda win: -win.delta if win else -1e9)
-    if explanation is None:
-        raise PodiumError("the season has no winner who lost points")
-    typer.echo(f"Why did the winner lose points? {explanation.player} in {explanation.event_id}:\n")
-    typer.echo(explanation_text(explanation) + "\n")
+    import polars as pl
 
-
-def surprise(rated: "Rated") -> Any:
-    """The explanation of a system's costliest win, or None."""
-    falls = rated.history.sort("delta").head(200)
-    for event_id, player, delta in falls.select("event_id", "player", "delta").iter_rows():
-        explanation = rated.explain(event_id, player)
-        if delta < 0 and explanation.outcome == "won":
-            return explanation
-    return None
+    falls = []
+    for each in rated.values():
+        worst = each.history.filter(pl.col("delta") < 0).sort("delta").head(FALLS)
+        falls += [(delta, *which, each) for *which, delta in worst.select("event_id", "player", "delta").iter_rows()]
+    for _, event_id, player, each in sorted(falls, key=itemgetter(0)):
+        explanation = each.explain(event_id, player)
+        if explanation.outcome == "won":
+            typer.echo(f"Why did the winner lose points? {player} in {event_id}:\n")
+            typer.echo(explanation_text(explanation) + "\n")
+            return
+    raise PodiumError("the season has no winner who lost points")

@@ -1,8 +1,6 @@
 """Faults of databases and machines, to strike at a chosen step of whatever a store does."""
 
-import os
 import shutil
-import signal
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
@@ -95,11 +93,6 @@ def revive(store: Store) -> Store:
     for each in files_of(left):
         each.rename(target.with_name(target.name + each.name.removeprefix(left.name)))
     return Store(str(target))
-
-
-def kill_this_process(_connection: Any) -> None:
-    """End the process for good; nothing in it gets another turn."""
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def admin_engine(store: Store) -> sa.Engine:

@@ -4,14 +4,13 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from damaging import damage_all_after
+from killed import restore_half, status_of
 from newer import set_schema
 from races import rows
 
@@ -180,31 +179,12 @@ def test_there_is_nothing_to_copy(tmp_path, url, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["empty.db"]
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from podium import part_files
-from podium.store import backup
-point, call = sys.argv[1].split(":")
-module = part_files if point == "synchronise" else backup
-plain, calls = getattr(module, point), []
-def killed(*words, **named):
-    calls.append(words)
-    if len(calls) == int(call):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return plain(*words, **named)
-setattr(module, point, killed)
-backup.restore(Path(sys.argv[2]), sys.argv[3])
-"""
-
-
-@pytest.mark.parametrize("point", ["refuse_damaged:1", "synchronise:1", "synchronise:2"])
+@pytest.mark.parametrize("point", [("refuse_damaged", 1), ("synchronise", 1), ("synchronise", 2)])
 def test_a_restore_that_is_killed_leaves_no_half_database(tmp_path, copy, point):
     """After copying, after verifying, after renaming."""
     target = tmp_path / "podium.db"
-    command = [sys.executable, "-c", KILLED, point, str(copy), str(target)]
-    assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
-    assert files_of(target) == ([target] if point == "synchronise:2" else [])
+    assert status_of(restore_half, *point, copy, str(target)) == -signal.SIGKILL
+    assert files_of(target) == ([target] if point == ("synchronise", 2) else [])
     if not target.exists():
         restore(copy, str(target))
     assert events_of(target) == 2

@@ -1,16 +1,16 @@
 """Faults at random points of random histories: nothing acknowledged is lost, nothing counts twice, all is verified."""
 
-import multiprocessing
 import signal
-from contextlib import closing, suppress
+from contextlib import closing
 from random import Random
 
 import faults
 import pytest
 import sqlalchemy as sa
-from extent import times
-from faults import Killed, at_step, copy_files, file_of, kill, kill_this_process, revive
+from extent import in_turn, times
+from faults import Killed, at_step, copy_files, file_of, kill, revive
 from histories import POOL, any_rows, new_store, next_act, system_of
+from killed import do_next_act, status_of
 from model import Truth
 from races import ratings
 
@@ -132,11 +132,8 @@ class History:
         before = self.log_length()
         url = self.store.engine.url.render_as_string(hide_password=False)
         self.store.close()
-        spawn = multiprocessing.get_context("spawn")
-        child = spawn.Process(target=run_in_child, args=(url, self.seed, self.outcomes, self.dice.randint(1, MAX_STEP)))
-        child.start()
-        child.join(120)
-        assert child.exitcode in (-signal.SIGKILL, 0)
+        status = status_of(do_next_act, url, self.seed, self.outcomes, self.dice.randint(1, MAX_STEP))
+        assert status in (-signal.SIGKILL, 0)
         self.store = Store(url)
         self.again(act, after, before, may_be_done=True)
 
@@ -184,19 +181,6 @@ class History:
         return None
 
 
-def run_in_child(url, seed, outcomes, step):
-    """Do the next act of a history in this process, which ends in the midst of it."""
-    store = Store(url)
-    history = History(store, seed)
-    for is_done in outcomes:
-        _, after = history.next_act()
-        if is_done:
-            history.truth = after
-    act, _ = history.next_act()
-    with at_step(store.engine, step, kill_this_process), suppress(PodiumError):  # who survives may be refused
-        act.run(store)
-
-
 @pytest.fixture
 def impatient(monkeypatch):
     """Nobody waits longer than 50 ms for a lock."""
@@ -205,8 +189,9 @@ def impatient(monkeypatch):
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", times([0, 3], range(250)))  # a system each, and one of them planned first
+@pytest.mark.parametrize(  # a system each, and one of them planned first
+    ("kind", "seed"), in_turn(KINDS, times([0, 3], range(250)))
+)
 def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
     if seed % 2:  # a fault may strike while an act is planned, or between the transactions of a staging
         monkeypatch.setattr(rerating, "SHORT_EVENTS", 2)

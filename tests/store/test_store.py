@@ -1,15 +1,15 @@
 """What goes into the log, what comes of it, and what is refused: on SQLite and PostgreSQL alike."""
 
-import subprocess
-import sys
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 
 import polars as pl
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from extent import times
+from killed import PROCESSES, submit_without_end
 from races import ratings
 from races import rows as race
 
@@ -282,32 +282,23 @@ def test_many_racing_with_one_event_rate_it_once(new_url):
     store.close()
 
 
-WRITER = """
-import sys
-from podium.store import Store
-store = Store(sys.argv[1])
-for number in range(int(sys.argv[2]), 10**6):
-    rows = [{"event_id": f"e{number}", "started_at": f"2025-01-01T00:00:00Z", "player": p, "position": k}
-            for k, p in enumerate("abc", start=1)]
-    store.submit("main", rows)
-    print(number, flush=True)
-"""
-
-
-def test_what_was_acknowledged_survives_being_killed(new_url, request):
-    from extent import times
-
+def test_what_was_acknowledged_survives_being_killed(new_url):
     url = new_url("sqlite")
     store = Store(url)
     store.create_pool("main", find("elo")())
     number, acknowledged = 0, set()
     for kill in range(times(2, 1000)):
-        command = [sys.executable, "-c", WRITER, url, str(number)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            for _ in range(1 + kill % 5):
-                acknowledged.add(int(child.stdout.readline()))
-            child.kill()
-            acknowledged |= {int(line) for line in child.stdout.read().split()}
+        heard, said = PROCESSES.Pipe(duplex=False)
+        writer = PROCESSES.Process(target=submit_without_end, args=(url, number, said))
+        writer.start()
+        said.close()
+        for _ in range(1 + kill % 5):
+            acknowledged.add(heard.recv())
+        writer.kill()
+        writer.join()
+        with heard, suppress(EOFError):
+            while True:
+                acknowledged.add(heard.recv())
         number = max(acknowledged) + 1
         kept = set(store.results("main").frame["event_id"].unique())
         assert {f"e{each}" for each in acknowledged} <= kept

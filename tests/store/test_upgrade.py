@@ -1,14 +1,13 @@
 """Pools of an earlier version's arithmetic: they wait, are rated again once, and are then what the log says."""
 
 import signal
-import subprocess
-import sys
 import threading
 from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
 from earlier import DAY, duel, fill, make_earlier_database
+from killed import status_of, upgrade_half
 from races import calling, event, ratings
 
 import podium
@@ -115,27 +114,10 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
         each.close()
 
 
-KILLED = """
-import os, signal, sys
-from podium.store import Store
-from podium.store.derive import rerating
-from podium.store.upgrading import upgrade
-plain = rerating.rerate
-def rerate(connection, pool, *rest, **options):
-    done = plain(connection, pool, *rest, **options)
-    if pool.name == "sixties":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return done
-rerating.rerate = rerate
-list(upgrade.upgrade_pools(Store(sys.argv[1]).engine, "killed"))
-"""
-
-
 @both_kinds
 def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
     url = earlier(kind)
-    done = subprocess.run([sys.executable, "-c", KILLED, url], check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert status_of(upgrade_half, url) == -signal.SIGKILL
     store = Store(url)
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": 1}
     (finding,) = store.verify()

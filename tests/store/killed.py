@@ -1,0 +1,97 @@
+"""What processes of their own do to a store until they are killed: each begins with all of Podium loaded.
+
+Starting Python and loading it takes longer than what they do; so one process does that once, and is copied.
+"""
+
+import multiprocessing
+import os
+import signal
+from contextlib import suppress
+from random import Random
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.upgrading.upgrade"])
+
+
+def status_of(act, *arguments):
+    """The status of a process that does something: a signal that killed it is below 0."""
+    process = PROCESSES.Process(target=act, args=arguments)
+    process.start()
+    process.join(120)
+    return process.exitcode
+
+
+def end(_connection=None):
+    """End this process for good; nothing in it gets another turn."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def submit_without_end(url, number, said):
+    """Submit events from a number on, and say which are acknowledged."""
+    from podium.store import Store
+
+    store = Store(url)
+    while True:
+        store.submit(
+            "main",
+            [
+                {"event_id": f"e{number}", "started_at": "2025-01-01T00:00:00Z", "player": name, "position": place}
+                for place, name in enumerate("abc", start=1)
+            ],
+        )
+        said.send(number)
+        number += 1
+
+
+def upgrade_half(url):
+    """Upgrade the pools of a store, and die before the second is done."""
+    from podium.store import Store
+    from podium.store.derive import rerating
+    from podium.store.upgrading import upgrade
+
+    plain = rerating.rerate
+
+    def rerate(connection, pool, *rest, **options):
+        done = plain(connection, pool, *rest, **options)
+        if pool.name == "sixties":
+            end()
+        return done
+
+    rerating.rerate = rerate
+    list(upgrade.upgrade_pools(Store(url).engine, "killed"))
+
+
+def restore_half(point, count, copy, target):
+    """Restore a copy, and die as something is called so many times."""
+    from podium import part_files
+    from podium.store import backup
+
+    module = part_files if point == "synchronise" else backup
+    plain, calls = getattr(module, point), []
+
+    def killed(*words, **named):
+        calls.append(words)
+        if len(calls) == count:
+            end()
+        return plain(*words, **named)
+
+    setattr(module, point, killed)
+    backup.restore(copy, target)
+
+
+def do_next_act(url, seed, outcomes, step):
+    """Do what a history has next after acts that were done, or not, and die at a step of it."""
+    from faults import at_step
+    from histories import next_act, system_of
+    from model import Truth
+
+    from podium.errors import PodiumError
+    from podium.store import Store
+
+    store, acts, truth = Store(url), Random(seed), Truth(system_of(seed))  # noqa: S311
+    for is_done in outcomes:
+        act = next_act(acts, truth)
+        if is_done:
+            act.model(truth)
+    with at_step(store.engine, step, end), suppress(PodiumError):  # who survives may be refused
+        next_act(acts, truth).run(store)

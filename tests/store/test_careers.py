@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import polars as pl
 import pytest
+from extent import in_turn
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.thinning import thinned
@@ -84,10 +85,12 @@ def longest(flags):
     return max(map(len, runs.split(" "))), len(runs) - len(runs.rstrip("x"))
 
 
-@pytest.mark.parametrize("name", ["trials", "elo", "trueskill"])
+@pytest.mark.parametrize(
+    ("store", "name"),
+    [*in_turn(["postgresql", "sqlite"], ["trials", "trueskill"]), ("sqlite", "elo")],
+    indirect=["store"],
+)
 def test_a_card_says_what_the_history_says(store, name):
-    if name != "trials" and store.engine.dialect.name != "sqlite":
-        return  # one system is enough of a second database
     system = find(name)()
     fill(store, system)
     rated, careers = by_player(store)
@@ -219,10 +222,10 @@ def expected_rivals(rated, rows, player):
     return sums
 
 
-@pytest.mark.parametrize("name", ["glicko2", "trueskill"])
+@pytest.mark.parametrize(
+    ("store", "name"), in_turn(["postgresql", "sqlite"], ["glicko2", "trueskill"]), indirect=["store"]
+)
 def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
-    if name != "glicko2" and store.engine.dialect.name != "sqlite":
-        return  # one system is enough of a second database
     fill(store, find(name)(), events=12)
     rated, careers = by_player(store)
     explained, explain = [], rivals_room.explanation

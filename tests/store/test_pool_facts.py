@@ -7,6 +7,7 @@ from random import Random
 
 import polars as pl
 import pytest
+from extent import in_turn
 
 from podium.analysis.evaluation import Window, evaluate
 from podium.errors import UnknownError
@@ -47,10 +48,10 @@ def library_bins(results, system, since=None):
     return [(round(row["expected"], 9), round(row["actual"], 9), row["pairs"]) for row in table.iter_rows(named=True)]
 
 
-@pytest.mark.parametrize("name", ["trials", "trueskill"])
+@pytest.mark.parametrize(
+    ("store", "name"), in_turn(["postgresql", "sqlite"], ["trials", "trueskill"]), indirect=["store"]
+)
 def test_facts_are_what_the_library_judges(store, name, monkeypatch):
-    if name != "trials" and store.engine.dialect.name != "sqlite":
-        return  # one system is enough of a second database
     system = find(name)()
     fill(store, system)
     monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1))

@@ -20,9 +20,9 @@ from races import event
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.sql.files import files_of
-from podium.systems import find
 
 PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+LONG_S = 120.0
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
 
 
@@ -42,15 +42,21 @@ def serving(folder, *options):
         try:
             first = server.stdout.readline()
             base = f"http://127.0.0.1:{port}"
-            for _ in range(600):
-                try:
-                    httpx2.get(f"{base}/healthz", verify=NO_TLS).raise_for_status()
-                    break
-                except httpx2.TransportError:
-                    time.sleep(0.02)
+            end = time.monotonic() + LONG_S
+            while not listens(port):
+                assert server.poll() is None
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            httpx2.get(f"{base}/healthz", verify=NO_TLS, timeout=LONG_S).raise_for_status()
             yield server, base, first
         finally:
             server.kill()
+
+
+def listens(port):
+    """Whether anybody listens at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def in_threads(count, act):
@@ -71,34 +77,102 @@ def in_threads(count, act):
     return failures
 
 
-def test_serve_works_with_no_arguments_but_a_port(tmp_path):
-    with serving(tmp_path) as (server, base, first):
-        key = re.findall(r"podium_\S+", first)[0]
+def race_and_write(base, key):
+    """Many send one event, which counts once, and eight write to three pools."""
+    gate, answers = threading.Barrier(32), []
+
+    def send(_):
         with client_of(base, key) as client:
-            client.post("/api/v1/pools", json={"name": "main", "system": "elo"}).raise_for_status()
-            for number in range(5):
-                assert client.post("/api/v1/pools/main/events", json=event(number, minute=number)).status_code == 201
-            assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
-            with client.stream("GET", "/api/v1/pools/main/stream") as stream:
-                chunks = stream.iter_bytes()
-                assert next(chunks).startswith(b":")
-                body = json.dumps(event(9)).encode()
-                with socket.create_connection((client.base_url.host, client.base_url.port)) as sender:
-                    sender.sendall(
-                        f"POST /api/v1/pools/main/events HTTP/1.1\r\nauthorization: Bearer {key}\r\n"
-                        f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
-                    )
-                    assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it
-                    stopped = time.monotonic()
-                    server.terminate()
-                    assert [*chunks] == []  # the stream ends, and is not cut off
-                    sender.sendall(body)
-                    assert sender.recv(100).startswith(b"HTTP/1.1 201")
-            assert server.wait(10) in (0, -15)
-            assert time.monotonic() - stopped < 5.0
-    assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
-    store = Store(str(tmp_path / "podium.db"))
-    assert store.results("main").frame["event_id"].n_unique() == 6
+            gate.wait()
+            answers.append(client.post("/api/v1/pools/main/events", json=event(1)).status_code)
+
+    def write(writer):
+        with client_of(base, key) as client:
+            for number in range(12):
+                sent = event(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
+                client.post(f"/api/v1/pools/{'xyz'[number % 3]}/events", json=sent).raise_for_status()
+
+    assert in_threads(32, send) == []
+    assert in_threads(8, write) == []
+    assert sorted(answers) == [200] * 31 + [201]
+
+
+def kill_in_the_midst(server, base, key, numbers, rest_s):
+    """Kill a server while four write, so long after the first answer: the events that were answered."""
+    answered = set()
+
+    def write(_):
+        with client_of(base, key) as client:
+            for each in numbers:
+                try:
+                    answer = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
+                except httpx2.TransportError:
+                    return
+                if answer.is_success:
+                    answered.add(f"e{each}")
+
+    def kill():
+        end = time.monotonic() + 30.0
+        while not answered and server.poll() is None and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(rest_s)
+        server.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert in_threads(4, write) == []
+    killer.join()
+    assert answered
+    return answered
+
+
+def stop_in_the_midst(server, base, key):
+    """Stop a server while it streams, and is sent an event: it takes that, and ends the stream."""
+    with client_of(base, key) as client, client.stream("GET", "/api/v1/pools/main/stream") as stream:
+        chunks = stream.iter_bytes()
+        assert next(chunks).startswith(b":")
+        body = json.dumps(event(9)).encode()
+        with socket.create_connection((client.base_url.host, client.base_url.port)) as sender:
+            sender.sendall(
+                f"POST /api/v1/pools/main/events HTTP/1.1\r\nauthorization: Bearer {key}\r\n"
+                f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
+            )
+            assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it
+            stopped = time.monotonic()
+            server.terminate()
+            assert [*chunks] == []  # the stream ends, and is not cut off
+            sender.sendall(body)
+            assert sender.recv(100).startswith(b"HTTP/1.1 201")
+    assert server.wait(10) in (0, -15)
+    assert time.monotonic() - stopped < 5.0
+
+
+@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
+def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_stopped(kind, tmp_path, request):
+    """With SQLite it is started with no arguments but a port."""
+    url = request.getfixturevalue("new_url")(kind) if kind == "postgresql" else str(tmp_path / "podium.db")
+    options = ("--db", url) if kind == "postgresql" else ()
+    numbers, answered, key = iter(range(1000, 10**9)), {"e1", "e9"}, ""
+    rng = random.Random(8)  # noqa: S311
+    for _ in range(times(1, 1000)):
+        with serving(tmp_path, *options) as (server, base, first):
+            if not key:
+                key = re.findall(r"podium_\S+", first)[0]
+                with client_of(base, key) as client:
+                    for pool in ("main", *"xyz"):
+                        client.post("/api/v1/pools", json={"name": pool, "system": "elo"}).raise_for_status()
+                    assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
+                race_and_write(base, key)
+            answered |= kill_in_the_midst(server, base, key, numbers, rng.uniform(0.0, 0.3))
+    with serving(tmp_path, *options) as (server, base, _):
+        stop_in_the_midst(server, base, key)
+    if kind == "sqlite":
+        assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
+    store = Store(url)
+    kept = store.results("main").frame.group_by("event_id").len()
+    assert answered <= {*kept["event_id"]}
+    assert kept["len"].unique().to_list() == [3]
+    assert {pool: store.results(pool).frame["event_id"].n_unique() for pool in "xyz"} == dict.fromkeys("xyz", 32)
     assert store.verify() == []
     store.close()
 
@@ -123,75 +197,3 @@ def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
     assert output.count("Podium listens on") == 2
     assert opened.verify() == []
     opened.close()
-
-
-@pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
-def test_many_clients_race_with_one_event_and_eight_write_to_three_pools(kind, tmp_path, request):
-    url = str(tmp_path / "podium.db") if kind == "sqlite" else request.getfixturevalue("new_url")("postgresql")
-    store = Store(url)
-    for pool in ("main", *"xyz"):
-        store.create_pool(pool, find("elo")())
-    key = create_key(store.engine, "server", "write")
-    answers = []
-    with serving(tmp_path, "--db", url) as (_, base, _):
-        gate = threading.Barrier(32)
-
-        def send(_):
-            with client_of(base, key) as client:
-                gate.wait()
-                answers.append(client.post("/api/v1/pools/main/events", json=event(1)).status_code)
-
-        def write(writer):
-            with client_of(base, key) as client:
-                for number in range(12):
-                    sent = event(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
-                    client.post(f"/api/v1/pools/{'xyz'[number % 3]}/events", json=sent).raise_for_status()
-
-        assert in_threads(32, send) == []
-        assert in_threads(8, write) == []
-    assert sorted(answers) == [200] * 31 + [201]
-    counts = {"main": 1, "x": 32, "y": 32, "z": 32}
-    assert {pool: store.results(pool).frame["event_id"].n_unique() for pool in counts} == counts
-    assert store.verify() == []
-    store.close()
-
-
-def test_what_was_answered_is_there_once_however_often_the_server_is_killed(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
-    key = create_key(store.engine, "server", "write")
-    rng = random.Random(8)  # noqa: S311
-    answered, number = set(), iter(range(10**9))
-    kills = times(2, 1000)
-    for kill in range(kills):
-        with serving(tmp_path) as (server, base, _):
-
-            def write(_, base=base):
-                with client_of(base, key) as client:
-                    for each in number:
-                        try:
-                            answer = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
-                        except httpx2.TransportError:
-                            return
-                        if answer.is_success:
-                            answered.add(f"e{each}")
-
-            before = len(answered)
-
-            def kill_in_the_midst(server=server, before=before):
-                end = time.monotonic() + 30.0
-                while len(answered) == before and server.poll() is None and time.monotonic() < end:
-                    time.sleep(0.001)
-                time.sleep(rng.uniform(0.0, 0.3))
-                server.kill()
-
-            killer = threading.Thread(target=kill_in_the_midst)
-            killer.start()
-            assert in_threads(4, write) == []
-            killer.join()
-        if kill % 50 == 0 or kill == kills - 1:
-            assert answered <= set(store.results("main").frame["event_id"])
-    assert len(answered) >= kills
-    assert store.results("main").frame.group_by("event_id").len()["len"].unique().to_list() == [3]
-    assert store.verify() == []
-    store.close()

@@ -102,7 +102,9 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
 def test_a_process_ends_with_its_database_closed(tmp_path):
     """The commands of the other tests run in the tests' own process."""
     path = tmp_path / "podium.db"
-    command = [sys.executable, "-c", "from podium.cli import main; main()", "db", "init", "--db", str(path)]
+    fill(str(path), "main").close()
+    words = ("void", "--event", "e1", "--pool", "main", "--db", str(path))
+    command = [sys.executable, "-c", "from podium.cli import main; main()", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert files_of(path) == [path]

@@ -1,5 +1,6 @@
 """What needs a library that is not installed says which extra to install."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,22 +13,40 @@ from podium.errors import MissingExtraError, PodiumError
 SEASON = Path(__file__).parents[2] / "examples" / "season.csv"
 
 
-@pytest.mark.parametrize(
-    ("library", "words", "message"),
-    [
-        ("sqlalchemy", ("pool", "list"), "a store needs the extra 'service': pip install 'podium-ratings[service]'"),
-        ("uvicorn", ("serve",), "the service needs the extra 'service': pip install 'podium-ratings[service]'"),
-        ("altair", ("plot", "remoteness"), "a chart needs the extra 'charts': pip install 'podium-ratings[charts]'"),
-        ("jinja2", ("report", SEASON, "-s", "elo"), "a report needs the extra 'charts'"),
-        ("optuna", ("tune", SEASON, "-s", "elo", "--train-until", "60%"), "tuning needs the extra 'tune'"),
-    ],
-)  # fmt: skip
-def test_a_command_names_the_extra_that_it_needs(library, words, message, tmp_path):
-    start = f"import sys; sys.modules[{library!r}] = None; from podium.cli import main; main()"
-    command = [sys.executable, "-c", start, *map(str, words)]
-    completed = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (completed.returncode, completed.stdout) == (2, "")
-    assert f"podium: {message}" in completed.stderr
+CASES = [
+    ("sqlalchemy", ("pool", "list"), "a store needs the extra 'service': pip install 'podium-ratings[service]'"),
+    ("altair", ("plot", "remoteness"), "a chart needs the extra 'charts': pip install 'podium-ratings[charts]'"),
+    ("jinja2", ("report", SEASON, "-s", "elo"), "a report needs the extra 'charts'"),
+    ("optuna", ("tune", SEASON, "-s", "elo", "--train-until", "60%"), "tuning needs the extra 'tune'"),
+    ("uvicorn", ("serve",), "the service needs the extra 'service': pip install 'podium-ratings[service]'"),
+]
+WITHOUT_EACH = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from podium.cli import main
+ends = []
+for library, words in json.loads(sys.argv[1]):
+    assert library not in sys.modules
+    sys.modules[library] = None
+    sys.argv[1:], out, err = words, io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        ends.append((end.code, out.getvalue(), err.getvalue()))
+    del sys.modules[library]
+print(json.dumps(ends))
+"""
+
+
+def test_a_command_names_the_extra_that_it_needs(tmp_path):
+    """In a process that has loaded none of the libraries; each is missing in turn."""
+    cases = json.dumps([(library, [*map(str, words)]) for library, words, _ in CASES])
+    command = [sys.executable, "-c", WITHOUT_EACH, cases]
+    completed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=tmp_path)
+    for (_, _, message), (status, out, err) in zip(CASES, json.loads(completed.stdout), strict=True):
+        assert (status, out) == (2, "")
+        assert f"podium: {message}" in err
     assert list(tmp_path.iterdir()) == []
 
 

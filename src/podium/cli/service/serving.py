@@ -48,6 +48,8 @@ def serve(
     """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
+        import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
+
         from podium.service import create_app
         from podium.service.server import run
         from podium.service.workers import WorkerSettings, prepare_kernels, refuse_workers, run_workers

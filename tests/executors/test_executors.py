@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from extent import in_turn, times
 from polars.testing import assert_frame_equal
 from pool_rows import by_pool, duels
 from probes import Probe, count_tries, die, refuse_task, stumble, wait_for_ever
@@ -64,15 +65,15 @@ def test_every_executor_gives_the_bits_of_the_whole_table(engine, league, tmp_pa
     assert {each.process == os.getpid() for each in rated.spent.values()} == {engine == "local"}
 
 
-def test_ratings_go_on_from_where_players_stood_in_every_executor(league, tmp_path):
+def test_ratings_go_on_from_where_players_stood_in_every_executor(league, cluster, tmp_path):
     dataset, frame = league
     middle = frame["started_at"].sort()[frame.height // 2]
     earlier, later = frame.filter(pl.col("started_at") <= middle), frame.filter(pl.col("started_at") > middle)
     before = podium.rate(earlier, "elo")
     whole = podium.rate(frame, "elo")
     dataset = write(later, tmp_path / "later")
-    for engine in ("local", "processes"):
-        rated = podium.rate(dataset, "elo", start=before, engine=engine, workers=2)
+    for engine in ("local", cluster, *times((), ("processes",))):
+        rated = podium.rate(dataset, "elo", start=before, engine=engine)
         assert_frame_equal(rated.states, whole.states, check_exact=True)
     with pytest.raises(ResultsError, match=r"pool east.*is before the newest event of the saved ratings"):
         podium.rate(write(earlier, tmp_path / "earlier"), "elo", start=before)
@@ -215,16 +216,26 @@ def test_errors_travel_as_they_are():
     assert isinstance(again, PodiumError)
 
 
-ENGINES = ("local", "processes")
+@pytest.fixture
+def elsewhere(request):
+    """An engine beside this process: processes of its own, or the cluster that there is."""
+    return request.getfixturevalue("cluster") if request.param == "dask" else request.param
+
+
 SYSTEMS = ["elo", "glicko2"]
 
 
-@pytest.mark.parametrize("weight", ["pair", "event"])
-def test_evaluation_has_the_same_bits_whoever_does_it(league, weight):
+@pytest.mark.parametrize(
+    ("weight", "elsewhere"), in_turn(["pair", "event"], ["processes", "dask"]), indirect=["elsewhere"]
+)
+def test_evaluation_has_the_same_bits_whoever_does_it(league, weight, elsewhere):
     dataset, frame = league
     window = podium.Window(since="2025-01-02", min_events=2)
     table = podium.evaluate(frame, SYSTEMS, window=window, weight=weight)
-    here, there = (podium.evaluate(dataset, SYSTEMS, window=window, weight=weight, engine=engine) for engine in ENGINES)
+    here, there = (
+        podium.evaluate(dataset, SYSTEMS, window=window, weight=weight, engine=engine)
+        for engine in ("local", elsewhere)
+    )
     for name in ("scores", "differences", "reliability"):
         assert getattr(here, name).equals(getattr(there, name))
     assert_frame_equal(here.scores, table.scores, rel_tol=1e-12)
@@ -232,12 +243,16 @@ def test_evaluation_has_the_same_bits_whoever_does_it(league, weight):
     assert np.allclose(here.differences["log_loss"], table.differences["log_loss"], rtol=1e-9)
 
 
-@pytest.mark.parametrize("system", ["elo", "openskill-pl"])  # whose candidates share a pass, and are judged one by one
-def test_a_search_has_the_same_bits_whoever_does_it(system, league):
+@pytest.mark.parametrize(
+    ("system", "elsewhere"),
+    in_turn(["elo", "openskill-pl"], ["processes", "dask"]),  # candidates share a pass, and are judged one by one
+    indirect=["elsewhere"],
+)
+def test_a_search_has_the_same_bits_whoever_does_it(system, league, elsewhere):
     dataset, frame = league
     found = [
-        podium.tune(dataset, system, "60%", trials=2, engine=engine, workers=None if engine == "local" else 1)
-        for engine in ENGINES
+        podium.tune(dataset, system, "60%", trials=2, engine=engine, workers=1 if engine == "processes" else None)
+        for engine in ("local", elsewhere)
     ]
     assert found[0].system == found[1].system
     assert found[0].fitted == found[1].fitted
@@ -255,9 +270,9 @@ def test_a_search_needs_dates_and_events_on_both_sides(league, tmp_path):
         podium.tune(dataset, "elo", "2030-01-01", trials=1)
 
 
-def test_an_audit_has_the_same_bits_whoever_does_it(league):
+def test_an_audit_has_the_same_bits_whoever_does_it(league, cluster):
     dataset, frame = league
-    here, there = (podium.audit(dataset, "folyami", engine=engine) for engine in ENGINES)
+    here, there = (podium.audit(dataset, "folyami", engine=engine) for engine in ("local", cluster))
     table = podium.audit(frame, "folyami")
     for name in ("months", "unbalanced", "farming", "isolated_groups", "newcomers", "quitters"):
         assert getattr(here, name).equals(getattr(there, name))

@@ -31,7 +31,7 @@ def test_periods_in_pieces_give_the_bits_of_the_whole(system, period):
 
 
 def test_periods_in_pieces_go_on_from_saved_ratings_and_checkpoints(tmp_path):
-    before, after = duels(30, pools=2), duels(120, pools=2, first=31 * 24)
+    before, after = duels(30, pools=2), duels(60, pools=2, first=31 * 24)
     podium.rate(before, "trueskill:idle_growth=20", period="1mo").save(tmp_path / "before.parquet")
     after.write_parquet(tmp_path / "after.parquet")
     options = {"period": "1mo", "start": tmp_path / "before.parquet"}

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from duel_rows import START, duels
-from extent import several
+from extent import several, times
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -17,7 +17,7 @@ import podium
 from podium.results import slices
 from podium.systems import names
 
-PERIODS = [("elo", "event"), ("elo", "1d"), ("glicko2", "1w"), ("stk", "event")]
+PERIODS = [*times([], [("elo", "event")]), ("elo", "1d"), ("glicko2", "1w"), ("stk", "event")]
 
 
 @pytest.fixture
@@ -114,7 +114,8 @@ def write_pools(folder):
     return podium.rate(duels(60, pools=3))
 
 
-def test_a_folder_of_pools_is_rated_as_one_table(small_slices, tmp_path):
+def test_a_folder_of_pools_is_rated_as_one_table(small_slices, tmp_path, monkeypatch):
+    monkeypatch.setattr(slices, "SLICE_ROWS", 15)
     whole = write_pools(tmp_path)
     rated = podium.rate(tmp_path)
     assert isinstance(rated, podium.RatedParts)

@@ -30,7 +30,7 @@ demo: $(LEAN)
 
 test: $(READY)
 	@sh tests/install_chromium.sh
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --durations 20
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
@@ -38,12 +38,15 @@ soak: $(READY)
 	PODIUM_PAGES=all $(BIN)/python -m pytest -n 2 tests/web
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 
+# Runs a command, and says how long it took.
+TIMED := @sh -c 'start=$$(date +%s); "$$@" || exit; echo "$$(($$(date +%s) - start)) s: $$*"' timed
+
 check: $(READY)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(MAKE) test
+	$(TIMED) $(BIN)/ruff format --check .
+	$(TIMED) $(BIN)/ruff check .
+	$(TIMED) $(BIN)/mypy
+	$(TIMED) $(BIN)/lint-imports
+	$(TIMED) $(MAKE) test
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml

@@ -9,11 +9,13 @@ FORWARDED = b"x-forwarded-for: 192.0.2.9\r\nx-forwarded-proto: https\r\n"
 
 async def relay(reader, writer):
     """Pass on what comes, as it comes."""
-    with suppress(OSError):
-        while chunk := await reader.read(65_536):
-            writer.write(chunk)
-            await writer.drain()
-    writer.close()
+    try:
+        with suppress(OSError):
+            while chunk := await reader.read(65_536):
+                writer.write(chunk)
+                await writer.drain()
+    finally:
+        writer.close()
 
 
 @contextmanager
@@ -41,4 +43,5 @@ def proxying(port):
             each.cancel()
             with suppress(asyncio.CancelledError):
                 loop.run_until_complete(each)
+        loop.run_until_complete(asyncio.sleep(0))  # what was closed is closed
         loop.close()

@@ -4,9 +4,7 @@ import json
 import random
 import re
 import socket
-import ssl
 import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -16,47 +14,27 @@ import pytest
 from earlier import make_earlier_database
 from extent import times
 from races import event
+from servers import PODIUM, client_of, free_port, listens, until
 
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.sql.files import files_of
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
-LONG_S = 120.0
-NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
-
-
-def client_of(base, key):
-    """A client of a server, with a key."""
-    return httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=60.0, verify=NO_TLS)
-
 
 @contextmanager
 def serving(folder, *options):
-    """A server in a folder, its base address, and what it printed first."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    """A server in a folder, its port, and what it printed first."""
+    port = free_port()
     command = [*PODIUM, "serve", "--port", str(port), *options]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         try:
             first = server.stdout.readline()
-            base = f"http://127.0.0.1:{port}"
-            end = time.monotonic() + LONG_S
-            while not listens(port):
-                assert server.poll() is None
-                assert time.monotonic() < end
-                time.sleep(0.02)
-            httpx2.get(f"{base}/healthz", verify=NO_TLS, timeout=LONG_S).raise_for_status()
-            yield server, base, first
+            until(lambda: listens(port) or server.poll() is not None)
+            with client_of(port) as client:
+                client.get("/healthz").raise_for_status()
+            yield server, port, first
         finally:
             server.kill()
-
-
-def listens(port):
-    """Whether anybody listens at a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def in_threads(count, act):
@@ -77,17 +55,17 @@ def in_threads(count, act):
     return failures
 
 
-def race_and_write(base, key):
+def race_and_write(port, key):
     """Many send one event, which counts once, and eight write to three pools."""
     gate, answers = threading.Barrier(32), []
 
     def send(_):
-        with client_of(base, key) as client:
+        with client_of(port, key) as client:
             gate.wait()
             answers.append(client.post("/api/v1/pools/main/events", json=event(1)).status_code)
 
     def write(writer):
-        with client_of(base, key) as client:
+        with client_of(port, key) as client:
             for number in range(12):
                 sent = event(writer * 100 + number, "abc" if writer % 2 else "cab", minute=number)
                 client.post(f"/api/v1/pools/{'xyz'[number % 3]}/events", json=sent).raise_for_status()
@@ -97,12 +75,12 @@ def race_and_write(base, key):
     assert sorted(answers) == [200] * 31 + [201]
 
 
-def kill_in_the_midst(server, base, key, numbers, rest_s):
+def kill_in_the_midst(server, port, key, numbers, rest_s):
     """Kill a server while four write, so long after the first answer: the events that were answered."""
     answered = set()
 
     def write(_):
-        with client_of(base, key) as client:
+        with client_of(port, key) as client:
             for each in numbers:
                 try:
                     answer = client.post("/api/v1/pools/main/events", json=event(each, "abc", minute=each % 60))
@@ -126,13 +104,13 @@ def kill_in_the_midst(server, base, key, numbers, rest_s):
     return answered
 
 
-def stop_in_the_midst(server, base, key):
+def stop_in_the_midst(server, port, key):
     """Stop a server while it streams, and is sent an event: it takes that, and ends the stream."""
-    with client_of(base, key) as client, client.stream("GET", "/api/v1/pools/main/stream") as stream:
+    with client_of(port, key) as client, client.stream("GET", "/api/v1/pools/main/stream") as stream:
         chunks = stream.iter_bytes()
         assert next(chunks).startswith(b":")
         body = json.dumps(event(9)).encode()
-        with socket.create_connection((client.base_url.host, client.base_url.port)) as sender:
+        with socket.create_connection(("127.0.0.1", port)) as sender:
             sender.sendall(
                 f"POST /api/v1/pools/main/events HTTP/1.1\r\nauthorization: Bearer {key}\r\n"
                 f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
@@ -155,17 +133,17 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_
     numbers, answered, key = iter(range(1000, 10**9)), {"e1", "e9"}, ""
     rng = random.Random(8)  # noqa: S311
     for _ in range(times(1, 1000)):
-        with serving(tmp_path, *options) as (server, base, first):
+        with serving(tmp_path, *options) as (server, port, first):
             if not key:
                 key = re.findall(r"podium_\S+", first)[0]
-                with client_of(base, key) as client:
+                with client_of(port, key) as client:
                     for pool in ("main", *"xyz"):
                         client.post("/api/v1/pools", json={"name": pool, "system": "elo"}).raise_for_status()
                     assert client.get("/api/openapi.json").json()["info"]["title"] == "Podium"
-                race_and_write(base, key)
-            answered |= kill_in_the_midst(server, base, key, numbers, rng.uniform(0.0, 0.3))
-    with serving(tmp_path, *options) as (server, base, _):
-        stop_in_the_midst(server, base, key)
+                race_and_write(port, key)
+            answered |= kill_in_the_midst(server, port, key, numbers, rng.uniform(0.0, 0.3))
+    with serving(tmp_path, *options) as (server, port, _):
+        stop_in_the_midst(server, port, key)
     if kind == "sqlite":
         assert files_of(tmp_path / "podium.db") == [tmp_path / "podium.db"]  # a plain copy of it has everything
     store = Store(url)

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -18,24 +16,19 @@ import pytest
 from extent import FULL, times
 from proxies import proxying
 from races import event
+from servers import PODIUM, client_of, free_port, listens, until
 
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 POOL = "/api/v1/pools/main"
-LONG_S = 120.0
-NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
 
 
 @contextmanager
 def serving(folder, url, *options):
     """The process that watches two workers, its port, and its log."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = folder / "log"
+    port, log = free_port(), folder / "log"
     command = [*PODIUM, "serve", "--db", url, "--port", str(port), "--workers", "2", *options]
     with (
         log.open("w", encoding="utf-8") as errors,
@@ -49,15 +42,6 @@ def serving(folder, url, *options):
                 server.wait(30.0)
             except subprocess.TimeoutExpired:
                 server.kill()
-
-
-def until(find_it):
-    """What is found, once it is anything."""
-    end = time.monotonic() + LONG_S
-    while not (found := find_it()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 def workers_of(server):
@@ -76,17 +60,12 @@ def name_of_worker(answer):
     return answer.headers["x-request-id"].partition("-")[0]
 
 
-def client_of(port, headers=()):
-    """A client of whatever listens at a port."""
-    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=dict(headers), timeout=LONG_S, verify=NO_TLS)
-
-
 def client_of_each(port, key, stack):
     """A client of each worker: one connection stays with whoever took it."""
     clients = {}
 
     def connect():
-        client = client_of(port, {"Authorization": f"Bearer {key}"})
+        client = client_of(port, key)
         try:
             worker = name_of_worker(client.get("/healthz"))
         except httpx2.TransportError:
@@ -153,13 +132,13 @@ def limit_a_key_once(one, other, key):
     assert one.get("/metrics").text.count(route) == other.get("/metrics").text.count(route)
 
 
-def kill_workers_in_the_midst_of_posts(server, one, kills):
+def kill_workers_in_the_midst_of_posts(server, port, key, kills):
     """The events that were answered; each was sent until it was."""
     answered, stop, numbers = set(), threading.Event(), iter(range(100, 100_000))
 
     def send(number):
         sent = event(number, "abc" if number % 2 else "cab", minute=number % 50)
-        with suppress(httpx2.TransportError), client_of(one.base_url.port, one.headers) as client:
+        with suppress(httpx2.TransportError), client_of(port, key) as client:
             return client.post(f"{POOL}/events", json=sent).is_success
         return False
 
@@ -203,7 +182,7 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
         server, port, log = stack.enter_context(serving(tmp_path, url, "--trusted-proxy", "127.0.0.1"))
         one, other = client_of_each(port, key, stack)
         proxy = stack.enter_context(proxying(port))
-        through = stack.enter_context(client_of(proxy, one.headers))
+        through = stack.enter_context(client_of(proxy, key))
         entries, ended = [], threading.Event()
         listener = threading.Thread(target=listen, args=(through, entries, ended))
         listener.start()
@@ -213,7 +192,7 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
         with client_of(proxy) as client:
             client.get("/healthz").raise_for_status()
         until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # whom the proxy named
-        answered = kill_workers_in_the_midst_of_posts(server, one, times(1, 30))
+        answered = kill_workers_in_the_midst_of_posts(server, port, key, times(1, 30))
         until(lambda: both_workers(server))  # another takes the place of the one that was killed
         if FULL:
             server.kill()  # workers end with the process that watches them: the port is free below
@@ -221,15 +200,9 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
         until(ended.is_set)  # streams end as the service stops, if their worker was not killed before
         listener.join()
         assert server.wait(30.0) in {0, -signal.SIGKILL}
-    until(lambda: refuses(port))
+    until(lambda: not listens(port))
     stored = store.results("main").frame
     assert {f"e{number}" for number in answered} <= {*stored["event_id"]}
     assert stored.group_by("event_id").len()["len"].unique().to_list() == [3]
     assert store.verify() == []
     store.close()
-
-
-def refuses(port):
-    """Whether nobody listens at a port any more."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0

@@ -1,0 +1,41 @@
+"""The service as processes of its own, and clients of it."""
+
+import random
+import socket
+import ssl
+import sys
+import time
+
+import httpx2
+
+PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+LONG_S = 120.0
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # shared: a client would make one of its own, which takes long
+
+
+def free_port():
+    """A port that is free, and that no connection is given."""
+    while listens(port := random.randrange(20_000, 32_000)):  # noqa: S311
+        pass
+    return port
+
+
+def listens(port):
+    """Whether anybody listens at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def until(find_it):
+    """What is found, once it is anything."""
+    end = time.monotonic() + LONG_S
+    while not (found := find_it()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def client_of(port, key=None):
+    """A client of whatever listens at a port, with a key."""
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=LONG_S, verify=NO_TLS)

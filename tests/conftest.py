@@ -87,6 +87,7 @@ TOGETHER = (
     "test_executors.py",
     "test_large_heats.py",
     "test_machine_code_cache.py",
+    "test_openapi.py",
     "test_outside.py",
     "test_pool_states.py",
     "test_site.py",

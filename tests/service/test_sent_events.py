@@ -23,21 +23,8 @@ DATES = [
     "2025-01-31T18:00:00+02:99", "2025-01-31T18:00:00 UTC", "", 20250131, None, ["2025"],
 ]  # fmt: skip
 NAMES = [
-    "ana",
-    "Ben O'Neil",
-    'q"uote\\',
-    "x" * 200,
-    "x" * 201,
-    "x" * 1001,
-    " ana",
-    "",
-    "雪",
-    "a\tb",
-    "é",
-    7,
-    True,
-    None,
-]
+    "ana", "Ben O'Neil", 'q"uote\\', "x" * 200, "x" * 201, "x" * 1001, " ana", "", "雪", "a\tb", "é", 7, True, None,
+]  # fmt: skip
 NUMBERS = [1, 2.5, 0.1, 61.25, 0, -1, -0.0, 1e-300, 1e300, 2**53, 2**63, "2", True, None, [1]]
 FIELDS = {
     "position": NUMBERS, "time_s": NUMBERS, "score": NUMBERS, "team_score": NUMBERS, "played_s": NUMBERS,

@@ -26,7 +26,7 @@ def end(_connection=None):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def submit_without_end(url, number, said):
+def submit_without_end(url, number, output):
     """Submit events from a number on, and say which are acknowledged."""
     from podium.store import Store
 
@@ -39,7 +39,7 @@ def submit_without_end(url, number, said):
                 for place, name in enumerate("abc", start=1)
             ],
         )
-        said.send(number)
+        output.send(number)
         number += 1
 
 

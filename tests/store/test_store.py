@@ -288,10 +288,10 @@ def test_what_was_acknowledged_survives_being_killed(new_url):
     store.create_pool("main", find("elo")())
     number, acknowledged = 0, set()
     for kill in range(times(2, 1000)):
-        heard, said = PROCESSES.Pipe(duplex=False)
-        writer = PROCESSES.Process(target=submit_without_end, args=(url, number, said))
+        heard, output = PROCESSES.Pipe(duplex=False)
+        writer = PROCESSES.Process(target=submit_without_end, args=(url, number, output))
         writer.start()
-        said.close()
+        output.close()
         for _ in range(1 + kill % 5):
             acknowledged.add(heard.recv())
         writer.kill()

@@ -17,11 +17,11 @@ install: $(READY)
 $(LEAN): requirements.lock pyproject.toml .ci/install.sh
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Podium needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
-	sh .ci/install.sh $(PYTHON) requirements.lock --editable .
+	sh .ci/install.sh $(PYTHON) $(VENV) requirements.lock --editable .
 	@touch $@
 
 $(READY): requirements-dev.lock $(LEAN)
-	sh .ci/install.sh $(PYTHON) requirements-dev.lock
+	sh .ci/install.sh $(PYTHON) $(VENV) requirements-dev.lock
 	@touch $@
 
 demo: $(LEAN)
@@ -41,7 +41,8 @@ soak: $(READY)
 # Runs a command, and says how long it took.
 TIMED := @sh -c 'start=$$(date +%s); "$$@" || exit; echo "$$(($$(date +%s) - start)) s: $$*"' timed
 
-check: $(READY)
+check:
+	$(TIMED) $(MAKE) install
 	$(TIMED) $(BIN)/ruff format --check .
 	$(TIMED) $(BIN)/ruff check .
 	$(TIMED) $(BIN)/mypy
@@ -50,9 +51,8 @@ check: $(READY)
 
 # The peers live in an environment of their own: one is licensed for no commerce, none is needed to use Podium.
 $(BENCH)/.ready: bench/requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --require-hashes -r bench/requirements.lock
-	touch $@
+	sh .ci/install.sh $(PYTHON) $(BENCH) bench/requirements.lock
+	@touch $@
 
 # AGAINST=REVISION compares the speed of this tree with a revision's, ROWS='races of 8*' only of some rows.
 bench: $(BENCH)/.ready

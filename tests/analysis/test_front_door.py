@@ -1,5 +1,8 @@
 """What a data scientist calls: names and texts for systems, tables for results, and metrics of one's own."""
 
+import math
+from statistics import NormalDist
+
 import numpy as np
 import polars as pl
 import pytest
@@ -35,7 +38,7 @@ def test_a_prediction_is_what_was_expected_before_the_event():
         assert expected == pytest.approx(before.expected(player, opponent), abs=2e-3)  # which counts no idle days
 
 
-def test_team_mates_and_those_who_both_quit_are_no_pair():
+def test_sides_are_compared_and_those_who_both_quit_are_no_pair():
     rows = [
         {"event_id": "a", "player": "ana", "team": "x", "position": 1},
         {"event_id": "a", "player": "ben", "team": "x", "position": 1},
@@ -45,15 +48,12 @@ def test_team_mates_and_those_who_both_quit_are_no_pair():
         {"event_id": "b", "player": "cy", "status": "quit"},
     ]
     pairs = podium.rate(rows, "elo").predictions()
-    found = {
-        (event, frozenset((a, b)), won)
-        for event, a, b, won in pairs.select("event_id", "player", "opponent", "result").iter_rows()
-    }
+    found = {(event, frozenset(pair)) for event, *pair in pairs.select("event_id", "player", "opponent").iter_rows()}
+    assert (pairs["result"] == pairs["player"].str.starts_with("ana").cast(float)).all()
     assert found == {
-        ("a", frozenset({"ana", "cy"}), 1.0),
-        ("a", frozenset({"ben", "cy"}), 1.0),
-        ("b", frozenset({"ana", "ben"}), 1.0),
-        ("b", frozenset({"ana", "cy"}), 1.0),
+        ("a", frozenset({"ana, ben", "cy"})),
+        ("b", frozenset({"ana", "ben"})),
+        ("b", frozenset({"ana", "cy"})),
     }
     nothing = podium.rate([row | {"ranked": False} for row in rows], "elo").predictions()
     assert nothing.is_empty()
@@ -111,3 +111,70 @@ def test_a_season_is_simulated_by_its_settings():
     assert podium.simulate(events=5, seed=2).results.equals(podium.simulate(podium.Scenario(events=5, seed=2)).results)
     with pytest.raises(podium.ParameterError, match="'evnets' is not a setting of a season"):
         podium.simulate(evnets=5)
+
+
+PLAYED = ["event_id", "player", "played_s"]
+RNG = np.random.default_rng(5)
+TEAMS = pl.DataFrame(
+    [
+        {
+            "event_id": f"e{event:02}",
+            "player": f"p{player}",
+            "team": None if number == 6 else f"t{number // 3}",  # three against three, and one alone
+            "position": places[number // 3],
+            "status": "quit" if (event + 3 * number) % 11 == 0 else "finished",
+            "played_s": 200.0 * (number % 4),
+            "duration_s": 600.0,
+        }
+        for event in range(60)
+        for places in [RNG.permutation([1, 2, 3]).tolist()]
+        for number, player in enumerate(RNG.permutation(12)[:7].tolist())
+    ]
+)
+
+
+def chance_by_sums(system, mine, theirs):
+    """The chance of a side by the sums of means and variances; members are (mean, deviation, part of the game)."""
+    lead = sum(part * mean for mean, _, part in mine) - sum(part * mean for mean, _, part in theirs)
+    variance = sum(part**2 * (deviation**2 + system.tau**2) for _, deviation, part in mine + theirs)
+    if system.name == "trueskill":
+        parts = sum(part**2 for *_, part in mine + theirs)
+        return NormalDist().cdf(lead / math.sqrt(variance + parts * system.beta**2))
+    return 1.0 / (1.0 + math.exp(-lead / math.sqrt(variance + 2.0 * system.beta**2)))
+
+
+@pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo"])
+def test_a_side_is_predicted_by_the_model_that_rates_it(name):
+    rated = podium.rate(TEAMS, name)
+    system, before = rated.system, {}
+    parts = {(event, player): max(played / 600.0, 1e-4) for event, player, played in TEAMS[PLAYED].iter_rows()}
+    pairs = rated.predictions().rows_by_key("event_id", named=True)
+    assert podium.evaluate(TEAMS, name).scores["pairs"].item() == sum(map(len, pairs.values()))
+    assert {len(pair["player"].split(", ")) for each in pairs.values() for pair in each} == {1, 2, 3}
+    for event, changes in rated.history.rows_by_key("event_id", named=True).items():
+        for pair in pairs[event]:
+            sides = [pair[side].split(", ") for side in ("player", "opponent")]
+            if name == "elo":
+                mine, theirs = ([before.get(member, (system.initial, 0.0))[0] for member in side] for side in sides)
+                chance = np.mean([1.0 / (1.0 + 10.0 ** ((b - a) / 400.0)) for a in mine for b in theirs])
+            else:
+                newcomer = system.initial, system.deviation
+                known = [[(*before.get(member, newcomer), parts[event, member]) for member in side] for side in sides]
+                chance = chance_by_sums(system, *known)
+            assert pair["expected"] == pytest.approx(chance, abs=1e-9)
+        before |= {each["player"]: (each["rating"], each.get("deviation", 0.0)) for each in changes}
+
+
+@pytest.mark.parametrize("system", ["elo", "openskill-pl"])
+@pytest.mark.parametrize("season", [SEASON, TEAMS], ids=["alone", "teams"])
+def test_the_order_of_rows_in_an_event_says_nothing_to_a_metric(system, season):
+    from sklearn.metrics import roc_auc_score
+
+    metrics = {"auc": lambda result, chance: roc_auc_score(result[result != 0.5] == 1.0, chance[result != 0.5])}
+    by_finish = season.sort("event_id", "position", maintain_order=True)
+    shuffled = by_finish.sample(fraction=1.0, shuffle=True, seed=2).sort("event_id", maintain_order=True)
+    first, second = (podium.evaluate(each, system, metrics=metrics).scores for each in (by_finish, shuffled))
+    for column in ("log_loss", "brier", "auc"):
+        assert first[column].item() == pytest.approx(second[column].item(), abs=1e-9), column
+    won = podium.rate(by_finish, system).predictions()["result"]
+    assert 0.4 < won.mean() < 0.6

@@ -37,9 +37,9 @@ class Tables(NamedTuple):
     losses: Any  # float64 (LANES)
 
 
-def can_share(system: System) -> bool:
-    """Whether a system's candidates can go together: it is a sum over pairs."""
-    return not rules.overrides(rules.rate_event, system)
+def can_share(system: System, events: Events | None = None) -> bool:
+    """Whether a system's candidates can go together: it is a sum over pairs, and none of the events is of teams."""
+    return not rules.overrides(rules.rate_event, system) and (events is None or events.columns.side.size == 0)
 
 
 def log_losses(systems: Sequence[System], events: Events, selected: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

@@ -87,7 +87,7 @@ def judge_block(task: BlockTask) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
     systems = [each.system for each in task.candidates]
     if encoded is None:
         return np.zeros(len(systems)), np.zeros(len(systems))
-    if can_share(systems[0]):
+    if can_share(systems[0], encoded.events):
         sums, pairs = sums_of_losses(systems, encoded.events, encoded.judged)
         return sums, np.full(len(systems), pairs)
     found = [judge_alone(each, encoded.events, task.fit_since) for each in systems]

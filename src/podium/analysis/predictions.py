@@ -12,8 +12,9 @@ from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import States, newcomers, scratch_for, with_names
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, expect, params_in_pool, rate_event
+from podium.engine.rules import enter, expect_side, params_in_pool, rate_event
 from podium.engine.system import System
+from podium.engine.teams import Sides, gather_sides, room_for_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import finite, plus, read, write
@@ -23,7 +24,7 @@ MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset cost
 
 
 class PairScores(NamedTuple):
-    """A pair's scores, or their sums over the pairs of a heat; `settled_` is of two players with a record."""
+    """Scores of a pair of sides, or their sums over the pairs of a heat; `settled_` is of two sides with a record."""
 
     pairs: float
     log_loss: float
@@ -68,8 +69,8 @@ class HeatSelection(NamedTuple):
     """Which predictions to judge."""
 
     heats: npt.NDArray[np.bool_]  # (heats)
-    min_events: float = 0.0  # both players' rated events before, for a pair to be judged
-    settled_events: float = 10.0  # both players' rated events before, for a pair to be one of settled players
+    min_events: float = 0.0  # rated events before of each player on both sides, for a pair to be judged
+    settled_events: float = 10.0  # the same, for a pair to be one of settled players
 
 
 class Tables(NamedTuple):
@@ -77,7 +78,9 @@ class Tables(NamedTuple):
 
     states: Any  # float64 (players, fields of the state)
     after: Any  # float64 (entrants of the widest settlement, fields of the state)
-    lean: Any  # float64 (entries of the widest heat): sum of each one's log-odds against the others
+    lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against the others
+    record: Any  # float64 (entries of the widest heat): rated events before of each side's least experienced member
+    sides: Sides
     pairs: Any  # float64 (heats, fields of PairScores)
     winners: Any  # float64 (heats, fields of WinnerScores)
     bins: Any  # float64 (BINS, 3)
@@ -106,14 +109,13 @@ def _judge(
             if selection.heats[heat]:
                 begin = events.entries[heat] if events.entries.size else start
                 end = events.entries[heat + 1] if events.entries.size else stop
-                scores, fault = judge_heat(
+                scores, winner, fault = judge_heat(
                     own, entering, events, begin, end, start, selection, events_field, scratch, tables
                 )
                 if fault >= 0:
                     return settlement, fault
                 write(tables.pairs, heat, scores)
-                if scores.pairs > 0.0:
-                    write(tables.winners, heat, judge_winner(tables.lean, events, begin, end))
+                write(tables.winners, heat, winner)
         rate_event(own, prototypes, events, settlement, tables.states, scratch, tables.after, 0)
         for i in range(stop - start):
             state = read(tables.after, i, newcomer)
@@ -145,27 +147,30 @@ def judge_heat(
     events_field: int,
     scratch: Any,
     tables: Any,
-) -> tuple[PairScores, int]:
-    """Judge the pairs of entries `begin` to `end`, and sum up their log-odds; -1, or the entrant without a chance."""
-    scores, size = NO_PAIRS, float(end - begin)
-    for i in range(begin, end):
-        tables.lean[i - begin] = 0.0
-    for i in range(begin, end):
-        me = slot_at(events, i, start)
-        a, place = read(scratch.entering_states, me, entering), entry_at(events, i, size).place
-        known = tables.states[events.player[start + me], events_field]
-        for j in range(i + 1, end):
+) -> tuple[PairScores, WinnerScores, int]:
+    """Judge the pairs of sides of entries `begin` to `end`, and the winner; -1, or the entrant without a chance."""
+    scores, size, sides = NO_PAIRS, float(end - begin), tables.sides
+    count = gather_sides(events, begin, end, start, scratch.entering_states, entering, sides)
+    for a in range(count):
+        tables.lean[a], tables.record[a] = 0.0, math.inf
+        for member in range(sides.start[a], sides.start[a + 1]):
+            player = events.player[start + slot_at(events, sides.entry[member], start)]
+            tables.record[a] = min(tables.record[a], tables.states[player, events_field])
+    for a in range(count):
+        i = sides.entry[sides.start[a]]
+        place = entry_at(events, i, size).place
+        for b in range(a + 1, count):
+            j = sides.entry[sides.start[b]]
             if not comparable(events, i, j):
                 continue
-            you = slot_at(events, j, start)
-            chance = expect(params, a, read(scratch.entering_states, you, entering))
+            chance = expect_side(params, entering, sides, a, b)
             if not 0.0 <= chance <= 1.0:
-                return scores, start + me
+                return scores, NO_WINNER, start + slot_at(events, i, start)
             p = min(max(chance, MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
             log_odds = math.log(p) - math.log(1.0 - p)
-            tables.lean[i - begin] += log_odds
-            tables.lean[j - begin] -= log_odds
-            record = min(known, tables.states[events.player[start + you], events_field])
+            tables.lean[a] += log_odds
+            tables.lean[b] -= log_odds
+            record = min(tables.record[a], tables.record[b])
             if record >= selection.min_events:
                 theirs = entry_at(events, j, size).place
                 s = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
@@ -173,7 +178,7 @@ def judge_heat(
                 scores = plus(scores, judge_pair(p, s, settled))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
-    return scores, -1
+    return scores, judge_winner(tables.lean, events, sides, count) if scores.pairs > 0.0 else NO_WINNER, -1
 
 
 @kernel
@@ -219,24 +224,24 @@ def tenth(chance: float) -> int:
 
 
 @kernel
-def judge_winner(lean: Any, events: Any, begin: int, end: int) -> WinnerScores:
-    """Score the prediction of a heat's winner, from the sums of log-odds of entries `begin` to `end`.
+def judge_winner(lean: Any, events: Any, sides: Any, count: int) -> WinnerScores:
+    """Score the prediction of a heat's winner, from the sums of log-odds of so many sides.
 
     The mean log-odds over the field is each one's strength where strengths explain all pairs (Bradley-Terry), and the
     chance to win is then Luce's: its share of the strengths.
     """
-    size, best, total = float(end - begin), -math.inf, 0.0
-    for i in range(begin, end):
-        lean[i - begin] /= size
-        best = max(best, lean[i - begin])
-    for i in range(begin, end):
-        total += math.exp(lean[i - begin] - best)
+    best, total = -math.inf, 0.0
+    for a in range(count):
+        lean[a] /= float(count)
+        best = max(best, lean[a])
+    for a in range(count):
+        total += math.exp(lean[a] - best)
     won, favourites, hits = 0.0, 0.0, 0.0
-    for i in range(begin, end):
-        entry = entry_at(events, i, size)
+    for a in range(count):
+        entry = entry_at(events, sides.entry[sides.start[a]], 0.0)
         winner = 1.0 if entry.rank == 1.0 and entry.finished else 0.0
-        favourite = 1.0 if lean[i - begin] == best else 0.0
-        won += winner * math.exp(lean[i - begin] - best) / total
+        favourite = 1.0 if lean[a] == best else 0.0
+        won += winner * math.exp(lean[a] - best) / total
         favourites += favourite
         hits += favourite * winner
     return (
@@ -274,6 +279,8 @@ def predict(
         states=states,
         after=np.empty((scratch.entering_states.shape[0], states.shape[1])),
         lean=np.empty(scratch.lines.shape[0]),
+        record=np.empty(scratch.lines.shape[0]),
+        sides=room_for_sides(scratch.lines.shape[0], scratch.entering_states.shape[1]),
         pairs=np.zeros((heats, len(PairScores._fields))),
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),

@@ -262,7 +262,7 @@ class Losses:
     def judge_alike(self, candidates: list[System]) -> list[float]:
         """The log loss of each of candidates that read the events alike."""
         encoded = self.encoded(candidates[0])
-        if can_share(candidates[0]) and not takes_sums(candidates[0], encoded.events.columns):
+        if can_share(candidates[0], encoded.events) and not takes_sums(candidates[0], encoded.events.columns):
             return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.judged)]
         return [self.judge_one(candidate, encoded.events) for candidate in candidates]
 

@@ -13,7 +13,7 @@ A pairwise system is four of them, each with a default but `compare`:
 
 `State`, `Entering` and `Evidence` are NamedTuples of floats. A system that is no sum over pairs registers
 `judge_heat` instead of `compare`, with `rate_heats` as its `rate_event`, or a `rate_event` of its own. The
-rest (`credit`, `causes`, `expect`) only explains and predicts.
+rest (`credit`, `causes`, `expect`, `expect_side`) only explains and predicts.
 
 A system whose pools have a state has two things more: `in_pool` puts the pool's numbers into the parameters before
 each event enters, and its own `rate_event` moves `Scratch.pool` once the event has settled.
@@ -129,6 +129,21 @@ def expect(params: Any, a: Any, b: Any) -> float:
     theirs = finisher(2.0, NEUTRAL_TIME_S, 0.0, WHOLE_GAME_S, WHOLE_GAME_S)
     comparison: Comparison = compare(params, a, b, mine, theirs, Heat(2.0, TIME_TRIAL))[0]
     return comparison.expected
+
+
+@singledispatch
+def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
+    """The expected score of side `a` against side `b` of `sides` before a heat of two.
+
+    By default the mean of `expect` over all pairs of opponents, which is what a sum over pairs compares. `entering` is
+    a record of what members bring.
+    """
+    expected = 0.0
+    for i in range(sides.start[a], sides.start[a + 1]):
+        mine = read(sides.members, i, entering)
+        for j in range(sides.start[b], sides.start[b + 1]):
+            expected += expect(params, mine, read(sides.members, j, entering))
+    return expected / ((sides.start[a + 1] - sides.start[a]) * (sides.start[b + 1] - sides.start[b]))
 
 
 @singledispatch
@@ -350,6 +365,11 @@ def _(params, me, totals, entrant):  # type: ignore[no-untyped-def]
 @overload(expect, jit_options=IN_KERNELS)
 def _(params, a, b):  # type: ignore[no-untyped-def]
     return compiled_as(expect)(params)
+
+
+@overload(expect_side, jit_options=IN_KERNELS)
+def _(params, entering, sides, a, b):  # type: ignore[no-untyped-def]
+    return compiled_as(expect_side)(params)
 
 
 @overload(counts, jit_options=IN_KERNELS)

@@ -1,13 +1,16 @@
-"""The teams of a heat in the order of finish, for systems that rate teams rather than pairs of players.
+"""The teams of a heat: in the order of finish for systems that rate teams, in the file's order for predictions.
 
-They are laid out in the rows of `Scratch.lines`, without sorting: ranks are whole numbers from 1, and as many
-rows are free from a rank on as entries share it.
+In the order of finish they are laid out in the rows of `Scratch.lines`, without sorting: ranks are whole numbers from
+1, and as many rows are free from a rank on as entries share it.
 """
 
 from typing import Any, NamedTuple
 
-from podium.engine.inputs import part_at, rank_at
+import numpy as np
+
+from podium.engine.inputs import part_at, rank_at, slot_at
 from podium.kernels.compiled import kernel
+from podium.kernels.records import read, write
 
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
 
@@ -74,4 +77,64 @@ def row_of(lines: Any, entry: int) -> int:
 @kernel
 def part_in_team(columns: Any, i: int, partial_play: float) -> float:
     """What entry `i` counts in its team: the part of the game it was there for, where that counts; never nothing."""
-    return max(part_at(columns, i), LEAST_PART) if partial_play else 1.0
+    return counted_part(part_at(columns, i), partial_play)
+
+
+@kernel
+def counted_part(part: float, partial_play: float) -> float:
+    """What a part of the game counts in a team, where parts count; never nothing."""
+    return max(part, LEAST_PART) if partial_play else 1.0
+
+
+class Sides(NamedTuple):
+    """The sides of a heat: team mates of one rank (whoever quits has another), or one without mates."""
+
+    members: Any  # float64 (entries, fields of an entering state), side by side
+    parts: Any  # float64 (entries): the part of the game that each member was there for
+    entry: Any  # int64 (entries): which entry of all each member is
+    start: Any  # int64 (entries + 1): each side's first member, and the end of the last
+
+
+def room_for_sides(longest: int, fields: int) -> Sides:
+    """Room for the sides of heats of up to so many entries."""
+    return Sides(
+        np.empty((longest, fields)), np.empty(longest), np.empty(longest, np.int64), np.empty(longest + 1, np.int64)
+    )
+
+
+@kernel
+def gather_sides(
+    columns: Any, begin: int, end: int, first: int, entering_states: Any, entering: Any, sides: Any
+) -> int:
+    """Gather the sides of entries `begin` to `end`, in the order of their first ones in the file; how many they are.
+
+    Args:
+        first: the settlement's first entrant.
+        entering_states: what each entrant of the settlement brings, (entrants, fields).
+        entering: a record of that type.
+        sides: is written.
+    """
+    count, members = 0, 0
+    has_teams = columns.side.size > 0
+    sides.start[0] = 0
+    for i in range(begin, end):
+        is_mate = False
+        for k in range(count if has_teams else 0):
+            is_mate = is_mate or are_mates(columns, i, sides.entry[sides.start[k]])
+        if is_mate:
+            continue
+        for j in range(i, end if has_teams else i + 1):
+            if j == i or are_mates(columns, i, j):
+                write(sides.members, members, read(entering_states, slot_at(columns, j, first), entering))
+                sides.parts[members] = part_at(columns, j)
+                sides.entry[members] = j
+                members += 1
+        count += 1
+        sides.start[count] = members
+    return count
+
+
+@kernel
+def are_mates(columns: Any, i: int, j: int) -> bool:
+    """Whether two entries of a heat that teams contest are on one side."""
+    return bool(columns.side[i] == columns.side[j] and rank_at(columns, i) == rank_at(columns, j))

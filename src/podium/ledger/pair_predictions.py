@@ -1,6 +1,8 @@
-"""What a system expected of every pair before it knew, and what came: a row a pair."""
+"""What a system expected of every pair of sides before it knew, and what came: a row a pair."""
 
+from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +12,15 @@ from podium.engine.encoding import Events
 from podium.engine.inputs import comparable, entrant_at, entries_of, heats_of, slot_at
 from podium.engine.replay import Replayed
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, expect, params_in_pool
+from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
+from podium.engine.teams import gather_sides, room_for_sides
 from podium.errors import ParameterError
-from podium.kernels.compiled import compile_kernel
+from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import read, write
 from podium.ledger.history import pools_brought, started_at, states_brought
 from podium.results.derived_heats import OVERALL
+from podium.results.hashing import SPREAD, runs
 
 MAX_PAIRS = 200_000_000  # rows of some 50 bytes: more is no table for one machine
 Numbers = npt.NDArray[np.int64]
@@ -41,38 +45,49 @@ def pair_predictions(
     heats: npt.NDArray[np.bool_] | None = None,
     min_events: float = 0.0,
 ) -> pl.DataFrame:
-    """List every pair that the system compares, with what it expected from the ratings before.
+    """List every pair of sides that the system compares, with what it expected from the ratings before.
+
+    Which of a pair is the player and which the opponent is settled by the hash of their names and the event's id, so
+    that the place in the file, which often is the place of finish, says nothing of the result.
 
     Args:
         heats: whose pairs are listed, (heats); all that were held where None.
-        min_events: rated events that both players must have had before.
+        min_events: rated events that all players of a pair must have had before.
 
     Returns:
         `event_id, heat` (where the results have heats)`, pool, started_at, player, opponent, expected, result`: the
-        expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating.
+        expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating. A
+        side of several is named by its members, in the order of their names: `Ana, Ben`.
 
     Raises:
         ParameterError: there are more pairs than a table can hold.
     """
     columns = events.columns
-    kernel = _fill_cached if system.shipped else _fill_uncached
+    fill = _fill_cached if system.shipped else _fill_uncached
     brought = states_brought(system, events, replayed)
     pools = pools_brought(system, events, replayed)
     known = brought[:, system.column("events")] >= min_events
     params, prototypes = system.arguments()
     entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
+    entries = columns.entries if columns.entries.size else columns.entrants
+    sides = room_for_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]))
     selected = held_heats(events) if heats is None else heats
-    arguments = params, prototypes, columns, selected, known, brought, pools, entering_states
-    pairs = run_kernel(system, kernel, *arguments, *tables_of(0))
+    lead = np.arange(entries[-1])  # the first member of each entry's side
+    arguments = params, prototypes, columns, selected, known, brought, pools, entering_states, sides, lead
+    keys = name_keys(events.player_names), event_keys(events.results.frame["event_id"][events.entry_row[entries[:-1]]])
+    pairs = run_kernel(system, fill, *arguments, *keys, *tables_of(0))
     if pairs > MAX_PAIRS:
         raise ParameterError(
             f"there are {pairs:,} pairs, more than the {MAX_PAIRS:,} that one table holds; rate fewer events, or judge "
             "them with podium.evaluate, which needs no table of them"
         )
     tables = tables_of(pairs)
-    run_kernel(system, kernel, *arguments, *tables)
+    run_kernel(system, fill, *arguments, *keys, *tables)
     first, second, expected, result = tables
     taken = events.results.frame[events.entry_row[first]]
+    players = events.results.frame["player"].gather(events.entry_row.array)
+    if columns.side.size:
+        players = side_names(players, lead)
     names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[first]}
     return pl.DataFrame(
         {
@@ -80,16 +95,40 @@ def pair_predictions(
             **names,
             "pool": taken["pool"],
             "started_at": started_at(taken),
-            "player": taken["player"],
-            "opponent": events.results.frame["player"][events.entry_row[second]],
+            "player": players[first],
+            "opponent": players[second],
             "expected": expected,
             "result": result,
         }
     )
 
 
+def name_keys(names: pl.Series) -> npt.NDArray[np.uint64]:
+    """A number for each name, the same wherever and in whatever order they are read."""
+    digests = b"".join(blake2b(name.encode(), digest_size=8).digest() for name in names.to_list())
+    return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
+
+
+def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
+    """A number for each heat's event by its id, as `name_keys`; ids of an event stand together."""
+    number, starts = runs(ids)
+    return np.array([crc32(each.encode()) for each in ids.gather(starts).to_list()], np.uint64)[number]
+
+
+def side_names(players: pl.Series, lead: Numbers) -> pl.Series:
+    """The name of each entry's side: its members', in their order.
+
+    Args:
+        players: (entries).
+        lead: (entries) the first member of each entry's side.
+    """
+    rows = pl.DataFrame({"lead": lead, "player": players}).with_row_index("entry")
+    names = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
+    return rows.join(names, on="lead", maintain_order="left")["side"]
+
+
 def tables_of(pairs: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Room for so many pairs: the entry of each one's first and second, the expected score and the score."""
+    """Room for so many pairs: an entry of each one's first and second side, the expected score and the score."""
     return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs), np.empty(pairs)
 
 
@@ -102,6 +141,10 @@ def _fill(
     brought: Any,
     pools: Any,
     entering_states: Any,
+    sides: Any,
+    lead: Any,
+    name_key: Any,
+    event_key: Any,
     first: Any,
     second: Any,
     expected: Any,
@@ -109,31 +152,95 @@ def _fill(
 ) -> int:
     """Write every pair, if there is room for any; return how many there are."""
     newcomer, entering, _ = prototypes
-    row, has_room = 0, first.size > 0
+    row = 0
     for settlement in range(columns.entrants.size - 1):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         own = params_in_pool(params, columns, settlement, pools[settlement])
-        if has_room:
-            for i in range(start, stop):
-                write(entering_states, i - start, enter(own, read(brought, i, newcomer), entrant_at(columns, i)))
+        for i in range(start, stop if first.size > 0 else start):
+            write(entering_states, i - start, enter(own, read(brought, i, newcomer), entrant_at(columns, i)))
         first_heat, last_heat = heats_of(columns, settlement)
         for heat in range(first_heat, last_heat):
             if not selected[heat]:
                 continue
-            begin, end = entries_of(columns, heat)
-            for i in range(begin, end):
-                for j in range(i + 1, end):
-                    me, you = slot_at(columns, i, start), slot_at(columns, j, start)
-                    if not (known[start + me] and known[start + you] and comparable(columns, i, j)):
-                        continue
-                    if has_room:
-                        mine, yours = read(entering_states, me, entering), read(entering_states, you, entering)
-                        place, theirs = columns.place[i], columns.place[j]
-                        first[row], second[row] = i, j
-                        expected[row] = expect(own, mine, yours)
-                        result[row] = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
-                    row += 1
+            row = fill_heat(
+                own,
+                entering,
+                columns,
+                heat,
+                start,
+                known,
+                entering_states,
+                sides,
+                lead,
+                name_key,
+                event_key[heat],
+                first,
+                second,
+                expected,
+                result,
+                row,
+            )
     return row
+
+
+@kernel
+def fill_heat(
+    params: Any,
+    entering: Any,
+    columns: Any,
+    heat: int,
+    start: int,
+    known: Any,
+    entering_states: Any,
+    sides: Any,
+    lead: Any,
+    name_key: Any,
+    event_key: Any,
+    first: Any,
+    second: Any,
+    expected: Any,
+    result: Any,
+    row: int,
+) -> int:
+    """Write the pairs of a heat from `row` on, if there is room; return the row after them."""
+    begin, end = entries_of(columns, heat)
+    count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
+    for a in range(count):
+        i = sides.entry[sides.start[a]]
+        for member in range(sides.start[a], sides.start[a + 1]):
+            lead[sides.entry[member]] = i
+        for b in range(a + 1, count if are_known(columns, known, sides, a, start) else a + 1):
+            j = sides.entry[sides.start[b]]
+            if not (comparable(columns, i, j) and are_known(columns, known, sides, b, start)):
+                continue
+            if first.size > 0:
+                key = side_key(columns, name_key, event_key, sides, a, start)
+                swapped = key > side_key(columns, name_key, event_key, sides, b, start)
+                one, other = (j, i) if swapped else (i, j)
+                place, theirs = columns.place[one], columns.place[other]
+                first[row], second[row] = one, other
+                expected[row] = expect_side(params, entering, sides, b if swapped else a, a if swapped else b)
+                result[row] = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
+            row += 1
+    return row
+
+
+@kernel
+def are_known(columns: Any, known: Any, sides: Any, side: int, start: int) -> bool:
+    """Whether all members of a side have played enough; entrants begin at `start`."""
+    all_known = True
+    for member in range(sides.start[side], sides.start[side + 1]):
+        all_known = all_known and known[start + slot_at(columns, sides.entry[member], start)]
+    return all_known
+
+
+@kernel
+def side_key(columns: Any, name_key: Any, event_key: Any, sides: Any, side: int, start: int) -> Any:
+    """What settles which side of a pair comes first: a hash of its members' names and the event."""
+    key = np.uint64(0)
+    for member in range(sides.start[side], sides.start[side + 1]):
+        key += name_key[columns.player[start + slot_at(columns, sides.entry[member], start)]]
+    return (key ^ event_key) * SPREAD
 
 
 _fill_cached = compile_kernel(_fill)

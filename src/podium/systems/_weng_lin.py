@@ -14,9 +14,9 @@ import numpy as np
 
 from podium.engine.duels.steps import face_off, judge_result, update_two
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
-from podium.engine.teams import MU, SHRINK, SURPRISE, VARIANCE, gather_teams, part_in_team, row_of
+from podium.engine.teams import MU, SHRINK, SURPRISE, VARIANCE, Sides, counted_part, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
 from podium.probability.normal import distribution
@@ -229,3 +229,20 @@ def logistic_chance(params: Any, a: Any, b: Any) -> float:
 def normal_chance(params: Params, a: State, b: State) -> float:
     """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
     return distribution((a.rating - b.rating) / performance_deviation(params, a, b))
+
+
+@expect_side.register
+def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
+    """The chance of two players as good and as uncertain as the sums that the sides are."""
+    return expect(params, side_as_one(params, entering, sides, a), side_as_one(params, entering, sides, b))
+
+
+@kernel
+def side_as_one(params: Any, entering: Any, sides: Any, side: int) -> State:
+    """The sum of a side's members, each by its part of the game."""
+    rating, variance = 0.0, 0.0
+    for i in range(sides.start[side], sides.start[side + 1]):
+        me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)
+        rating += part * me.rating
+        variance += part * part * me.deviation * me.deviation
+    return State(rating, math.sqrt(variance), 0.0)

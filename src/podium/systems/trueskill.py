@@ -14,9 +14,9 @@ import numpy as np
 
 from podium.engine.duels.steps import face_off, judge_result, rate_in_steps, update_two
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
-from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
+from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
-from podium.engine.teams import MU, VARIANCE, gather_teams, part_in_team, row_of
+from podium.engine.teams import MU, VARIANCE, Sides, counted_part, gather_teams, part_in_team, row_of
 from podium.engine.two_heats import judge_two_heats
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
@@ -299,6 +299,19 @@ def chance(params: Params, a: State, b: State) -> float:
     """The chance that `a` performs better than `b`."""
     spread = a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared
     return distribution((a.rating - b.rating) / math.sqrt(spread))
+
+
+@expect_side.register
+def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
+    """The chance that the sum of the performances of side `a` is the larger."""
+    lead, variance, parts = 0.0, 0.0, 0.0
+    for side, sign in ((a, 1.0), (b, -1.0)):
+        for i in range(sides.start[side], sides.start[side + 1]):
+            me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)
+            lead += sign * part * me.rating
+            variance += part * part * me.deviation * me.deviation
+            parts += part * part
+    return distribution(lead / math.sqrt(variance + parts * params.beta_squared))
 
 
 SYSTEM = TrueSkill

@@ -132,6 +132,14 @@ def system_page(name: str) -> str:
     lines.append(f"- by how much one wins: {system.margin[0].lower()}{system.margin[1:].rstrip('.')}")
     lines.append(f"- what one event counts: {system.stakes[0].lower()}{system.stakes[1:].rstrip('.')}")
     lines.append(f"- team mates {'share a result and are not compared' if system.teams else 'race for themselves'}")
+    lines.append(
+        "- the chance of a side against another, in `evaluate`, `tune` and `predict`: "
+        + (
+            "the mean over all pairs of opponents"
+            if system.as_one is System.as_one
+            else "the model's own, from the sums of means and variances"
+        )
+    )
     if judges_whole_field(system()):
         lines.append(
             "- it judges a whole field at once: an explanation gives each opponent or heat its fair share of the"

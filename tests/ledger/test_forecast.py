@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -10,6 +11,7 @@ from podium.cli import app as command_line
 from podium.cli.demo import season_path
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
+from podium.engine.system import System
 from podium.probability.gamma import race_strength
 from podium.probability.ranks import field_strength
 from podium.systems import find, names
@@ -34,8 +36,72 @@ def test_a_field_is_predicted_by_every_system(name):
     assert both["ana-cleo"] + both["cleo-ana"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
+def test_sides_are_predicted_by_every_system(name):
+    rated = podium.rate(ROWS, name)
+    forecast = rated.predict(sides=[["dov", "ana"], ["cleo", "nobody yet"]], top=1)
+    label, other = "dov, ana", "cleo, nobody yet"
+    expected = {player: score for player, _, score in forecast.pairs.iter_rows()}
+    assert expected[label] + expected[other] == pytest.approx(1.0)
+    if find(name).as_one is System.as_one:
+        duels = [rated.expected(mine, theirs) for mine in ("dov", "ana") for theirs in ("cleo", "nobody yet")]
+        assert expected[label] == pytest.approx(np.mean(duels), abs=1e-12)
+        wins = dict(forecast.entrants.select("player", "win").iter_rows())
+        assert wins == pytest.approx(expected, abs=1e-9)
+    assert forecast.newcomers == ("nobody yet",)
+    assert forecast.entrants.filter(player=other)["events"].to_list() == [0]
+    both = rated.predict(["ana"], sides=[["Sö, Jr", "cleo"], ["dov"]])
+    assert both.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
+    assert both.ranks.height == 9
+
+
+@pytest.mark.parametrize(("name", "noise"), [("trueskill", 2), ("openskill-tm", 1)])
+def test_the_chances_of_sides_are_those_of_drawn_performances(name, noise):
+    """The noise of a performance is each player's with TrueSkill, a team's with Weng and Lin."""
+    rated = podium.rate(ROWS, name)
+    system, sides = rated.system, [["ana", "dov", "cleo"], ["Sö, Jr", "new"], ["newer"]]
+    known = {
+        player: system.state_type(mean, deviation, 0.0)
+        for player, mean, deviation in rated.ratings.select("player", "rating", "deviation").iter_rows()
+    }
+    rng, shape = np.random.default_rng(1), (200_000,)
+    performances = np.stack(
+        [
+            sum(
+                rng.normal(state.rating, np.hypot(state.deviation, system.tau), shape)
+                for state in (known.get(player, system.newcomer()) for player in side)
+            )
+            + rng.normal(0.0, system.beta * np.sqrt(len(side) if noise > 1 else 1.0), shape)
+            for side in sides
+        ]
+    )
+    forecast = rated.predict(sides=sides)
+    drawn = np.bincount(performances.argmax(axis=0), minlength=3) / shape[0]
+    found = dict(forecast.entrants.select("player", "win").iter_rows())
+    assert [found[", ".join(side)] for side in sides] == pytest.approx(drawn.tolist(), abs=0.004)
+    ahead = (performances[0] > performances[1]).mean()
+    assert forecast.pairs.filter(player="ana, dov, cleo", opponent="Sö, Jr, new")["expected"].item() == pytest.approx(
+        ahead, abs=0.004
+    )
+
+
+def test_a_large_field_is_predicted_at_once_and_as_a_small_one_is():
+    rated = podium.rate(ROWS, "glicko2")
+    strangers = [f"p{number:03}" for number in range(96)]
+    field = rated.predict([*strangers, "ana", "Sö, Jr", "cleo", "dov"])
+    few = rated.predict(["ana", "Sö, Jr", "cleo", "dov", "p000"])
+    shared = field.pairs.join(few.pairs, on=["player", "opponent"])
+    assert shared.height == 20
+    assert shared["expected"].equals(shared["expected_right"])
+    assert field.chances.sum(axis=1) == pytest.approx(np.ones(100), abs=1e-9)
+    assert field.chances.sum(axis=0) == pytest.approx(np.ones(100), abs=1e-9)
+
+
 def test_a_field_that_is_none_is_refused():
     rated = podium.rate(ROWS, "elo")
+    for sides in ([["ana", "dov"]], [["ana", "dov"], ["ana"]], [["ana"], []], ["ana", "dov"]):
+        with pytest.raises(podium.ParameterError):
+            rated.predict(sides=sides)
     for field in ([], ["ana"], ["ana", "ana"]):
         with pytest.raises(podium.ParameterError):
             rated.predict(field)
@@ -109,6 +175,10 @@ def test_an_entrant_is_one_name_commas_and_all(tmp_path, capsys):
     table.write_text(json.dumps(ROWS))
     both = ["--entrant", " Sö, Jr ", "--entrants", "cleo,dov", "--entrant", "ana"]
     assert predicted(capsys, str(table), *both) == (["ana", "Sö, Jr", "cleo", "dov"], "")
+    sides = ["--side", 'ana,"Sö, Jr"', "--side", "cleo , dov,", "--entrants", "new"]
+    players, warning = predicted(capsys, str(table), *sides)
+    assert players == ["ana, Sö, Jr", "new", "cleo, dov"]
+    assert "new is not in" in warning
 
 
 def test_newcomers_are_known_by_name():

@@ -217,6 +217,12 @@ def test_the_quality_of_a_duel_is_that_of_its_expected_score():
     assert match_quality(system, [[cy], [ana]]) == pytest.approx(entropy, rel=1e-9)
     assert match_quality(system, [[ana, cy], [cy, ana]]) == pytest.approx(1.0)
     assert match_quality(system, [[ana], [ana], [ana]]) == pytest.approx(1.0)
+    trueskill = find("trueskill")(tau=0.0)
+    qualities = [
+        match_quality(trueskill, [[trueskill.state_type(each, 1.0, 9.0)] * size for each in (27.0, 23.0)])
+        for size in (1, 2, 4, 8)
+    ]
+    assert qualities == pytest.approx([0.82, 0.67, 0.45, 0.20], abs=0.006)
     assert 0.3 < match_quality(system, [[ana], [ana], [cy]]) < np.log(2.0) / np.log(3.0) + 0.01
 
 

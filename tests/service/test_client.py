@@ -186,6 +186,7 @@ def test_what_is_new_in_the_service(bridge):
         assert len(client.neighbours("main", "a", each=1)) == 2
         assert len(client.compare("main", "a", "b")["meetings"]) == 7
         assert len(client.predict("main", ["a", "b"])["pairs"]) == 2
+        assert client.predict("main", sides=[["a", "b"], ["c"]])["pairs"][0]["opponent"] in ("a, b", "c")
         (match,) = client.matchmaking("main", [{"player": name, "waited_s": 99.0} for name in "ab"], size=2)
         assert sorted(match["players"]) == ["a", "b"]
         assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2

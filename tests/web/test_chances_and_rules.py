@@ -122,6 +122,14 @@ def test_strangers_are_named_and_a_field_of_one_is_refused(site):
     assert "The first 64 are taken; 6 more are left out." in root.text
     assert root.first("h1").text == "Who wins? Nobody stands out."
     assert "Nobody has played" in read(site, "/empty/predict").text
+    sides = f"side={quote('Dragana,Chidi')}&side={quote('Otto, Zoe')}"
+    root = read(site, f"/bikes/predict?{sides}")
+    assert {row.nodes[0].text for row in section(root, "win").first("tbody").every("tr")} == {
+        "Dragana, Chidi",
+        "Otto, Zoe",
+    }
+    assert "Zoe (did you mean Zoë?)" in root.first("main").first("p", "note").text
+    assert "more than 64 players" in read(site, f"/bikes/predict?side={quote(','.join(map(str, range(70))))}", 422).text
 
 
 def test_small_and_large_chances_are_told_in_words():

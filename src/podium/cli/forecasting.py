@@ -1,6 +1,6 @@
 """Commands that look ahead: predict, strength."""
 
-import csv
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from podium.errors import ParameterError
 @examples(
     "podium predict results.csv --entrants Ana,Ben,Cleo",
     'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
+    "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
 )
 @reads_results
 def predict(
@@ -35,6 +36,10 @@ def predict(
         list[str] | None,
         typer.Option(metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."),
     ] = None,
+    side: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="The chance to finish among so many.")] = 3,
     pool: Annotated[
         str | None,
@@ -49,15 +54,18 @@ def predict(
     form: Shape = Format.table,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
+    from podium.ledger.forecast import names_in
+
     rating_system = chosen_system(system, settings, system_file)
-    names = [name.strip() for row in csv.reader(entrants or [], skipinitialspace=True) for name in row if name.strip()]
+    names = [name for row in names_in(entrants or []) for name in row]
     names += [name.strip() for name in entrant or [] if name.strip()]
-    if not names:
-        raise ParameterError("name the field with --entrants A,B,... or --entrant NAME for each")
+    sides = names_in(side or [])
+    if not names and not sides:
+        raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, rating_system, period, steps)
-        forecast = rated.predict(names, top=top, pool=pool)
-        strangers = rated.newcomers(names, pool=pool)
+        forecast = rated.predict(names, sides=sides, top=top, pool=pool)
+        strangers = rated.newcomers([*names, *chain.from_iterable(sides)], pool=pool)
     scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
         hint = f" (did you mean {near}?)" if near else ""

@@ -180,17 +180,21 @@ class ReadRoutes:
         return json_call("GET", f"{POOL}/compare", Comparison, params={"player": player, "other": other}, pool=pool)
 
     @route
-    def predict(self, pool: str, entrants: Iterable[str], *, top: int = 3) -> Call[FieldChances]:
+    def predict(
+        self, pool: str, entrants: Iterable[str] = (), *, sides: Iterable[Iterable[str]] = (), top: int = 3
+    ) -> Call[FieldChances]:
         """Predict the chances of a field.
 
         Args:
-            entrants: names; whoever has not played is a newcomer.
+            entrants: names of those who start alone; whoever has not played is a newcomer.
+            sides: the names of each side's members, where several start together.
             top: how many places count as the top.
 
         Returns:
             `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
         """
-        return json_call("POST", f"{POOL}/predict", FieldChances, {"entrants": [*entrants], "top": top}, pool=pool)
+        body = {"entrants": [*entrants], "sides": [[*side] for side in sides], "top": top}
+        return json_call("POST", f"{POOL}/predict", FieldChances, body, pool=pool)
 
     @route
     def matchmaking(self, /, pool: str, tickets: Iterable[Mapping[str, Any]], **policy: float) -> Call[list[Match]]:

@@ -182,6 +182,10 @@ class System(PoolReader):
         )
         return GumbelPerformances(-lead, np.ones(lead.size))
 
+    def as_one(self, members: Sequence[Any]) -> Any:  # noqa: ARG002  (a system's own reads them)
+        """What a side of several brings, were it one player; None where a side is no sum of its members."""
+        return None
+
     @property
     def points_per_logit(self) -> float:
         """The system's scale: points between newcomers that make the odds e to 1, by the slope of `expect` at equals.

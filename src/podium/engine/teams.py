@@ -4,14 +4,20 @@ In the order of finish they are laid out in the rows of `Scratch.lines`, without
 1, and as many rows are free from a rank on as entries share it.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from podium.engine.inputs import part_at, rank_at, slot_at
-from podium.kernels.compiled import kernel
+from podium.engine.inputs import PRESENT, part_at, rank_at, slot_at
+from podium.engine.rule_checks import run_kernel
+from podium.engine.rules import enter, expect_side
+from podium.engine.system import System
+from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import read, write
 
+COMPILED_MIN_MEMBERS = 64  # below, Python has filled the table before a kernel is loaded
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
 
 
@@ -138,3 +144,39 @@ def gather_sides(
 def are_mates(columns: Any, i: int, j: int) -> bool:
     """Whether two entries of a heat that teams contest are on one side."""
     return bool(columns.side[i] == columns.side[j] and rank_at(columns, i) == rank_at(columns, j))
+
+
+def expected_scores(system: System, states: Sequence[Sequence[Any]]) -> npt.NDArray[np.float64]:
+    """The expected score of each side against each other, by the system's own model of a side.
+
+    Args:
+        states: of each side's members.
+
+    Returns:
+        (sides, sides) float64, from 0 to 1; 0.5 of a side against itself.
+    """
+    params, (_, entering, _) = system.arguments()
+    members = [enter(params, state, PRESENT) for side in states for state in side]
+    sides = Sides(
+        np.array(members),
+        np.ones(len(members)),
+        np.arange(len(members)),
+        np.cumsum([0, *map(len, states)]),
+    )
+    expected = np.full((len(states), len(states)), 0.5)
+    if len(members) < COMPILED_MIN_MEMBERS:
+        _expect_all(params, entering, sides, expected)
+    else:
+        run_kernel(system, _expect_cached if system.shipped else _expect_uncached, params, entering, sides, expected)
+    return expected
+
+
+def _expect_all(params: Any, entering: Any, sides: Any, expected: Any) -> None:
+    for a in range(len(expected)):
+        for b in range(len(expected)):
+            if a != b:
+                expected[a, b] = expect_side(params, entering, sides, a, b)
+
+
+_expect_cached = compile_kernel(_expect_all)
+_expect_uncached = compile_kernel(_expect_all, cached=False)

@@ -1,6 +1,10 @@
 """What is expected of a field: each entrant's chances by the system's own model, and how strong a race is."""
 
-from collections.abc import Iterable, Sequence
+import csv
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -11,25 +15,55 @@ import polars as pl
 from podium.engine.encoding import Events
 from podium.engine.inputs import PRESENT
 from podium.engine.replay import Replayed
-from podium.engine.rules import enter, entering_state, expect
-from podium.engine.system import System
+from podium.engine.rules import enter, entering_state
+from podium.engine.system import System, log_odds
+from podium.engine.teams import expected_scores
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought, system_at
 from podium.notebook import counted, table_html
-from podium.probability.ranks import field_strength, rank_distribution
+from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 
 SHOWN_ENTRANTS = 3  # in a line
 MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Forecast:
-    """The chances of a field."""
+    """The chances of a field; a side of several is named by its members: `Ana, Ben`."""
 
     entrants: pl.DataFrame  # player, rating, events, win, top, mean_rank: the likeliest winner first
-    ranks: pl.DataFrame  # player, rank, chance: one row for each of both
-    pairs: pl.DataFrame  # player, opponent, expected: the expected score in a heat of two
+    chances: Floats  # (entrants, ranks)
+    expected: Floats  # (entrants, entrants): the expected score in a heat of two
+    players: tuple[str, ...]  # of all sides, in the order given
+    newcomers: tuple[str, ...]  # of these, who have not played: misspelt names among them
+
+    @functools.cached_property
+    def ranks(self) -> pl.DataFrame:
+        """`player, rank, chance`: one row for each of both."""
+        players = self.entrants["player"]
+        size = players.len()
+        numbers = np.arange(size)
+        return pl.DataFrame(
+            {
+                "player": players.gather(numbers.repeat(size)),
+                "rank": np.tile(numbers + 1, size),
+                "chance": self.chances.ravel(),
+            }
+        )
+
+    @functools.cached_property
+    def pairs(self) -> pl.DataFrame:
+        """`player, opponent, expected`: the expected score of each in a heat of two."""
+        players = self.entrants["player"]
+        first, second = np.nonzero(~np.eye(players.len(), dtype=np.bool_))
+        return pl.DataFrame(
+            {
+                "player": players.gather(first),
+                "opponent": players.gather(second),
+                "expected": self.expected[first, second],
+            }
+        )
 
     def __repr__(self) -> str:
         chances = [f"{name} {win:.1%}" for name, win in self.entrants.select("player", "win").iter_rows()]
@@ -42,64 +76,92 @@ class Forecast:
         return table_html(f"Forecast of {counted(self.entrants.height, 'entrant')}", self.entrants)
 
 
-def forecast(system: System, players: Sequence[str], states: Sequence[Any], top: int) -> Forecast:
-    """The chances of players in these states against each other.
+def names_in(rows: Iterable[str]) -> list[list[str]]:
+    """The names of each row `A,B,...`, in which a spreadsheet's quotes keep a comma; no empty ones."""
+    return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
+
+
+def field_of(
+    entrants: Iterable[str], sides: Iterable[Iterable[str]], admit: Callable[[list[str]], Iterable[str]]
+) -> list[list[str]]:
+    """The names of each side's members: entrants alone first, then sides; `admit` refuses names or mends them.
+
+    Raises:
+        ParameterError: a side is a text, or has nobody.
+    """
+    field = [[name] for name in entrants]
+    for side in sides:
+        if isinstance(side, str):
+            raise ParameterError(f"the side {side!r} is a text; write a side as a list of names")
+        field.append([*side])
+        if not field[-1]:
+            raise ParameterError("a side has nobody: name its members, or leave it out")
+    names = iter(admit([name for side in field for name in side]))
+    return [[next(names) for _ in side] for side in field]
+
+
+def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[Any], top: int) -> Forecast:
+    """The chances of players in these states against each other, alone or in sides.
 
     Args:
         system: whose model gives the chances.
-        players: their names.
-        states: each one's state, in the same order.
+        field: the names of each side's members.
+        states: each member's state, in the same order.
         top: how many places count as the top.
 
     Returns:
-        Chances between 0 and 1: of each rank by the system's performances, and of each pair by its `expect`.
+        Chances between 0 and 1: of each rank by the system's performances, and of each pair by its `expect_side`. A
+        side's rating is the mean of its members', its events those of the least experienced.
 
     Raises:
-        ParameterError: fewer than two players, one twice, or `top` below 1.
+        ParameterError: fewer than two sides, a name twice, or `top` below 1.
     """
-    if len(players) < 2:  # noqa: PLR2004  (it takes two to compare)
+    if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("a field needs two entrants at least")
-    repeated = sorted({name for name in players if list(players).count(name) > 1})
+    names = [name for side in field for name in side]
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
-    params = system.params()
-    entering_states = [enter(params, state, PRESENT) for state in states]
-    chances = rank_distribution(system.performances(entering_states))
+    waiting = iter(states)
+    sides = [[next(waiting) for _ in side] for side in field]
+    expected = expected_scores(system, sides)
+    chances = rank_distribution(performances_of(system, sides, expected))
     order = np.argsort(-chances[:, 0], kind="stable")
-    numbers = np.arange(1, len(players) + 1)
     entrants = pl.DataFrame(
         {
-            "player": [players[i] for i in order],
-            "rating": [float(states[i].rating) for i in order],
-            "events": [int(states[i].events) for i in order],
+            "player": [", ".join(field[i]) for i in order],
+            "rating": [math.fsum(state.rating for state in sides[i]) / len(sides[i]) for i in order],
+            "events": [min(int(state.events) for state in sides[i]) for i in order],
             "win": chances[order, 0],
             "top": chances[order, :top].sum(axis=1).clip(max=1.0),
-            "mean_rank": chances[order] @ numbers,
+            "mean_rank": chances[order] @ np.arange(1, len(field) + 1),
         }
     )
-    ranks = pl.DataFrame(
-        {
-            "player": np.repeat([players[i] for i in order], len(players)),
-            "rank": np.tile(numbers, len(players)),
-            "chance": chances[order].ravel(),
-        }
-    )
-    pairs = [
-        (players[i], players[j], float(expect(params, entering_states[i], entering_states[j])))
-        for i in order
-        for j in order
-        if i != j
-    ]
-    return Forecast(entrants, ranks, pl.DataFrame(pairs, schema=["player", "opponent", "expected"], orient="row"))
+    newcomers = tuple(name for name, state in zip(names, states, strict=True) if not state.events)
+    return Forecast(entrants, chances[order], expected[np.ix_(order, order)], tuple(names), newcomers)
+
+
+def performances_of(system: System, sides: Sequence[Sequence[Any]], expected: Floats) -> Performances:
+    """How sides perform: by the system's own performances, where each is one player or like one.
+
+    Else the mean of a side's log-odds against all is its strength in Plackett and Luce's model, as between two the
+    log-odds of `expected` are.
+    """
+    params = system.params()
+    members = [[enter(params, state, PRESENT) for state in side] for side in sides]
+    ones = [side[0] if len(side) == 1 else system.as_one(side) for side in members]
+    if all(one is not None for one in ones):
+        return system.performances(ones)
+    pairs = zip(expected.ravel().tolist(), expected.T.ravel().tolist(), strict=True)
+    leads = np.array([log_odds(chance, other) for chance, other in pairs]).reshape(expected.shape)
+    return GumbelPerformances(-leads.mean(axis=1), np.ones(len(sides)))
 
 
 def expected_score(system: System, first: Any, second: Any) -> float:
     """The expected score of one state against another, between 0 and 1."""
-    params = system.params()
-    entering_states = [enter(params, state, PRESENT) for state in (first, second)]
-    return float(expect(params, *entering_states))
+    return float(expected_scores(system, [[first], [second]])[0, 1])
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:

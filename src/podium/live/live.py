@@ -16,7 +16,7 @@ from podium.engine.periods import EVENT
 from podium.engine.replay import Replayed, States, replay
 from podium.engine.system import System
 from podium.errors import NotFiniteError, ParameterError, ResultsError
-from podium.ledger.forecast import Forecast, expected_score, forecast
+from podium.ledger.forecast import Forecast, expected_score, field_of, forecast
 from podium.ledger.history import history
 from podium.ledger.leaderboard import eligibility, listed
 from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
@@ -298,25 +298,22 @@ class Live:
         system, states = self._standing_of([normalise(a), normalise(b)], pool)
         return expected_score(system, *states)
 
-    def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
-        """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
-
-        Args:
-            entrants: their names.
-            top: how many places count as the top.
-            pool: needed where there are several.
+    def predict(
+        self,
+        entrants: Sequence[str] = (),
+        *,
+        sides: Sequence[Sequence[str]] = (),
+        top: int = 3,
+        pool: str | None = None,
+    ) -> Forecast:
+        """The chances of a field now, with the arguments and errors of `Rated.predict`; unknown players are newcomers.
 
         Returns:
-            Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
-
-        Raises:
-            ParameterError: fewer than two entrants, one twice, a name that the rule refuses, or there are several
-                pools and none is named.
-            UnknownError: no such pool.
+            Each side's chances to win and to be among the first `top`, of every rank, and in each pair.
         """
-        names = [admit(name, "entrant") for name in entrants]
-        system, states = self._standing_of(names, pool)
-        return forecast(system, names, states, top)
+        field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
+        system, states = self._standing_of([name for side in field for name in side], pool)
+        return forecast(system, field, states, top)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         """The system in the pool of that name, or in the only one there is, and the states of players there."""

@@ -7,6 +7,7 @@ from typing import Any
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import System, log_odds
+from podium.engine.teams import expected_scores
 from podium.errors import ParameterError
 
 TEN_TO_ONE = 10.0 / 11.0
@@ -52,9 +53,7 @@ def odds_scale(system: System) -> float:
 
 
 def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
-    """How even the sides of a match are by the system's own expected scores, as `predict` gives them for a pair.
-
-    A side of several stands for one player: the mean of their states, with the deviation of a mean.
+    """How even the sides of a match are by the system's own expected scores, as `predict` gives them for sides.
 
     Args:
         sides: each one's players' states.
@@ -63,28 +62,13 @@ def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
         The entropy of who wins over its largest, by Plackett and Luce from each side's log-odds against the best:
         1 where all are as likely, towards 0 where one surely does.
     """
-    params = system.params()
-    entering_states = [enter(params, combined_state(side), PRESENT) for side in sides]
-    best = entering_states[0]
-    for entering in entering_states[1:]:
-        best = entering if expect(params, entering, best) > expect(params, best, entering) else best
-    leads = [
-        0.0 if entering is best else log_odds(expect(params, entering, best), expect(params, best, entering))
-        for entering in entering_states
-    ]
+    expected = expected_scores(system, sides)
+    best = 0
+    for side in range(1, len(sides)):
+        best = side if expected[side, best] > expected[best, side] else best
+    leads = [log_odds(expected[side, best], expected[best, side]) for side in range(len(sides))]
     top = max(leads)
     strengths = [math.exp(lead - top) for lead in leads]
     total = sum(strengths)
     weighed = sum(strength * (lead - top) for strength, lead in zip(strengths, leads, strict=True))
     return (math.log(total) - weighed / total) / math.log(len(sides)) if len(sides) > 1 else 1.0
-
-
-def combined_state(states: Sequence[Any]) -> Any:
-    """The mean of states, a NamedTuple as they are, with the deviation of a mean of independent skills."""
-    if len(states) == 1:
-        return states[0]
-    mean = [math.fsum(values) / len(states) for values in zip(*states, strict=True)]
-    combined = type(states[0])(*mean)
-    if "deviation" not in combined._fields:
-        return combined
-    return combined._replace(deviation=math.hypot(*(state.deviation for state in states)) / len(states))

@@ -17,6 +17,7 @@ from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-17  # what is left out at either end of a performance
+NO_CHANCE = 1e-34  # of so many being ahead; a thousand of them together are no digit of any chance
 CONVERGED = 1e-7  # a change below it leaves an error of about its square: the sum converges exponentially
 FIRST_STEP, MOST_HALVINGS = 0.5, 12
 CHUNK = 4096  # points of integration at a time
@@ -226,49 +227,55 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
         certain = 0
         for j in range(n):
             certain += 1 if cdf[point, j] >= 1.0 else 0
-        size = count_ahead(cdf, point, counts)
+        size, low, high = count_ahead(cdf, point, counts)
         for i in range(n):
             if weight[point, i] >= CERTAIN:
-                add_others(counts, size, certain, cdf[point, i], weight[point, i], ranks, i)
+                add_others(counts, size, low, high, certain, cdf[point, i], weight[point, i], ranks, i)
 
 
 @kernel
-def count_ahead(cdf: Any, point: int, counts: Any) -> int:
-    """Fill `counts` with the distribution of how many are ahead, of those who may be or not; how many these are."""
-    size = 0
+def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
+    """Fill `counts` with the distribution of how many are ahead, of those who may be or not.
+
+    Returns:
+        How many may be; and between which counts lies all but next to no chance: of a thousand, some hundred.
+    """
+    size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):
         p = cdf[point, j]
         if 0.0 < p < 1.0:
-            counts[size + 1] = counts[size] * p
-            for k in range(size, 0, -1):
+            counts[high + 1] = counts[high] * p
+            for k in range(high, low, -1):
                 counts[k] = counts[k] * (1.0 - p) + counts[k - 1] * p
-            counts[0] *= 1.0 - p
-            size += 1
-    return size
+            counts[low] *= 1.0 - p
+            size, high = size + 1, high + 1
+            while counts[low] < NO_CHANCE:
+                low += 1
+            while counts[high] < NO_CHANCE:
+                high -= 1
+    return size, low, high
 
 
 @kernel
-def add_others(counts: Any, size: int, certain: int, p: float, weight: float, ranks: Any, i: int) -> None:
+def add_others(
+    counts: Any, size: int, low: int, high: int, certain: int, p: float, weight: float, ranks: Any, i: int
+) -> None:
     """Add the distribution without entrant i, who is counted with p: divided out from where errors do not grow."""
     if not 0.0 < p < 1.0:  # not counted among those who may be ahead or not
         first = certain - 1 if p >= 1.0 else certain
-        for k in range(size + 1):
+        for k in range(low, high + 1):
             ranks[i, first + k] += weight * counts[k]
         return
-    q = 1.0 - p
+    q, others = 1.0 - p, 0.0
     if p <= q:
-        others = counts[0] / q
-        ranks[i, certain] += weight * others
-        for k in range(1, size):
+        for k in range(low, min(high, size - 1) + 1):
             others = counts[k] / q - p / q * others
             ranks[i, certain + k] += weight * others
         return
-    others = counts[size] / p
-    ranks[i, certain + size - 1] += weight * others
-    for k in range(size - 2, -1, -1):
-        others = counts[k + 1] / p - q / p * others
-        ranks[i, certain + k] += weight * others
+    for k in range(high, max(low, 1) - 1, -1):
+        others = counts[k] / p - q / p * others
+        ranks[i, certain + k - 1] += weight * others
 
 
 _add_ranks = compile_kernel(_count_ranks)

@@ -18,7 +18,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.forecast import Forecast, expected_score, forecast, nearest_name, strengths
+from podium.ledger.forecast import Forecast, expected_score, field_of, forecast, nearest_name, strengths
 from podium.ledger.learnt import learnt_history
 from podium.ledger.pair_predictions import pair_predictions
 from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
@@ -244,11 +244,19 @@ class Rated:
         """
         return expected_score(self._system_in(pool), *(self._state(normalise(name), pool) for name in (a, b)))
 
-    def predict(self, entrants: Sequence[str], *, top: int = 3, pool: str | None = None) -> Forecast:
+    def predict(
+        self,
+        entrants: Sequence[str] = (),
+        *,
+        sides: Sequence[Sequence[str]] = (),
+        top: int = 3,
+        pool: str | None = None,
+    ) -> Forecast:
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: their names.
+            entrants: the names of those who start alone.
+            sides: the names of each side's members, where several start together.
             top: how many places count as the top.
             pool: needed where there are several.
 
@@ -256,14 +264,15 @@ class Rated:
             Each one's chances to win and to be among the first `top`, of every rank, and in each pair.
 
         Raises:
-            ParameterError: fewer than two entrants, one twice, a name that the rule refuses, or there are several
+            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or there are several
                 pools and none is named.
             UnknownError: no such pool.
         """
         if pool is not None:
             self.pool(pool)
-        names = [admit(name, "entrant") for name in entrants]
-        return forecast(self._system_in(pool), names, [self._state(name, pool) for name in names], top)
+        field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
+        states = [self._state(name, pool) for side in field for name in side]
+        return forecast(self._system_in(pool), field, states, top)
 
     def predictions(self) -> pl.DataFrame:
         """List what was expected of every pair before each event, and what came: for metrics of your own.

@@ -77,9 +77,10 @@ def rate(
 
 def predict(
     results: Any,
-    entrants: Sequence[str],
+    entrants: Sequence[str] = (),
     system: str | System = "elo",
     *,
+    sides: Sequence[Sequence[str]] = (),
     top: int = 3,
     pool: str | None = None,
     **settings: Any,
@@ -88,8 +89,9 @@ def predict(
 
     Args:
         results: as `rate` gives it, or anything that it takes.
-        entrants: their names; whoever has not played is a newcomer.
+        entrants: the names of those who start alone; whoever has not played is a newcomer.
         system: what rates results that are not rated yet.
+        sides: the names of each side's members, where several start together.
         top: how many places count as the top.
         pool: needed where there are several.
         settings: the system's parameters, by name.
@@ -103,4 +105,4 @@ def predict(
         UnknownError: no such pool.
     """
     rated = results if isinstance(results, Rated) else rate(results, system, **settings)
-    return rated.predict(entrants, top=top, pool=pool)
+    return rated.predict(entrants, sides=sides, top=top, pool=pool)

@@ -132,6 +132,10 @@ class WengLin(System):
             -np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
         )
 
+    def as_one(self, members: Sequence[Any]) -> State:
+        """The sum of the members."""
+        return State(sum(me.rating for me in members), math.hypot(*(me.deviation for me in members)), 0.0)
+
     def newcomer(self) -> State:
         """A player who has not played."""
         return State(self.initial, self.deviation, 0.0)

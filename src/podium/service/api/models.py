@@ -218,11 +218,15 @@ class NewSeason(Strict):
 
 
 class PredictRequest(Strict):
-    """A field of players whose chances are to be predicted."""
+    """A field whose chances are to be predicted: players alone, sides of several, or both."""
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[list[SentName], Field(min_length=2, max_length=MAX_PREDICTED)]
+    entrants: Annotated[list[SentName], Field(max_length=MAX_PREDICTED, description="Who starts alone.")] = []
+    sides: Annotated[
+        list[Annotated[list[SentName], Field(min_length=1, max_length=MAX_PREDICTED)]],
+        Field(max_length=MAX_PREDICTED, description="The members of each side."),
+    ] = []
     top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
+from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, KeyedReader, Reader
-from podium.service.api.models import PredictRequest, Tickets
+from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
 from podium.service.http.preconditions import entity_tag
@@ -171,7 +172,11 @@ async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: R
 
 def chances_response(store: Store, pool: str, request: PredictRequest) -> Response:
     """Return the chances of a field as an answer, which grows with the square of the field."""
-    return json_response(FieldChances, field_chances(store.predict(pool, request.entrants, top=request.top)))
+    count = len(request.entrants) + sum(map(len, request.sides))
+    if count > MAX_PREDICTED:
+        raise ParameterError(f"there are {count:,} players; a field may have {MAX_PREDICTED}")
+    chances = store.predict(pool, request.entrants, sides=request.sides, top=request.top)
+    return json_response(FieldChances, field_chances(chances))
 
 
 @router.post(

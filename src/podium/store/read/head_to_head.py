@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.engine.encoding import encode
 from podium.errors import ParameterError
-from podium.ledger.forecast import forecast
+from podium.ledger.forecast import expected_score
 from podium.results.reading import Results
 from podium.rounding import shown_change
 from podium.store.derive.rating import as_table
@@ -49,10 +49,12 @@ def compared_players(connection: sa.Connection, pool: Pool, name: str, other: st
         UnknownError: there is no such player.
     """
     both = (name, other)
-    system, states = system_and_states(connection, pool, both)
-    chances = forecast(system, both, states, top=1)
-    expected = {one: score for one, _, score in chances.pairs.iter_rows()}
-    return tuple(extended(ComparedPlayer, rank(connection, pool, each), expected=expected[each]) for each in both)
+    system, (mine, theirs) = system_and_states(connection, pool, both)
+    expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
+    return tuple(
+        extended(ComparedPlayer, rank(connection, pool, each), expected=score)
+        for each, score in zip(both, expected, strict=True)
+    )
 
 
 def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:

@@ -337,7 +337,7 @@ def field_chances(forecast: Forecast) -> FieldChances:
     """The chances of a field, row by row."""
     return FieldChances(
         rows_as(EntrantChances, forecast.entrants),
-        tuple(forecast.entrants.filter(events=0)["player"]),
+        forecast.newcomers,
         rows_as(RankChance, forecast.ranks),
         rows_as(PairChance, forecast.pairs),
     )

@@ -11,7 +11,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.ledger.forecast import Forecast, forecast
+from podium.ledger.forecast import Forecast, field_of, forecast
 from podium.ledger.leaderboard import Eligibility
 from podium.store.derive.verification import Verification
 from podium.store.log.chain import Head
@@ -307,23 +307,26 @@ class Reader:
         with self.reading(pool_name) as (connection, pool):
             return head_to_head.comparison(connection, pool, name, other)
 
-    def predict(self, pool_name: str, entrants: Sequence[str], *, top: int = 3) -> Forecast:
+    def predict(
+        self, pool_name: str, entrants: Sequence[str] = (), *, sides: Sequence[Sequence[str]] = (), top: int = 3
+    ) -> Forecast:
         """Forecast the chances of players as they stand; whoever has not played is a newcomer.
 
         Args:
-            entrants: their names.
+            entrants: the names of those who start alone.
+            sides: the names of each side's members, where several start together.
             top: how many places count as the top.
 
         Returns:
             Chances between 0 and 1 of each rank and in each pair.
 
         Raises:
-            ParameterError: fewer than two, one twice, a name that the rule refuses, or `top` below 1.
+            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
         """
         with self.reading(pool_name) as (connection, pool):
-            names = admit_names(connection, pool, entrants)
-            system, known = states.system_and_states(connection, pool, names)
-            return forecast(system, names, known, top)
+            field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names))
+            system, known = states.system_and_states(connection, pool, [name for side in field for name in side])
+            return forecast(system, field, known, top)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare the derived tables with the log rated anew, bit for bit.

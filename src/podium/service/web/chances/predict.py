@@ -10,7 +10,7 @@ from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.errors import ParameterError
-from podium.ledger.forecast import Forecast
+from podium.ledger.forecast import Forecast, names_in
 from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import rating
 from podium.pages.promises import Trust, trust_of
@@ -24,6 +24,7 @@ from podium.store import Store
 from podium.store.insights.board_models import EventHeadline, Listing
 
 MOST_ENTRANTS = 64
+MOST_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one
 MOST_COLUMNS = 12  # places with a column of their own; beyond, those after the tenth share one
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
@@ -47,7 +48,8 @@ class EntrantRow:
     """An entrant's chances."""
 
     player: str
-    address: str  # empty of a newcomer, who has no page
+    address: str  # empty of a newcomer, who has no page, and of a side
+    is_new: bool
     rating: str
     win: str
     podium: str
@@ -83,6 +85,7 @@ class PredictPage(Page):
     template: ClassVar[str] = "predict.html"
 
     entrants: tuple[str, ...]
+    sides: tuple[str, ...]  # as they were sent: `Ana,Ben`
     newest: EventHeadline | None  # whose entrants they are, where nobody was named
     left_out: int  # names beyond the most that are taken
     reason: str  # why there are no chances; empty where there are
@@ -96,23 +99,28 @@ def predict(
     visit: VisiblePool,
     store: CurrentStore,
     entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
+    side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MOST_SIDES)] = None,
 ) -> Response:
-    """The chances of a field; of those who were in the newest event where nobody is named."""
+    """The chances of a field, of players or of sides `Ana,Ben`; of the newest event's where nobody is named."""
     names = dict.fromkeys(each.strip() for each in entrants or () if each.strip())
-    page = predict_page(store, visit.pool, tuple(names))
-    return render(request, page, status=422 if page.reason and names else 200)
+    sides = dict.fromkeys(each.strip() for each in side or () if each.strip())
+    page = predict_page(store, visit.pool, tuple(names), tuple(sides))
+    return render(request, page, status=422 if page.reason and (names or sides) else 200)
 
 
-def predict_page(store: Store, pool_name: str, names: tuple[str, ...]) -> PredictPage:
+def predict_page(store: Store, pool_name: str, names: tuple[str, ...], sides: tuple[str, ...]) -> PredictPage:
     """What the page shows."""
     newest_entry = store.version(pool_name)
     frame, newest = pool_frame(store.pool(pool_name)), None
-    if not names:
+    if not names and not sides:
         newest = store.listed_board(pool_name, Listing(), top=1).newest
         names = () if newest is None else best_entrants(store, pool_name, newest.event_id)
-    entrants, field, reason = names[:MOST_ENTRANTS], None, ""
+    entrants, members, field, reason = names[:MOST_ENTRANTS], names_in(sides), None, ""
     try:
-        field = field_of(store, frame, store.predict(pool_name, entrants, top=PODIUM)) if entrants else None
+        if sum(map(len, members)) > MOST_ENTRANTS:
+            reason = f"the sides have more than {MOST_ENTRANTS} players"
+        elif entrants or sides:
+            field = field_of(store, frame, store.predict(pool_name, entrants, sides=members, top=PODIUM))
     except ParameterError as error:
         reason = str(error)
     return PredictPage(
@@ -122,6 +130,7 @@ def predict_page(store: Store, pool_name: str, names: tuple[str, ...]) -> Predic
         tab="compare",
         newest_entry=newest_entry,
         entrants=entrants,
+        sides=sides,
         newest=newest,
         left_out=len(names) - len(entrants),
         reason=reason,
@@ -157,16 +166,17 @@ def field_of(store: Store, frame: PoolFrame, forecast: Forecast) -> Field:
     most = max(max(row) for row in table)
     best = forecast.entrants.filter(win=forecast.entrants["win"][0])["player"].to_list()
     tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (where half of them lead, nobody does)
-    newcomers = forecast.entrants.filter(events=0)["player"].to_list()
+    known = set(forecast.players) - set(forecast.newcomers)
     has_podium = size >= MIN_PODIUM_FIELD
     rows = []
-    columns = forecast.entrants.select("player", "rating", "events", "win", "top")
-    for (player, points, events, win, top), cells in zip(columns.iter_rows(), table, strict=True):
+    columns = forecast.entrants.select("player", "rating", "win", "top")
+    for (player, points, win, top), cells in zip(columns.iter_rows(), table, strict=True):
         podium = sum(cells[:PODIUM], Decimal(0))
         rows.append(
             EntrantRow(
                 player,
-                pool_address(frame.name, "players", player) if events else "",
+                pool_address(frame.name, "players", player) if player in known else "",
+                player in forecast.newcomers,
                 rating(points, frame.digits - 1),
                 chance_words(cells[0], win),
                 chance_words(podium, top),
@@ -181,7 +191,7 @@ def field_of(store: Store, frame: PoolFrame, forecast: Forecast) -> Field:
         places=tuple(head(start, int(width)) for start, width in zip(starts, widths, strict=True)),
         is_wide=size > MOST_COLUMNS,
         has_podium=has_podium,
-        newcomers=tuple(Newcomer(each, similar_names(store, frame, each)) for each in newcomers),
+        newcomers=tuple(Newcomer(each, similar_names(store, frame, each)) for each in forecast.newcomers),
     )
 
 

@@ -12,9 +12,10 @@
 | 3 | unreleased | `elo` and `folyami` in heats of 2,048 and more: sums taken at once, other last digits |
 | 4 | unreleased | no system but `openskill-tm` and `-tm-part` calls the C library: last digits of `openskill-*`, |
 | | | `trueskill`, `elo-mmr`, `glicko2`, `trials`, `stk-rd`, `podium`, and `folyami` for newcomers |
+| 5 | unreleased | `elo-mmr`: two who did not finish tie for last; `podium` where results have no dates |
 
 A change of any stored number, be it the last bit, is a new revision and a row above. What was rated with an earlier one
 is rated again as a whole: ratings of two revisions in one ledger would be what no replay makes.
 """
 
-ARITHMETIC = 4
+ARITHMETIC = 5

@@ -3,7 +3,9 @@
 import copy
 import functools
 import itertools
+import math
 import pickle
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import polars as pl
@@ -17,7 +19,7 @@ from podium.engine.replay import newcomers, replay, scratch_for
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.systems import _podium_state, make_system
-from podium.systems._podium_pool import PARAMETERS, START, THETA
+from podium.systems._podium_pool import PARAMETERS, START, THETA, TICK
 from podium.systems._podium_state import MEANS, SCALE
 from podium.systems.podium import Podium
 
@@ -52,7 +54,7 @@ def mixed_season(events=60, players=9, modes=(None,)):
 def pool_of(system, theta=None, curvature=None):
     """A pool's state at other parameters, or with so much curvature."""
     pool = np.array(system.new_pool())
-    count = sum(not name.startswith("m_") for name in system.pool_state_type._fields) - 1
+    count = sum(not name.startswith("m_") for name in system.pool_state_type._fields) - THETA
     if theta is not None:
         pool[THETA : THETA + count] = theta
     if curvature is not None:
@@ -74,7 +76,11 @@ def skills(system, states):
 
 @functools.cache
 def rated_history(path):
-    return podium.rate(path, "podium")
+    """Of ZakStunts, which has no dates, as the prototype dates it: 30.4 days apart."""
+    results = pl.read_parquet(path)
+    number = pl.col("event_id").rle_id()
+    day = pl.duration(microseconds=(number * 30.4 * 86_400_000_000).cast(pl.Int64))
+    return podium.rate(results.with_columns(pl.col("started_at").fill_null(pl.datetime(1990, 1, 1) + day)), "podium")
 
 
 @pytest.fixture(params=["zakstunts", "speedway"])
@@ -265,13 +271,59 @@ def in_python(system, events, first, then, half):
 
 
 def test_live_keeps_the_clock_of_results_without_dates():
-    """An event is a month after the one before, in each pool, however it comes."""
+    """Events are counted in each pool, however they come; a month passes between a player's own."""
     frame = SEASON.frame.drop("started_at")
     whole, live = podium.rate(frame, "podium"), podium.Live("podium")
     parts = [live.rate(event) for event in frame.partition_by("event_id", maintain_order=True)]
     assert pl.concat(parts).rows() == whole.history.rows()
     assert live.pool_state() == whole.pool_state()
-    assert whole.pool_state().day == pytest.approx(60 * 30.4)
+    assert whole.pool_state().day == 60 * TICK
+    gap = math.exp(whole.pool_state().gap)
+    fields = frame.group_by("event_id").agg(pl.col("player").n_unique())["player"]
+    assert gap == pytest.approx(frame["player"].n_unique() / fields.mean(), rel=0.5)
+
+
+def duels(events, begin=None, days=30.4, first=0):
+    """Ana beats Ben two times in three, at dates so far apart, or without any."""
+    rows = [
+        {"event_id": f"e{first + k}", "player": player, "position": 1 + ((player == "ana") == (k % 3 == 0))}
+        | ({} if begin is None else {"started_at": begin + timedelta(days=days * k)})
+        for k in range(events)
+        for player in ("ana", "ben")
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_a_month_passes_between_the_undated_events_of_a_player():
+    counted, dated = (podium.rate(duels(40, begin), "podium") for begin in (None, datetime(1990, 1, 1, tzinfo=UTC)))
+    assert counted.history["rating"].to_list() == pytest.approx(dated.history["rating"].to_list(), abs=1e-6)
+    assert counted.history["deviation"].to_list() == pytest.approx(dated.history["deviation"].to_list(), abs=1e-6)
+
+
+@pytest.mark.parametrize("begin", [datetime(1950, 5, 13, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)])
+def test_no_time_passes_from_undated_events_to_the_first_that_has_a_date(begin, tmp_path):
+    rated = podium.rate(duels(30), "podium")
+    before = dict(rated.ratings.select("player", "deviation").iter_rows())
+    rated.save(tmp_path / "ratings.parquet")
+    later = duels(30, begin, days=10.0, first=30)
+    on_file = podium.rate(later, "podium", start=tmp_path / "ratings.parquet")
+    live = podium.Live("podium")
+    changes = [live.rate(event) for event in (duels(30), later.head(2), later.tail(-2))]
+    assert pl.concat(changes[1:])["rating"].to_list() == on_file.history["rating"].to_list()
+    assert on_file.history["delta"].abs().max() < 60.0
+    for player, deviation in on_file.history.head(2).select("player", "deviation").iter_rows():
+        assert deviation < before[player] + 1.0
+
+
+def test_undated_events_are_tuned_as_they_are_judged():
+    results = podium.simulate(players=8, events=90, entrants=2, seed=4).results.drop("started_at")
+    tuned = podium.tune(results, "podium", "50%", trials=1)
+    pairs = podium.rate(results, "podium").predictions()
+    later = results["event_id"].unique(maintain_order=True)[45:]
+    judged = pairs.filter(pl.col("event_id").is_in(later.implode()))
+    chance, won = judged["expected"].to_numpy(), judged["result"].to_numpy()
+    loss = -np.mean(won * np.log(chance) + (1.0 - won) * np.log1p(-chance))
+    assert tuned.test.scores["log_loss"][0] == pytest.approx(loss, abs=1e-12)
 
 
 def test_modes_live_equals_replay_and_survive_copies():

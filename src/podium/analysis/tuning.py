@@ -43,7 +43,6 @@ from podium.systems import make_system
 from podium.systems._portable import PortableSystem, is_portable
 
 SEED = 1
-SECOND_US = 1_000_000
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 SEARCH_FACTOR = 8.0  # a parameter without a range of its own is searched from an eighth to eight times its default
 NOT_SEARCHED = ("initial",)  # moves every rating alike
@@ -98,7 +97,7 @@ def tune(
     """Search the system's parameters for the least log loss.
 
     Args:
-        results: anything that `read_results` takes; undated events are taken a second apart, in the order of the file.
+        results: anything that `read_results` takes; undated events are taken in the order of the file.
             Or a dataset, of which a pool at a time is held for each core.
         system: where the search starts, a name, a text such as `elo:k=20` or an instance; what is not searched stays
             as it is.
@@ -183,13 +182,16 @@ def searched(
 
 
 def with_dates(results: Results) -> Results:
-    """The results with dates: where they have none, events by `sequence`, then as in the file, a second apart."""
+    """The results with dates: where they have none, events by `sequence`, then as in the file, a microsecond apart.
+
+    In the year 2, of which systems know that its events are counted, not dated: they are rated as they are undated.
+    """
     if "started_at" in results.frame.columns:
         return results
     names = in_sequence(results.frame)["event_id"].unique(maintain_order=True)
     number = pl.col("event_id").cast(pl.Enum(names)).to_physical().cast(pl.Int64)
-    instants = (number * SECOND_US).cast(pl.Datetime("us", "UTC")).alias("started_at")
-    return Results(results.frame.with_columns(instants), results.source)
+    instants = pl.datetime(2, 1, 1, time_unit="us", time_zone="UTC") + pl.duration(microseconds=number)
+    return Results(results.frame.with_columns(started_at=instants), results.source)
 
 
 def end_of_training(results: Results, train_until: str | date | datetime) -> datetime:

@@ -1,7 +1,11 @@
 """What a pool learns in the system `podium`: its parameters theta, and the curvature M of what they have cost.
 
 Theta takes one damped Newton step an event on the residual that predictions by today's theta leave. All of it lies in
-the state of the pool, a row of numbers: the day of the newest event, theta, and the lower triangle of M.
+the state of the pool, a row of numbers: the day of the newest event, the gap, theta, and the lower triangle of M.
+
+Events without dates are counted: each moves the day by a `TICK`, so that their days lie before `COUNTED`, when no
+result is dated. As many of them as typically lie between two of a player's own make up `OWN_GAP_DAYS`; the gap is the
+logarithm of how many.
 """
 
 import functools
@@ -34,7 +38,10 @@ START, DEVIATION, LOWEST, HIGHEST = (np.array(column) for column in zip(*PRIOR.v
 PRECISION = 1.0 / (DEVIATION * DEVIATION)
 MEMORY = 20_000.0  # pairs after which what theta has learnt weighs 1 / e
 LARGEST_STEP = 0.2  # of any parameter in one event
-DAY, THETA = 0, 1  # in the state of a pool; M comes after theta
+DAY, GAP, THETA = range(3)  # in the state of a pool; M comes after theta
+TICK, COUNTED = 2.0**-13, 100_000.0  # days: a sum of ticks is exact
+OWN_GAP_DAYS = 30.4  # between two events of a player where the results have no dates
+GAP_MEMORY = 100.0  # own gaps after which what the typical one was weighs 1 / e
 
 
 class Pair(NamedTuple):
@@ -50,13 +57,13 @@ class Pair(NamedTuple):
 def pool_states_with(count: int) -> Any:
     """The NamedTuple of a pool's state with so many parameters."""
     curvature = [f"m_{a + 1}_{b + 1}" for a in range(count) for b in range(a + 1)]
-    return namedtuple("PoolState", ["day", *list(PRIOR)[:count], *curvature], module=__name__)  # noqa: PYI024
+    return namedtuple("PoolState", ["day", "gap", *list(PRIOR)[:count], *curvature], module=__name__)  # noqa: PYI024
 
 
 def new_pool(count: int) -> Any:
     """The start, the same everywhere: the prior's values, and its precision as the curvature."""
     curvature = [float(PRECISION[a]) if a == b else 0.0 for a in range(count) for b in range(a + 1)]
-    return pool_states_with(count)._make([0.0, *START[:count].tolist(), *curvature])
+    return pool_states_with(count)._make([0.0, 0.0, *START[:count].tolist(), *curvature])
 
 
 # The two rows of the room beside the entrants': the learner's, and the triangle L of M = L L'. In the learner's stand
@@ -76,6 +83,12 @@ def begin_event(pool: Any, room: Any, row: int, count: int, pairs: float) -> Non
         pool[diagonal] += pull
         room[row, a] = pull * (START[a] - pool[THETA + a])
         diagonal += a + 2
+
+
+@kernel
+def learn_gap(pool: Any, ticks: float) -> None:
+    """The pool's typical gap moves towards one that a player had, on the scale of logarithms."""
+    pool[GAP] += (log(ticks / TICK) - pool[GAP]) / GAP_MEMORY
 
 
 @kernel

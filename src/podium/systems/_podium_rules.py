@@ -7,13 +7,12 @@ from podium.engine.inputs import Entrant, Entry, Heat, Occasion
 from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, in_pool, kernel
 from podium.kernels.exponential import exp
 from podium.probability.logistic import logistic, score
-from podium.systems._podium_pool import DAY, START, THETA, C
+from podium.systems._podium_pool import COUNTED, DAY, GAP, OWN_GAP_DAYS, START, THETA, TICK, C
 from podium.systems._podium_state import MEANS, SCALE, count_of, offset_at, reading
 
 YEAR = 365.25
 GROWTH_DAYS = 800.0  # of newcomers: growth is e times slower after so long
 DECADE, MOST_DECADES = 3652.5, 2.0  # ageing grows with the time in the pool, up to twenty years
-UNDATED_DAYS = 30.4  # between two events of a pool where the results have no dates
 NEWCOMER_DEVIATION = SCALE * exp(0.5 * START[0])
 
 
@@ -37,6 +36,7 @@ class Params(NamedTuple):
     reach: float
     offset: float
     today: float
+    pace: float  # days that pass in a tick, where events are counted
     mode: float
     initial: float
     timely: float  # 1 where skills grow and decline with time, else 0
@@ -81,8 +81,8 @@ class Causes(NamedTuple):
 
 @in_pool.register
 def read_pool(params: Params, pool: Any, occasion: Occasion) -> Params:
-    """The pool's theta, and the event; one without a date is a month after the last."""
-    today = pool[DAY] + UNDATED_DAYS if math.isnan(occasion.day) else occasion.day
+    """The pool's theta, and the event; one without a date is the next tick."""
+    today = occasion.day if occasion.day >= COUNTED else pool[DAY] + TICK
     spread, event, idle_day, noise = pool[THETA], pool[THETA + 1], pool[THETA + 2], pool[THETA + 3]
     growth, ageing, unfinished, reach = pool[THETA + 4], pool[THETA + 5], pool[THETA + 6], pool[THETA + 7]
     offset = pool[THETA + 8] if params.modes else 0.0
@@ -104,6 +104,7 @@ def read_pool(params: Params, pool: Any, occasion: Occasion) -> Params:
         exp(reach),
         exp(offset) if params.modes else 0.0,
         today,
+        OWN_GAP_DAYS / TICK * exp(-pool[GAP]),
         occasion.mode,
         params.initial,
         params.timely,
@@ -118,21 +119,40 @@ def is_new(me: Any) -> bool:
 
 
 @kernel
+def days_between(params: Params, earlier: float, later: float) -> float:
+    """Days from one moment of the pool to another; none from events that are counted to one that has a date."""
+    if later < COUNTED:
+        return max(later - earlier, 0.0) * params.pace
+    return max(later - earlier, 0.0) if earlier >= COUNTED else 0.0
+
+
+@kernel
 def idle_days(params: Params, me: Any) -> float:
     """Days since the player's last event; 0 for one who has none."""
-    return max(params.today - me.last, 0.0) if me.last > 0.0 else 0.0
+    return days_between(params, me.last, params.today) if me.last > 0.0 else 0.0
+
+
+@kernel
+def first_day(params: Params, me: Any) -> float:
+    """When the player came, as today is said: at the first date after events that are counted, so many days ago."""
+    if me.last == 0.0:
+        return params.today
+    if me.first >= COUNTED or params.today < COUNTED:
+        return me.first
+    return params.today - days_between(params, me.first, me.last)
 
 
 @kernel
 def growth_of(params: Params, me: Any) -> float:
     """By how much a growth of 1 a year has moved the mean since the last event."""
-    return params.timely * idle_days(params, me) / YEAR * exp((me.first - params.today) / GROWTH_DAYS)
+    here = days_between(params, me.first, params.today)
+    return params.timely * idle_days(params, me) / YEAR * exp(-here / GROWTH_DAYS)
 
 
 @kernel
 def ageing_of(params: Params, me: Any) -> float:
     """By how much an ageing of 1 a year has moved the mean since the last event."""
-    decades: float = min((params.today - me.first) / DECADE, MOST_DECADES)
+    decades: float = min(days_between(params, me.first, params.today) / DECADE, MOST_DECADES)
     return params.timely * idle_days(params, me) / YEAR * decades
 
 

@@ -37,6 +37,7 @@ from podium.probability.uncertain import uncertain_performances
 from podium.systems._elo_mmr_pulls import ROOM, Factor, balance, clear_factors, write_factor
 
 SLOTS = 16  # logistic factors that a state has room for
+UNFINISHED_TIE = 1.0  # what a tie of two who did not finish counts: half a win and half a loss
 LOGISTIC = math.pi / math.sqrt(3.0)  # a logistic variable of deviation 1 has the scale 1 / LOGISTIC
 RATING, DEVIATION, EVENTS, NORMAL, NORMAL_WEIGHT, FACTORS, FIRST = range(7)
 MEAN, SLOPE, PULL = range(3)  # of a factor: pull * tanh(slope * (x - mean))
@@ -103,6 +104,9 @@ class EloMmr(System):
     evidence_type = Evidence
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = (
+        "It loses to everyone who finished the heat; two who did not finish tie for last, half a win and half a loss."
+    )
     takes_periods: ClassVar[bool] = False
     room: ClassVar[tuple[int, int]] = ROOM
     whole_numbers: ClassVar[tuple[str, ...]] = ("events", "factors")
@@ -282,12 +286,11 @@ def gather_factors(
     """
     count, steepest, push = 0, 0.0, 0.0
     for j in range(start, stop):
-        if i != j and not comparable(columns, i, j):
-            continue
         you = read(scratch.entering_states, slot_at(columns, j, first), entering)
         pull = 2.0 * you.slope
         ties = columns.place[i] == columns.place[j]
-        write_factor(scratch.room, count, Factor(you.rating, you.slope, pull * params.tie if ties else pull))
+        tie = params.tie if i == j or comparable(columns, i, j) else UNFINISHED_TIE
+        write_factor(scratch.room, count, Factor(you.rating, you.slope, pull * tie if ties else pull))
         if not ties:
             push += pull if columns.place[i] < columns.place[j] else -pull
         count += 1

@@ -40,10 +40,12 @@ from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
 from podium.systems._podium_pool import (
     BESIDE,
+    COUNTED,
     DAY,
     PARAMETERS,
     Pair,
     begin_event,
+    learn_gap,
     learn_pair,
     new_pool,
     pool_states_with,
@@ -56,6 +58,7 @@ from podium.systems._podium_rules import (
     Params,
     ageing_of,
     expected_log_odds,
+    first_day,
     gain,
     growth_of,
     idle_days,
@@ -253,8 +256,10 @@ def rate_and_learn(
         after[at + i, RATING] = brought.rating + SCALE * moved * totals.surprise
         after[at + i, DEVIATION] = SCALE * math.sqrt(brought.skill - brought.skill * moved * totals.information)
         after[at + i, EVENTS] += entrant_at(columns, first + i).events
-        after[at + i, FIRST] = me.first if me.last > 0.0 else params.today
+        after[at + i, FIRST] = first_day(params, me)
         after[at + i, LAST] = params.today
+        if params.today < COUNTED and me.last > 0.0:
+            learn_gap(pool, params.today - me.last)
         if offset:
             free = brought.variance - brought.skill
             share = moved / brought.skill * free

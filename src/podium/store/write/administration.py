@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -113,10 +113,11 @@ def refuse_nameless(system: System) -> None:
         ParameterError: it is one.
     """
     try:
-        registered: object = find(system.name)
+        registered: Any = find(system.name)
     except ParameterError:
-        registered = None
-    if registered is not type(system):
+        registered = ()  # nothing is an instance of
+    own = {each.name: getattr(system, each.name) for each in fields(system)}
+    if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
         raise ParameterError(
             f"{system.name!r} cannot rate a pool: a server finds its system by name, so it must be one of Podium's own "
             "or an installed package's entry point (docs/own-system.md); a file's path cannot be one"

@@ -214,3 +214,19 @@ def test_a_system_without_states_asks_nothing_of_their_table(new_url):
         assert connection.execute(sa.select(sa.func.count()).select_from(pool_state)).scalar() == 0
     assert "pool_state" in metadata.tables
     store.close()
+
+
+@both_kinds
+def test_a_pool_may_name_modes(kind, new_url):
+    system, store = find(SYSTEM)(modes="clay/grass"), Store(new_url(kind))
+    store.create_pool("main", system)
+    events = [
+        [row | {"mode": ["clay", "grass", "hard"][number % 3]} for row in each] for number, each in enumerate(season())
+    ]
+    for each in [*events[:3], *events[4:], events[3]]:
+        store.submit("main", each)
+    whole = podium.rate([row for each in events for row in each], system)
+    assert store.history("main")["rating"].to_list() == whole.history["rating"].to_list()
+    assert store.pool("main").system == system
+    assert store.verify() == []
+    store.close()

@@ -4,10 +4,14 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import polars as pl
 import pytest
 from elo_mmr_py import Contest, EloMmrConfig, rate_latest
+from extent import times
+from scipy.optimize import brentq
 
 import podium
+from podium.systems import find, names
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -91,3 +95,66 @@ def test_a_drawn_duel_counts_where_the_program_leaves_it_out():
     limit, variance = 80.0**2, (1.0 + 1.0 / 0.2) * 80.0**2
     assert mu == pytest.approx(1500.0, abs=1e-9)
     assert sig == pytest.approx(1.0 / math.sqrt(1.0 / (350.0**2 + 0.2 * limit) + 1.0 / variance), rel=1e-12)
+
+
+def test_two_who_did_not_finish_tie_for_last():
+    """The performance of a newcomer among equals solves l (wins (1 - t) - losses (1 + t) - ties t) = 0 for t = tanh."""
+    statuses = {"ana": (1, "finished"), "ben": (2, "finished"), "cy": (None, "dnf"), "dov": (None, "quit")}
+    race = [
+        {"event_id": "r", "player": name, "position": place, "status": status}
+        for name, (place, status) in statuses.items()
+    ]
+    ratings = dict(podium.rate(race, "elo-mmr").ratings.select("player", "rating").iter_rows())
+    assert ratings["cy"] == ratings["dov"]
+    alone = [row for row in race if row["player"] != "dov"]
+    assert dict(podium.rate(alone, "elo-mmr").ratings.select("player", "rating").iter_rows())["cy"] != ratings["cy"]
+    limit, variance = 80.0**2, (1.0 + 1.0 / 0.2) * 80.0**2
+    prior = 350.0**2 + 0.2 * limit
+    lost, tied, own = 2.0, 1.0, 2.0
+    # Two lost, one tied as half of each, and the own factor: l (-2 lost) = l (2 lost + 2 tied + 2 own) t.
+    performance = (
+        1500.0 + math.atanh(-lost / (lost + tied + own)) * 2.0 * math.sqrt(prior + variance) * math.sqrt(3.0) / math.pi
+    )
+    posterior = brentq(
+        lambda x: (
+            (x - 1500.0) / prior
+            + math.pi / math.sqrt(3.0 * variance) * math.tanh(math.pi / math.sqrt(12.0 * variance) * (x - performance))
+        ),
+        performance,
+        1500.0,
+    )
+    assert ratings["cy"] == pytest.approx(posterior, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if not find(name).needs])
+def test_two_who_did_not_finish_are_compared_where_the_text_ties_them(name):
+    """How far one falls then depends on how well the other is rated; where it says that they are not, it does not."""
+    before = [
+        {"event_id": f"e{k}", "player": player, "position": 1 + (player != "star"), "status": "finished"}
+        for k in range(6)
+        for player in ("star", "ana")
+    ]
+
+    def fall_beside(other):
+        race = [
+            {"event_id": "race", "player": player, "position": place, "status": "finished" if place else "dnf"}
+            for player, place in (("one", 1), ("two", 2), ("me", None), (other, None))
+        ]
+        return podium.rate([*before, *race], name).history.filter(event_id="race", player="me")["delta"].item()
+
+    ties = "tie" in find(name).unfinished.replace("not compared", "") or "shares" in find(name).unfinished
+    assert (fall_beside("star") != pytest.approx(fall_beside("new"), abs=1e-9)) == ties
+
+
+@pytest.mark.parametrize("name", times(["elo-mmr"], [name for name in names() if not find(name).needs]))
+def test_the_mean_of_entrants_by_decade(name, shared):
+    """In initial deviations above a newcomer, on Formula 1; printed, as each system has its own."""
+    races = pl.read_parquet(shared("data/f1.parquet")).filter(pool="f1-race")
+    newcomer = find(name)().newcomer()
+    lead = (pl.col("rating").mean() - newcomer.rating) / getattr(newcomer, "deviation", 350.0)
+    decade = (pl.col("started_at").dt.year() // 10 * 10).alias("decade")
+    means = podium.rate(races, name).history.group_by(decade).agg(lead).sort("decade")
+    print(name, means.rows())  # noqa: T201  (what it is for)
+    if name == "elo-mmr":
+        assert means["rating"].min() > 0.0
+        assert podium.evaluate(races, name).scores["log_loss"].item() < 0.645

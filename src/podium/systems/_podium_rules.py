@@ -134,7 +134,7 @@ def idle_days(params: Params, me: Any) -> float:
 
 @kernel
 def first_day(params: Params, me: Any) -> float:
-    """When the player came, as today is said: at the first date after events that are counted, so many days ago."""
+    """When the player came; at the first date after events that are counted, so many days before it."""
     if me.last == 0.0:
         return params.today
     if me.first >= COUNTED or params.today < COUNTED:

@@ -69,3 +69,15 @@ def test_a_search_in_time_order_finds_a_parameter():
     assert search.best_params_ == {"system": "elo:k=40"}
     assert search.best_score_ > -np.log(2.0)
     assert log_loss(won, search.predict_proba(pairs)) < np.log(2.0)
+
+
+def test_ids_that_are_numbers_stay_apart_and_a_missing_one_is_refused():
+    from podium.sklearn import DuelClassifier
+
+    ids = np.array([[1234567.0, 1.0], [1234568.0, 1.0], [0.25, 2e16]])
+    model = DuelClassifier().fit(ids, [1, 0, 1])
+    assert set(model.rated_.ratings["player"]) == {"1234567", "1", "1234568", "0.25", "20000000000000000"}
+    whole = DuelClassifier().fit(ids[:2].astype(np.int64), [1, 0])
+    assert (whole.predict_proba(ids[:2]) == DuelClassifier().fit(ids[:2], [1, 0]).predict_proba(ids[:2])).all()
+    with pytest.raises(ValueError, match="row 1 of X has None"):
+        DuelClassifier().fit(np.array([["a", "b"], ["c", None]], object), [1, 0])

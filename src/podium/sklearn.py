@@ -112,13 +112,16 @@ class DuelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (duels, 2): the player and the opponent.
 
         Raises:
-            ValueError: X has not two columns.
+            ValueError: X has not two columns, or a name is missing.
         """
         if pairs.shape[1] != COLUMNS:
             raise ValueError(
                 f"X has {pairs.shape[1]} feature(s), but a duel has {COLUMNS}: the player and the opponent"
             )
-        texts = [f"{each:g}" if isinstance(each, float) else str(each) for each in pairs.ravel().tolist()]
+        names = pairs.ravel().tolist()
+        if None in names:
+            raise ValueError(f"row {names.index(None) // COLUMNS} of X has None for a player; leave the duel out")
+        texts = [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
         return np.array(texts, dtype=np.str_).reshape(pairs.shape)
 
     def __sklearn_tags__(self) -> Any:

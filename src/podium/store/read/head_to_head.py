@@ -1,6 +1,6 @@
 """Two players against each other: the events in which they met, and their chances."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from podium.store.read.states import system_and_states
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
 
-MAX_MEETINGS = 1000  # newest meetings of two players that are listed
+MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
 MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries
 MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
 NO_HEATS = (0, 0, 0)
@@ -37,9 +37,15 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
         UnknownError: there is no such player.
         ParameterError: the two are one.
     """
-    met = meetings(connection, pool, name, other)
-    wins, draws, losses = (sum(getattr(each, name) for each in met) for name in ("wins", "draws", "losses"))
-    return Comparison(compared_players(connection, pool, name, other), wins, draws, losses, met)
+    one, two = two_numbers(connection, pool, name, other)
+    listed: tuple[CommonEvent, ...] = ()
+    heats = np.zeros(3, np.int64)
+    with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
+        for number, rows in enumerate(portions(newest_first)):
+            scores = scores_in(connection, pool, rows, one, two)
+            heats += np.sum([scores[row.event_id] for row in rows], axis=0)
+            listed = listed if number else tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
+    return Comparison(compared_players(connection, pool, name, other), *map(int, heats), listed)
 
 
 def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
@@ -58,17 +64,16 @@ def compared_players(connection: sa.Connection, pool: Pool, name: str, other: st
 
 
 def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
-    """The events in which two met, newest first.
+    """The events in which two met, newest first; the newest `MAX_MEETINGS`, or those whose bodies are within the limit.
 
     Raises:
         UnknownError: there is no such player.
         ParameterError: the two are one.
     """
     one, two = two_numbers(connection, pool, name, other)
-    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
-    with connection.execute(with_bodies, execution_options={"stream_results": True}) as newest_first:
-        rows = rows_within(MAX_MEETINGS_BYTES, newest_first)
-    scores = results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
+    with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
+        rows = next(portions(newest_first), [])
+    scores = scores_in(connection, pool, rows, one, two)
     return tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
 
 
@@ -120,7 +125,7 @@ def two_numbers(connection: sa.Connection, pool: Pool, name: str, other: str) ->
 
 
 def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
-    """The newest events in which two were rated, newest first, with what each did to both.
+    """The events in which two were rated, newest first, with what each did to both.
 
     The changes are joined first, from those of the one on: there are fewer of them than events. Where a season began
     there is no event.
@@ -140,7 +145,6 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
         .join_from(own, theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
         .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
         .order_by(own.c.started_at.desc(), own.c.seq.desc())
-        .limit(MAX_MEETINGS)
         .subquery()
     )
     return (
@@ -172,15 +176,29 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
     )
 
 
-def rows_within(limit_bytes: int, rows: Iterable[Any]) -> list[Any]:
-    """The first rows whose bodies are together no larger than a limit."""
-    size, within = 0, []
+def with_bodies(pool: Pool, one: int, two: int) -> sa.Select[Any]:
+    """`common_events`, each with what was sent of it."""
+    return common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
+
+
+def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """The rows, so many at a time as are read at once: `MAX_MEETINGS`, whose bodies are no larger than a limit."""
+    size, portion = 0, []
     for row in rows:
         size += len(row.body)
-        if size > limit_bytes:
-            break
-        within.append(row)
-    return within
+        if portion and (size > MAX_MEETINGS_BYTES or len(portion) == MAX_MEETINGS):
+            yield portion
+            size, portion = len(row.body), []
+        portion.append(row)
+    if portion:
+        yield portion
+
+
+def scores_in(
+    connection: sa.Connection, pool: Pool, rows: Sequence[Any], one: int, two: int
+) -> dict[str, tuple[int, int, int]]:
+    """`results_against` of rows with their bodies."""
+    return results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
 
 
 def results_against(

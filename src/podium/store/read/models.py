@@ -203,7 +203,7 @@ class Comparison:
     """Two players beside each other."""
 
     players: tuple[ComparedPlayer, ...] = field(metadata={"description": "Both, in the order of the request."})
-    wins: int = field(metadata={"description": "Heats that the first player won, in the events below."})
+    wins: int = field(metadata={"description": "Heats that the first player won, in all their common events."})
     draws: int = field(metadata={"description": "Heats that were drawn."})
     losses: int = field(metadata={"description": "Heats that the first player lost."})
     meetings: tuple[CommonEvent, ...] = field(metadata={"description": "Their newest common events, newest first."})
@@ -214,7 +214,7 @@ class Rivalry:
     """Two players beside each other at a glance."""
 
     players: tuple[ComparedPlayer, ...]  # both, in the order of the request
-    meetings: int  # the newest thousand at most
+    meetings: int
     ahead: int  # of them, in how many the first was ahead
     behind: int  # in how many the other was
     mean_lead: float | None  # how far above the other the first was rated before them; None where they have not met

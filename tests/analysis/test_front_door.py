@@ -9,6 +9,7 @@ import pytest
 from extent import times
 
 import podium
+from podium.systems import find
 
 SEASON = podium.simulate(players=12, events=60, entrants=5, heats=2, teams=0, seed=5).results
 
@@ -105,6 +106,27 @@ def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):
         podium.plot("history", rated)
     with pytest.raises(podium.ParameterError, match="histories is drawn from results"):
         podium.plot("histories")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: podium.rate(SEASON, lambda: 0), "a system is a name, such as 'elo' or 'elo:k=20', .* not a function"),
+        (lambda: podium.rate(SEASON, find("elo")), "not the class Elo: call it"),
+        (lambda: podium.rate(SEASON, "elo", columns={"player": "name"}), "podium.read_results"),
+        (lambda: podium.rate(SEASON, "elo").expected(["a"], ["b"]), r"a name is a text, and \['a'\] is a list"),
+        (lambda: podium.Live("elo").expected("a", 7), "a name is a text, and 7 is a int"),
+        (lambda: podium.evaluate(SEASON, "elo", since="2025-02-01"), "evaluate takes no since; window=podium.Window"),
+        (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),
+        (
+            lambda: podium.rate(SEASON.rename({"player": "driver_name"})),
+            r"podium.read_results\(…, columns={'player': …}\)",
+        ),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(call, sentence):
+    with pytest.raises((podium.ParameterError, podium.ResultsError), match=sentence):
+        call()
 
 
 def test_a_season_is_simulated_by_its_settings():

@@ -139,14 +139,6 @@ def test_a_quitter_loses_to_all_finishers_and_meets_no_other_quitter(name):
     assert set(met["result"]) == {0.0}
 
 
-def test_elo_mmr_does_not_compare_two_quitters():
-    def of_c(*others):
-        rated = podium.rate(race(("a", "finished"), ("b", "finished"), ("c", "quit"), *others), "elo-mmr")
-        return rated.ratings.filter(pl.col("player") == "c")["rating"].item()
-
-    assert of_c(("d", "quit")) == of_c() < 1500.0
-
-
 @pytest.mark.parametrize(
     "name", [name for name in names() if find(name).unfinished.startswith(("It is ranked", "It sh"))]
 )
@@ -226,7 +218,7 @@ def test_xonstat_2015_leaves_out_who_played_too_little(played_s, duration_s):
 def test_every_system_says_what_a_quit_costs():
     assert all(find(name).unfinished.endswith(".") for name in names())
     others = {name for name in names() if find(name).unfinished != System.unfinished}
-    assert others == set(names()) - {"elo", "glicko", "glicko2", "elo-mmr"}
+    assert others == set(names()) - {"elo", "glicko", "glicko2"}
 
 
 @pytest.mark.parametrize("text", ["event_id,posision\na,1\n", "event_id,player,status\na,b,DNQ\n", ""])

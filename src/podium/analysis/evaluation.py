@@ -28,6 +28,7 @@ RESAMPLES = 1000
 SEED = 1
 INTERVAL = (0.025, 0.975)
 WEIGHTS = ("pair", "event")
+TIMES = {"since", "until", "min_events"}  # of a Window
 SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # of an event
 OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # what is a mean over pairs
 OVER_FIELDS = ("winner_log_loss", "winner_correct")  # and over heats that have a winner
@@ -66,6 +67,7 @@ def evaluate(
     engine: Engine = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    **others: Any,
 ) -> Evaluation:
     """Judge systems by their predictions.
 
@@ -90,10 +92,13 @@ def evaluate(
 
     Raises:
         ResultsError: the table is refused.
-        ParameterError: an unknown weight or engine, a window over results without dates, nothing to judge, or metrics
-            of your own for a dataset.
+        ParameterError: an unknown weight, engine or argument, a window over results without dates, nothing to judge, or
+            metrics of your own for a dataset.
         ExecutorError: workers were lost.
     """
+    if others:
+        time = "; window=podium.Window(since=..., until=..., min_events=...) says what is judged"
+        raise ParameterError(f"evaluate takes no {', '.join(others)}{time if others.keys() & TIMES else ''}")
     texts = [systems] if isinstance(systems, str | System) else list(systems)
     if not texts:
         raise ParameterError("there is no system to judge; name one, such as 'elo'")

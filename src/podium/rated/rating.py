@@ -59,6 +59,8 @@ def rate(
         ExecutorError: workers were lost again and again.
         MissingExtraError: an extra is not installed: `dask`, or `remote` for addresses.
     """
+    if "columns" in settings:
+        raise ParameterError("rate takes no columns; read the table first: podium.read_results(…, columns={…})")
     chosen = make_system(system, settings)
     if is_dataset(results):
         dataset = open_dataset(results)

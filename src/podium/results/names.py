@@ -86,7 +86,13 @@ def are_plain_texts(column: pl.Series) -> bool:
 
 
 def normalise(name: str) -> str:
-    """The name in form NFC, without spaces around it."""
+    """The name in form NFC, without spaces around it.
+
+    Raises:
+        ParameterError: it is no text.
+    """
+    if not isinstance(name, str):
+        raise ParameterError(f"a name is a text, and {name!r} is a {type(name).__name__}; give one name at a time")
     if name.isascii():
         return name.strip(SPACES)
     return unicodedata.normalize("NFC", name.strip(SPACES))

@@ -118,7 +118,10 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
     """Columns that are unknown, and required ones that are missing."""
     faults = [unknown_column(column) for column in frame.columns if column not in ALL]
     missing = [column for column in REQUIRED if column not in frame.columns]
-    return faults + [Fault(None, column, None, "is missing; every row needs it") for column in missing]
+    renaming = (
+        f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if faults and missing else ""
+    )
+    return faults + [Fault(None, column, None, f"is missing; every row needs it{renaming}") for column in missing]
 
 
 def unknown_column(column: str) -> Fault:
@@ -155,7 +158,8 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
     try:
         frame = nw.from_native(source)
     except TypeError:
-        remedy = f"a {type(source).__name__} is not a table; give a path, a dataframe or rows as dicts"
+        table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
+        remedy = f"a {type(source).__name__} is not a table; give {table}"
         raise ResultsError("results", [Fault(None, None, None, remedy)]) from None
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if len(set(eager.columns)) < len(eager.columns):

@@ -65,6 +65,7 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
         RuleError: the system's own code is at fault.
     """
     from podium.engine.rule_checks import check_rules  # noqa: PLC0415  (loads the engine, which names do without)
+    from podium.engine.system import System  # noqa: PLC0415
 
     given = dict(parameters or {})
     if isinstance(system, str):
@@ -74,6 +75,9 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
         if twice:
             raise ParameterError(f"{system} gives {twice[0]} already; give it once")
         return find(name).from_text(settings | given)
+    if not isinstance(system, System):
+        what = f"the class {system.__name__}: call it" if isinstance(system, type) else f"a {type(system).__name__}"
+        raise ParameterError(f"a system is a name, such as 'elo' or 'elo:k=20', or an instance of one, not {what}")
     check_rules(system)
     if given:
         raise ParameterError(f"{system.name} is an instance already; give parameters with a name, not with a system")

@@ -40,7 +40,7 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
     assert imported.table.select("player", "team", "position", "status").rows() == [
         ("a1", "a", 2.0, "finished"),
         ("a2", "a", 2.0, "finished"),
-        ("b1", "b", 3.0, "finished"),
+        ("b1", "b", None, "dnf"),
         ("b2", "b", None, "dnf"),
         ("c1", "c", 1.0, "finished"),
         ("d1", "d", None, "disqualified"),

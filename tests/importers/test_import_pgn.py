@@ -32,6 +32,9 @@ def test_a_game_of_a_club_is_known_by_its_tags_and_a_repeat_is_numbered(tmp_path
     assert imported.table["pool"].unique().to_list() == ["chess"]
 
 
+ARENA = '[Event "Hourly SuperBlitz Arena"]\n[Site "https://lichess.org/x"]\n'
+
+
 @pytest.mark.parametrize(
     ("tags", "column", "value"),
     [
@@ -39,6 +42,15 @@ def test_a_game_of_a_club_is_known_by_its_tags_and_a_repeat_is_numbered(tmp_path
         ('[Event "Rated Blitz swiss https://lichess.org/s/x"]', "pool", "blitz"),
         ('[Event "Rated Blitzing"]\n[Variant "Chess960"]', "pool", "chess960"),
         ('[Event "e"]\n[Variant "Standard"]', "pool", "chess"),
+        ('[Event "rated blitz game"]', "pool", "blitz"),
+        ('[Event "casual blitz game"]', "ranked", False),
+        (f'{ARENA}[TimeControl "15+0"]', "pool", "ultrabullet"),
+        (f'{ARENA}[TimeControl "60+0"]', "pool", "bullet"),
+        (f'{ARENA}[TimeControl "180+2"]', "pool", "blitz"),
+        (f'{ARENA}[TimeControl "300+5"]', "pool", "rapid"),
+        (f'{ARENA}[TimeControl "1500+0"]', "pool", "classical"),
+        (f'{ARENA}[TimeControl "-"]', "pool", "correspondence"),
+        (f'{ARENA}[TimeControl "180+0"]\n[Variant "Chess960"]', "pool", "chess960"),
         ('[Event "e"]\n[TimeControl "-"]', "mode", None),
         ('[Event "e"]\n[TimeControl "40/7200:3600"]', "mode", "40/7200:3600"),
         ('[Event "e"]\n[Link "https://www.chess.com/game/live/1"]', "event_id", "chess.com/game/live/1"),
@@ -51,7 +63,8 @@ def test_a_game_of_a_club_is_known_by_its_tags_and_a_repeat_is_numbered(tmp_path
     ],
 )
 def test_what_a_tag_becomes(tags, column, value, tmp_path):
-    text = PLAIN.replace('[Event "Open"]', tags).replace("????.??.??", "2026.01.01")
+    rest = PLAIN.replace('[Site "Berlin GER"]\n', "") if "[Site " in tags else PLAIN
+    text = rest.replace('[Event "Open"]', tags).replace("????.??.??", "2026.01.01")
     imported = import_text(tmp_path, "pgn", text, timezone="Pacific/Auckland")
     found = imported.table[column].to_list() if column in imported.table.columns else [None]
     assert str(found[0])[:19] == str(value)[:19] if column == "started_at" else found[0] == value
@@ -78,6 +91,7 @@ def test_how_a_game_ended_is_the_losers_status(termination, statuses, positions,
         ('"ben"', '"lichess AI level 3"', {"computer": 1, "too few": 1}),
         ("Normal", "Unterminated", {"unterminated": 1}),
         ("1-0", "*", {"no result": 1}),
+        ('"ben"', '"BYE"', {"bye": 1}),
     ],
 )
 def test_games_without_a_result_are_counted(before, after, dropped, tmp_path):

@@ -1,6 +1,7 @@
 """The lenient door: what is understood without a question, what is refused with the choice, and its messages."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -8,6 +9,8 @@ from workbooks import write_xlsx
 
 import podium
 from podium.cli.app import app
+from podium.errors import FormatError
+from podium.importers import Options, read_format
 from podium.results.headings import distance, near_miss
 
 RACES = "event_id,player,position\nr1,ana,1\nr1,ben,2\n"
@@ -256,3 +259,59 @@ def test_the_service_and_its_client_say_it_in_plain_words():
     assert unknown_field("colour") == "is not a field of this body"
     with pytest.raises(podium.ParameterError, match="begin with http:// or https://"):
         podium.Client("127.0.0.1:8765", "key")
+
+
+THOUSANDS = [
+    ('race,driver,score\nr1,Ana,"1,234"\nr1,Ben,999\nr1,Cleo,"12,500"\n', ",", "1234 or 1.234"),
+    ("race;driver;score\nr1;Ana;1.234.567\nr1;Ben;999\nr1;Cleo;12.500\n", ".", "1234567 or"),
+]
+
+
+@pytest.mark.parametrize(("text", "mark", "readings"), THOUSANDS)
+def test_thousands_are_asked_about(text, mark, readings, tmp_path, capsys):
+    path, out = tmp_path / "scores.csv", tmp_path / "results.csv"
+    path.write_text(text)
+    with pytest.raises(podium.ResultsError, match=f"may be {readings}.*--thousands '{re.escape(mark)}'"):
+        podium.read_results(path, lenient=True)
+    run(capsys, "import", "csv", path, "-o", out, "--thousands", mark)
+    assert podium.read_results(out).frame["score"].to_list() in ([1234.0, 999.0, 12500.0], [1234567.0, 999.0, 12500.0])
+
+
+@pytest.mark.parametrize(
+    "cells", [("1,5", "2,250"), ("1,234", "1000"), ("1,2345", "2,000"), ("1.234,5", "2.000,0"), ("999", "12")]
+)
+def test_other_scores_are_read_as_they_were(cells, tmp_path):
+    text = "race;driver;score\n" + "".join(f"r1;p{number};{cell}\n" for number, cell in enumerate(cells))
+    if "1.234,5" in cells:
+        assert "may be" not in refusal(tmp_path, text)
+    else:
+        assert read(tmp_path, text).frame.height == 2
+
+
+@pytest.mark.parametrize("name", ['["a", "b"]', "true"])
+def test_a_name_that_is_no_text_is_refused_with_its_line(name, tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text(f'{{"event_id": "e", "player": "x"}}\n{{"event_id": "e", "player": {name}}}\n')
+    with pytest.raises(podium.ResultsError, match=r"line 2, column player: .* is no text"):
+        podium.read_results(path, lenient=True)
+
+
+def test_a_row_of_too_many_cells_is_skipped_alone_and_told(tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("event_id,player,position\ne,Doe, John,1\ne,x,2\ne,y,3\n\nf,x,1\nf,y,nowhere\n")
+    imported = read_format("csv", [path], Options(skip_bad=True))
+    assert imported.table.select("event_id", "player").rows() == [("e", "x"), ("e", "y")]
+    assert [fault.place or f"row {fault.row}" for fault in imported.bad] == ["row 2", "row 7"]
+    with pytest.raises(podium.ResultsError, match="row 2: has 4 cells"):
+        read_format("csv", [path])
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("startgg", '{"errors": [{"message": "x"}]}'), ("xonstat", "V 8\nC x\n"), ("csv", "event_id,player\ne\n")],
+)
+def test_nothing_left_is_an_error_also_where_bad_events_are_skipped(form, text, tmp_path):
+    path = tmp_path / ("a.json" if form == "startgg" else "a.csv")
+    path.write_text(text)
+    with pytest.raises((podium.ResultsError, FormatError)):
+        read_format(form, [path], Options(skip_bad=True))

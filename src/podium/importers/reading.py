@@ -26,7 +26,8 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
         A results table, with what is dropped, bad and skipped.
 
     Raises:
-        FormatError: a file is not of that format, or breaks its rules and bad events are not skipped.
+        FormatError: a file is not of that format, or breaks its rules and bad events are not skipped,
+            or nothing is left without them.
         ParameterError: there is no such format, or an option does not fit it.
     """
     options = options or Options()
@@ -34,7 +35,7 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     imported: Imported = import_module(f"podium.importers.{FORMATS[name].module}").read(
         [str(file) for file in files], options
     )
-    if imported.bad and not options.skip_bad:
+    if imported.bad and (not options.skip_bad or imported.table.is_empty()):
         raise FormatError(str(files[0]), imported.bad)
     return imported
 

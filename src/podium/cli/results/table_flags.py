@@ -40,6 +40,7 @@ class TableFlags:
     encoding: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
+    thousands: str | None = None
 
     def document(self, player: str | None) -> dict[str, Any] | None:
         """The map that the options say, as TOML has it; None where they say nothing.
@@ -47,8 +48,10 @@ class TableFlags:
         Raises:
             ParameterError: options do not go together.
         """
-        keys = ("sheet", "records", "encoding", "delimiter", "decimal")
+        keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
+        if self.thousands == ".":
+            source.setdefault("decimal", ",")
         body = self.body(player)
         if not source and not body:
             return None
@@ -132,6 +135,7 @@ HELP: Mapping[str, str] = {
     "encoding": "the encoding of text that is not UTF-8, as cp1252.",
     "delimiter": "what parts cells.",
     "decimal": "the decimal mark.",
+    "thousands": "what parts the thousands of numbers.",
 }
 
 
@@ -149,7 +153,7 @@ def takes_table_flags(command: Callable[..., None]) -> Callable[..., None]:
         kind = bool if isinstance(each.default, bool) else str | None
         several = each.name in ("event", "date", "winner", "loser", "sides", "scores")
         values = {"sheet": "NAME", "records": "PATH", "encoding": "NAME", "delimiter": "MARK", "decimal": "MARK",
-                  "date_format": "FORMAT"}  # fmt: skip
+                  "thousands": "MARK", "date_format": "FORMAT"}  # fmt: skip
         metavar = None if kind is bool else values.get(each.name, "COLUMN,…" if several else "COLUMN")
         words = {} if kind is bool else {"metavar": metavar}
         names = [f"--{each.name.replace('_', '-')}"]

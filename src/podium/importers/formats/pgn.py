@@ -26,7 +26,12 @@ POSITIONS = {"1-0": (1.0, 2.0), "0-1": (2.0, 1.0), "1/2-1/2": (1.0, 1.0)}
 RESULTS = (*POSITIONS, "*")
 LOSERS_STATUS = {"abandoned": "quit", "rules infraction": "disqualified"}
 REQUIRED = ("White", "Black", "Result")
-LICHESS_EVENT = re.compile(r"^(?:Rated|Casual) (.+?) (?:game|tournament|swiss)\b")
+LICHESS_EVENT = re.compile(r"^(?:rated|casual) (.+?) (?:game|tournament|swiss)\b", re.IGNORECASE)
+LICHESS_SITE = re.compile(r"^https?://(?:www\.)?lichess\.org/", re.IGNORECASE)
+LICHESS_SPEEDS = {30: "ultrabullet", 180: "bullet", 480: "blitz", 1500: "rapid"}  # below so many seconds
+LICHESS_CLOCK = re.compile(r"^(\d+)\+(\d+)$")
+TYPICAL_MOVES = 40  # of a game, each with its increment
+BYES = frozenset({"bye", "(bye)", "freilos", "spielfrei"})  # in place of an opponent
 URL = re.compile(r"^https?://(?:www\.)?(.+)$", re.IGNORECASE)
 COMPUTER = re.compile(r"^lichess AI level \d+$")
 DATE = re.compile(r"^(\d{4}|\?{1,4})(?:[./-](\d{1,2}|\?{1,2})(?:[./-](\d{1,2}|\?{1,2}))?)?$")
@@ -233,7 +238,11 @@ def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None
         collector.drop(reason)
         return
     event.event_id = event_id(game, collector)
-    event.shared = {"pool": pool(game), "mode": mode(game), "ranked": not game.tag("Event").startswith("Casual ")}
+    event.shared = {
+        "pool": pool(game),
+        "mode": mode(game),
+        "ranked": not game.tag("Event").lower().startswith("casual "),
+    }
     add_sides(game, event, collector)
     collector.take(event)
 
@@ -270,6 +279,8 @@ def no_result(game: Game) -> str:
     """Why a game counts for nobody; empty where it has a result."""
     if game.tag("Result") == "*":
         return "no result"
+    if any(normalise(game.tag(side)).lower() in BYES for side in ("White", "Black")):
+        return "bye"
     return "unterminated" if game.tag("Termination").strip().lower() == "unterminated" else ""
 
 
@@ -325,12 +336,20 @@ def moment(game: Game, date_tag: str, clock_tag: str, event: Event) -> tuple[dat
 
 
 def pool(game: Game) -> str:
-    """The ladder: the speed that Lichess names, or the variant, or chess."""
+    """The ladder: the speed that Lichess names, or the variant, or the speed by Lichess' rule, or chess."""
     lichess = LICHESS_EVENT.match(game.tag("Event"))
     if lichess:
         return lichess[1].strip().lower()
     variant = normalise(game.tag("Variant")).lower()
-    return variant if variant not in ("", "?", "standard") else "chess"
+    if variant not in ("", "?", "standard"):
+        return variant
+    if not LICHESS_SITE.match(game.tag("Site").strip()):
+        return "chess"
+    clock = LICHESS_CLOCK.match(mode(game) or "")
+    if clock is None:
+        return "correspondence"
+    seconds = int(clock[1]) + TYPICAL_MOVES * int(clock[2])
+    return next((speed for limit, speed in LICHESS_SPEEDS.items() if seconds < limit), "classical")
 
 
 def mode(game: Game) -> str | None:

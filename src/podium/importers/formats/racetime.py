@@ -144,7 +144,10 @@ def check_places(entrants: list[Entrant], event: Event) -> None:
 
 
 def add_teams(entrants: list[Entrant], event: Event) -> None:
-    """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last place."""
+    """Place teams by their members' mean time, as racetime does.
+
+    Those with a dnf or dq share the last place: nobody of them finished, so that they are not compared.
+    """
     teams: dict[str, list[Entrant]] = {}
     for each in entrants:
         teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)
@@ -157,9 +160,9 @@ def add_teams(entrants: list[Entrant], event: Event) -> None:
     for number, mean in enumerate(sorted(means.values()), start=1):
         ranks.setdefault(mean, number)
     for team, members in teams.items():
-        rank = ranks[means[team]] if team in means else len(means) + 1
+        rank = float(ranks[means[team]]) if team in means else None
         for each in members:
-            position = float(rank) if each.status == "finished" else None
-            values = {"team": each.team, "position": position, "status": each.status}
+            status = "dnf" if rank is None and each.status == "finished" else each.status
+            values = {"team": each.team, "position": rank, "status": status}
             if each.player is not None:
                 event.add(each.player, values, name=each.name, place=each.node.place)

@@ -206,6 +206,6 @@ def drop_small(mapped: Mapped) -> Mapped:
     return mapped.of_rows(~small)
 
 
-def grids(paths: Iterable[str], rule: SourceRule) -> list[Grid]:
+def grids(paths: Iterable[str], rule: SourceRule, *, skip_bad: bool = False) -> list[Grid]:
     """The tables of files."""
-    return [load(source, rule) for path in paths for source in sources(path)]
+    return [load(source, rule, skip_bad=skip_bad) for path in paths for source in sources(path)]

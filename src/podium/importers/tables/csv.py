@@ -39,7 +39,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
     dropped: Counter[str] = Counter()
     notes: list[str] = []
     skipped = 0
-    for grid in grids(files, given.source if given else SourceRule()):
+    for grid in grids(files, given.source if given else SourceRule(), skip_bad=options.skip_bad):
         mapping, note = complete(grid, given, options)
         mapped = apply_map(grid, mapping)
         notes += [note] if note else grid.notes
@@ -49,7 +49,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
         else:
             faults = find_faults(mapped).faults
         mapped = drop_small(mapped)
-        bad += faults
+        bad += [*(fault._replace(file=grid.name) for fault in grid.bad), *faults]
         dropped += mapped.dropped
         notes += mapped.notes
         tables.append(mapped.table)
@@ -65,7 +65,10 @@ def map_of(options: Options) -> Map | None:
     """The map of the options, with their time zone; None where the headings say it all."""
     if options.map is None:
         return None
-    mapping = build_map(options.map) if isinstance(options.map, Mapping) else load_map(options.map)
+    if isinstance(options.map, Mapping):
+        mapping = build_map(options.map, is_partial=options.guess)
+    else:
+        mapping = load_map(options.map)
     if options.timezone == "UTC":
         return mapping
     return replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))

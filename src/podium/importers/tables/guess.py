@@ -11,7 +11,7 @@ from podium.importers import durations
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.files.grid import Grid
 from podium.importers.tables.maps import build_map
-from podium.importers.tables.values import date_rule, decimal_marks, status_words
+from podium.importers.tables.values import date_rule, decimal_marks, may_be_thousands, status_words
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.delimited import DELIMITERS
 from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
@@ -154,6 +154,12 @@ class Guesser:
 
     def check_missing(self) -> None:
         """Say what a required column may be called, and what a row is."""
+        for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
+            texts = self.texts(heading)
+            lists = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
+            if lists.len() and self.grid.rule.format in ("json", "jsonl"):
+                row = self.grid.frame[heading].index_of(lists[0])
+                self.fault(heading, "is no text; give a text or a number", lists[0], self.grid.place(row or 0))
         known = {*self.chosen, *self.given}
         if not known.issuperset(REQUIRED):
             shown = ", ".join(self.grid.frame.columns)
@@ -178,13 +184,27 @@ class Guesser:
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
         numbers = [self.texts(heading) for heading in headings if heading in self.grid.frame.columns]
-        found = decimal_marks(numbers) if "decimal" not in source and rule.format == "csv" else ""
+        if not source.keys() & {"decimal", "thousands"} and rule.format == "csv":
+            self.check_thousands()
+        found = decimal_marks(numbers) if not source.keys() & {"decimal", "thousands"} and rule.format == "csv" else ""
         if found == "both":
             self.fault(None, 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","')
         if found == ",":
             source["decimal"] = ","
             self.words.append("decimal commas")
         return source
+
+    def check_thousands(self) -> None:
+        """Ask what scores are whose every mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
+        for heading in (self.chosen[name] for name in ("score", "team_score") if name in self.chosen):
+            marked = may_be_thousands(self.texts(heading))
+            if marked:
+                mark = next(each for each in marked if each in ".,")
+                readings = f"{marked.replace(mark, '')} or {marked.replace(mark, '.')}"
+                typed = (
+                    f"podium import csv FILE -o OUT --thousands '{mark}' for the one, --decimal '{mark}' for the other"
+                )
+                self.fault(heading, f"may be {readings}: type {typed}, or say it in a map's [source]", marked)
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""

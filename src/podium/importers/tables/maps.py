@@ -40,7 +40,7 @@ def load_map(path: Path) -> Map:
     return build_map(document, str(path))
 
 
-def build_map(document: Mapping[str, Any], name: str = "map") -> Map:
+def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
     """A map of a document in the shape of its TOML.
 
     Args:
@@ -57,7 +57,7 @@ def build_map(document: Mapping[str, Any], name: str = "map") -> Map:
     columns = reader.rules(top.get("columns", {}), "columns")
     layout = reader.layout(top.get("layout", {}))
     every = {**columns, **{key: rule for side in layout.sides for key, rule in side.items()}}
-    if not every:
+    if not every and not is_partial:
         reader.refuse("columns", "is missing or empty: write [columns] with event_id, player and what else there is")
     return Map(
         name,

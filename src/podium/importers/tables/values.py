@@ -42,6 +42,16 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
     return "both" if comma and point else "," if comma else "." if point else ""
 
 
+def may_be_thousands(texts: pl.Series) -> str:
+    """The first number with a mark that may part its thousands, where all the column's may; else nothing."""
+    plain = texts.str.strip_chars().drop_nulls()
+    marked = plain.filter(plain.str.contains("[.,]"))
+    grouped = marked.str.contains(r"^[+-]?[0-9]{1,3}([.][0-9]{3})+$|^[+-]?[0-9]{1,3}(,[0-9]{3})+$")
+    others = plain.filter(~plain.str.contains("[.,]"))
+    alike = marked.len() and grouped.all() and not others.str.contains("[0-9]{4}").any()
+    return str(marked[0]) if alike else ""
+
+
 def date_rule(heading: str, texts: pl.Series) -> tuple[Any, str, str]:
     """How a column of dates is read.
 

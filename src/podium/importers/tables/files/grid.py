@@ -33,6 +33,7 @@ class Grid:
     labels: Sequence[str] | None = None  # of rows that are in no lines
     rule: SourceRule = field(default_factory=SourceRule)  # how it is written, as far as it was found out
     notes: tuple[str, ...] = ()
+    bad: tuple[Fault, ...] = ()  # rows that are left out
     folder: Path = Path()  # where its side tables are
 
     def place(self, row: int) -> str:
@@ -48,16 +49,16 @@ class Grid:
         return f"{len(rows):,} rows ({', '.join(shown)}{more})"
 
 
-def load(source: Source, rule: SourceRule) -> Grid:
-    """Read a table.
+def load(source: Source, rule: SourceRule, *, skip_bad: bool = False) -> Grid:
+    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
 
     Raises:
         ResultsError: it is not of its format.
     """
-    return replace(read(source, rule), folder=Path(source.name).parent)
+    return replace(read(source, rule, skip_bad=skip_bad), folder=Path(source.name).parent)
 
 
-def read(source: Source, rule: SourceRule) -> Grid:
+def read(source: Source, rule: SourceRule, *, skip_bad: bool = False) -> Grid:
     """Read a table, whichever format it has."""
     content = source.content()
     kind = rule.format or kind_of(content, source.name)
@@ -76,8 +77,11 @@ def read(source: Source, rule: SourceRule) -> Grid:
     if kind in ("json", "jsonl"):
         frame, labels = from_json(text, source.name, rule.records, lines=kind == "jsonl")
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
-    frame, first, delimiter = from_text(text, source.name, rule)
-    grid = Grid(source.name, frame, first, rule=replace(rule, delimiter=delimiter), notes=notes)
+    frame, first, delimiter, faults = from_text(text, source.name, rule, skip_bad=skip_bad)
+    gone = {fault.row for fault in faults}
+    rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
+    labels, rule = [f"row {row}" for row in rows] or None, replace(rule, delimiter=delimiter)
+    grid = Grid(source.name, frame, first, labels, rule, notes, tuple(faults))
     return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
 
 

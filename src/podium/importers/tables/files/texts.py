@@ -8,16 +8,21 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers.tables.model import SourceRule
-from podium.results.delimited import DELIMITERS, from_csv
+from podium.results.delimited import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 
 
-def from_text(text: str, name: str, rule: SourceRule) -> tuple[pl.DataFrame, int, str]:
+def from_text(
+    text: str, name: str, rule: SourceRule, *, skip_bad: bool = False
+) -> tuple[pl.DataFrame, int, str, list[Fault]]:
     """A table of delimited text, every cell as text without spaces around it.
 
+    Args:
+        skip_bad: leave out rows that have more cells than the header, or fewer.
+
     Returns:
-        The table, the number of its first row as a spreadsheet has it, and its delimiter.
+        The table, the number of its first row as a spreadsheet has it, its delimiter, and the rows that are left out.
 
     Raises:
         ResultsError: it is empty, not well formed, or two delimiters would part it.
@@ -35,7 +40,17 @@ def from_text(text: str, name: str, rule: SourceRule) -> tuple[pl.DataFrame, int
     if rule.header == 0:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
         text, first_row = delimiter.join(f"c{number}" for number in range(1, width + 1)) + "\n" + text, 1
-    return from_csv(text.encode(), name, delimiter, first_row - 1), first_row, delimiter
+    content, faults = text.encode(), list[Fault]()
+    if skip_bad:
+        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
+        faults = list(malformed_rows(content, width, delimiter))
+        bad = {fault.row for fault in faults}
+        if faults:
+            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+            kept = io.StringIO()
+            csv.writer(kept, delimiter=delimiter).writerows(rows)
+            content = kept.getvalue().encode()
+    return from_csv(content, name, delimiter, first_row - 1), first_row, delimiter, counted_from(faults, first_row - 1)
 
 
 def find_delimiter(text: str, name: str) -> str:

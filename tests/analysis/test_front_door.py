@@ -2,6 +2,7 @@
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -108,19 +109,25 @@ def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):
         podium.plot("histories")
 
 
+WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number": 7}
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: podium.rate(SEASON, lambda: 0), "a system is a name, such as 'elo' or 'elo:k=20', .* not a function"),
-        (lambda: podium.rate(SEASON, find("elo")), "not the class Elo: call it"),
-        (lambda: podium.rate(SEASON, "elo", columns={"player": "name"}), "podium.read_results"),
-        (lambda: podium.rate(SEASON, "elo").expected(["a"], ["b"]), r"a name is a text, and \['a'\] is a list"),
-        (lambda: podium.Live("elo").expected("a", 7), "a name is a text, and 7 is a int"),
-        (lambda: podium.evaluate(SEASON, "elo", since="2025-02-01"), "evaluate takes no since; window=podium.Window"),
+        (
+            lambda: podium.rate(SEASON, WRONG["system"]),
+            "a system is a name, such as 'elo' or 'elo:k=20', or .* not a function",
+        ),
+        (lambda: podium.rate(SEASON, WRONG["class"]), "not the class Elo: call it"),
+        (lambda: podium.rate(SEASON, "elo", columns={"player": "name"}), r"podium\.read_results"),
+        (lambda: podium.rate(SEASON, "elo").expected(WRONG["name"], "b"), r"a name is a text, and \['a'\] is a list"),
+        (lambda: podium.Live("elo").expected("a", WRONG["number"]), "a name is a text, and 7 is a int"),
+        (lambda: podium.evaluate(SEASON, "elo", since="2025-02-01"), r"evaluate takes no since; window=podium\.Window"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),
         (
             lambda: podium.rate(SEASON.rename({"player": "driver_name"})),
-            r"podium.read_results\(…, columns={'player': …}\)",
+            r"podium\.read_results\(…, columns=\{'player': …\}\)",
         ),
     ],
 )

@@ -67,9 +67,12 @@ def test_the_chances_of_sides_are_those_of_drawn_performances(name, noise):
     rng, shape = np.random.default_rng(1), (200_000,)
     performances = np.stack(
         [
-            sum(
-                rng.normal(state.rating, np.hypot(state.deviation, system.tau), shape)
-                for state in (known.get(player, system.newcomer()) for player in side)
+            np.sum(
+                [
+                    rng.normal(state.rating, np.hypot(state.deviation, system.tau), shape)
+                    for state in (known.get(player, system.newcomer()) for player in side)
+                ],
+                axis=0,
             )
             + rng.normal(0.0, system.beta * np.sqrt(len(side) if noise > 1 else 1.0), shape)
             for side in sides

@@ -39,7 +39,7 @@ class Comparison(TypedDict):
     """Two players beside each other."""
 
     players: list[ComparedPlayer]  # Both, in the order of the request.
-    wins: int  # Heats that the first player won, in the events below.
+    wins: int  # Heats that the first player won, in all their common events.
     draws: int  # Heats that were drawn.
     losses: int  # Heats that the first player lost.
     meetings: list[CommonEvent]  # Their newest common events, newest first.

@@ -185,12 +185,15 @@ class PlayerCard(TypedDict):
     events: int  # Rated events of the player.
     first_played_at: datetime  # When the first rated event started.
     last_played_at: datetime  # When the newest rated event started.
-    peak: Peak | None  # The highest settled rating; null where none was settled.
-    last_ten: float  # The sum of the newest ten changes by events, in points.
+    peak: Peak | None  # The settled rating that was highest less two deviations, from the sixth event on.
+    last_ten: float  # The sum of the newest ten changes by events, from the sixth event on, in points.
     last_ten_shown: float  # The sum as people read it: that of the changes as each of them is shown.
+    last_ten_events: int  # How many changes these are.
     # `climbing` or `falling` where the newest ten changes sum to more than the rating's own interval (without one, to
-    # more than 25 points of Elo), else `steady`; `settling` before the fifth event.
+    # more than 25 points of Elo), else `steady`; `settling` while the rating is.
     trend: Literal["climbing", "falling", "steady", "settling"]
+    chance: float  # That interval: so many points may be chance.
+    is_highest: bool  # Whether the rating was never higher from the sixth event on.
     streaks: Streaks  # Runs of events won, and of events that raised the rating.
     form: list[FormLine]  # The newest ten events, newest first.
     best_days: list[FormLine]  # The largest gains, largest first; none of the first five events, which find a rating.

@@ -10,7 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from podium.ledger.thinning import thinned
-from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, trend
+from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, SURE_DEVIATIONS, own_interval, trend
 from podium.pages.careers import CareerSummary, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, change, counted, day_words, deviation, rating
@@ -102,15 +102,20 @@ def player_section(
         )
         for k, row in reversed([*enumerate(rows, start=1)][-FORM_EVENTS:])
     )
-    last_ten = float(sum(each.change for each in form))
-    moved = sum(row["delta"] for row in rows[-FORM_EVENTS:])
-    best = peak(career)
+    judged = rows[max(FINDING_EVENTS, len(rows) - FORM_EVENTS) :]
+    last_ten = float(sum(change_of(row, digits) for row in judged))
+    moved, margin = sum(row["delta"] for row in judged), standing.get("deviation")
+    settled_now = not career.is_empty() and bool(career["settled"][-1])
+    found = [row["rating"] for row in rows[FINDING_EVENTS:] if row["settled"]]
     summary = CareerSummary(
-        trend=trend(rated.system, standing["events"], moved, standing.get("deviation")),
+        trend=trend(rated.system, moved, margin, settled=settled_now),
         events=standing["events"],
+        judged=len(judged),
         last_ten=last_ten,
+        chance=own_interval(rated.system, margin),
         rating=standing["rating"],
-        peak=best,
+        peak=peak(career),
+        is_highest=len(found) > 1 and found[-1] > max(found[:-1]) and settled_now,
         provisional=standing["provisional"],
         would_be_rank=would_be if standing["provisional"] else None,
         listed=settled,
@@ -171,8 +176,9 @@ def event_name(row: dict[str, Any]) -> str:
 
 
 def peak(career: pl.DataFrame) -> tuple[float, datetime | None] | None:
-    """The first highest rating that was settled, and when it was reached; None where none was."""
-    settled = career.filter("settled").sort("rating", descending=True, maintain_order=True)
+    """The settled rating that was surely highest, and when it was reached; None where none was since it was found."""
+    surely = pl.col("rating") - SURE_DEVIATIONS * (pl.col("deviation") if "deviation" in career.columns else 0.0)
+    settled = career.slice(FINDING_EVENTS).filter("settled").sort(surely, descending=True, maintain_order=True)
     return next(settled.select("rating", "started_at").iter_rows(), None)
 
 
@@ -182,8 +188,10 @@ def tiles(standing: dict[str, Any], career: CareerSummary, events: int, digits: 
     found = [
         *([Tile("Rating", rating(career.rating, digits - 1), deviation(margin, digits - 1))] if margin else []),
         Tile("Rank", DASH if standing["rank"] is None else f"{standing['rank']:,}", f"of {career.listed:,} settled"),
-        Tile("Last ten" if events == FORM_EVENTS else "So far", change(career.last_ten, digits), played),
     ]
+    if career.judged:
+        name = "Last ten" if career.judged == FORM_EVENTS else "Since the fifth"
+        found.append(Tile(name, change(career.last_ten, digits), played))
     if career.peak is not None:
         highest, reached_at = career.peak
         found.append(Tile("Peak", rating(highest, digits - 1), day_words(reached_at) if reached_at else ""))

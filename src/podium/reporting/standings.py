@@ -10,6 +10,7 @@ import polars as pl
 
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
+from podium.ledger.trends import are_settled
 from podium.rated import Rated
 from podium.rounding import shown, shown_change
 
@@ -56,7 +57,7 @@ def with_places(rated: Rated) -> pl.DataFrame:
     return rated.history.with_columns(
         pl.Series("place", [each or None for each in ranks.rank], pl.Int64),
         pl.Series("field", ranks.field, pl.Int64),
-        pl.Series("settled", ~rated.system.unsettled(after)),
+        pl.Series("settled", are_settled(rated.system, after)),
         **titles,
     ).with_columns(last_place=pl.col("place").max().over("pool", "event_id"))
 

@@ -137,9 +137,10 @@ def first_day(params: Params, me: Any) -> float:
     """When the player came; at the first date after events that are counted, so many days before it."""
     if me.last == 0.0:
         return params.today
-    if me.first >= COUNTED or params.today < COUNTED:
-        return me.first
-    return params.today - days_between(params, me.first, me.last)
+    first: float = me.first
+    if first >= COUNTED or params.today < COUNTED:
+        return first
+    return params.today - days_between(params, first, me.last)
 
 
 @kernel

@@ -156,10 +156,10 @@ class Guesser:
         """Say what a required column may be called, and what a row is."""
         for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
             texts = self.texts(heading)
-            lists = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
-            if lists.len() and self.grid.rule.format in ("json", "jsonl"):
-                row = self.grid.frame[heading].index_of(lists[0])
-                self.fault(heading, "is no text; give a text or a number", lists[0], self.grid.place(row or 0))
+            others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
+            if others.len() and self.grid.rule.format in ("json", "jsonl"):
+                row = self.grid.frame[heading].index_of(others[0])
+                self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
         known = {*self.chosen, *self.given}
         if not known.issuperset(REQUIRED):
             shown = ", ".join(self.grid.frame.columns)

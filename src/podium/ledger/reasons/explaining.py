@@ -243,23 +243,19 @@ class Breakdown:
         return name, f"{wording.gap_words(lead, digits)}, {ended}", subjects
 
     def outcome(self, duels: Sequence[Duel]) -> str:
-        """How the player did against the opponents: by the overall result or the only heat, else over all duels."""
+        """How the player did: against the opponents by the overall result or the only heat, else in all duels."""
         if self.several_events:
             return ""
         place = {line.player: line.place or 0 for line in self.table.deciding}
         opponents = {duel.opponent: self.account.name(duel.opponent) for duel in duels}
-        if self.player in place:
-            mine = place[self.player]
-            results = [
-                1.0 if mine < place[name] else 0.0 if mine > place[name] else 0.5
-                for name in opponents.values()
-                if name in place
-            ]
-        else:
-            by_opponent: dict[int, list[float]] = {}
-            for duel in duels:
-                by_opponent.setdefault(duel.opponent, []).append(duel.result)
-            results = [sum(each) / len(each) for each in by_opponent.values()]
+        if self.player not in place:
+            return wording.duels_outcome(wording.tally([duel.result for duel in duels]))
+        mine = place[self.player]
+        results = [
+            1.0 if mine < place[name] else 0.0 if mine > place[name] else 0.5
+            for name in opponents.values()
+            if name in place
+        ]
         status = next((line.status for line in self.table.deciding if line.player == self.player), "finished")
         sides = {line.team for line in self.table.lines if line.contested_by_teams}
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)

@@ -68,6 +68,14 @@ def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
     return f"beat {against.won} of {against.duels}{drew}"
 
 
+def duels_outcome(against: Tally) -> str:
+    """How the player did where there is no overall result, which follows a name: "won 3 of 8 duels, drew 1"."""
+    if not against.duels:
+        return ""
+    drew = f", drew {against.drew}" if against.drew else ""
+    return f"won {against.won} of {against.duels} duel{'s' * (against.duels != 1)}{drew}"
+
+
 def verdict(player: str, result: str, change: Decimal, *, you: bool = False) -> str:
     """What happened, in a sentence: "Dragana won, but lost 40.5 points."."""
     stayed = "kept your rating" if you else "kept the rating"

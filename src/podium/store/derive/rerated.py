@@ -145,11 +145,23 @@ class Rerated:
 
 
 def largest_move(stretch: Stretch) -> float:
-    """The most that the rating after any one change is off what it was; 0 where no finite one is in both ledgers."""
+    """The most that the rating after any one change is off what it was; one that is new, or gone, moved by itself."""
     if not len(stretch.old):
         return 0.0
     both = stretch.is_written & (stretch.counterparts >= 0)
-    moves = np.abs(stretch.new.rating[both] - stretch.old.rating[stretch.counterparts[both]])
+    added = stretch.is_written & (stretch.counterparts < 0)
+    gone = np.ones(len(stretch.old), np.bool_)
+    gone[stretch.counterparts[stretch.counterparts >= 0]] = False
+    new, old = stretch.new, stretch.old
+    moves = np.abs(
+        np.concatenate(
+            [
+                new.rating[both] - old.rating[stretch.counterparts[both]],
+                new.rating[added] - new.before[added],
+                old.rating[gone] - old.before[gone],
+            ]
+        )
+    )
     return float(moves[np.isfinite(moves)].max(initial=0.0))
 
 

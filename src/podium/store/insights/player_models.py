@@ -81,15 +81,22 @@ class PlayerCard:
     events: int = field(metadata={"description": "Rated events of the player."})
     first_played_at: datetime = field(metadata={"description": "When the first rated event started."})
     last_played_at: datetime = field(metadata={"description": "When the newest rated event started."})
-    peak: Peak | None = field(metadata={"description": "The highest settled rating; null where none was settled."})
-    last_ten: float = field(metadata={"description": "The sum of the newest ten changes by events, in points."})
+    peak: Peak | None = field(
+        metadata={"description": "The settled rating that was highest less two deviations, from the sixth event on."}
+    )
+    last_ten: float = field(
+        metadata={"description": "The sum of the newest ten changes by events, from the sixth event on, in points."}
+    )
     last_ten_shown: float = field(metadata=SHOWN_SUM)
+    last_ten_events: int = field(metadata={"description": "How many changes these are."})
     trend: Trend = field(
         metadata={
             "description": "`climbing` or `falling` where the newest ten changes sum to more than the rating's own "
-            "interval (without one, to more than 25 points of Elo), else `steady`; `settling` before the fifth event."
+            "interval (without one, to more than 25 points of Elo), else `steady`; `settling` while the rating is."
         }
     )
+    chance: float = field(metadata={"description": "That interval: so many points may be chance."})
+    is_highest: bool = field(metadata={"description": "Whether the rating was never higher from the sixth event on."})
     streaks: Streaks = field(metadata={"description": "Runs of events won, and of events that raised the rating."})
     form: tuple[FormLine, ...] = field(metadata={"description": "The newest ten events, newest first."})
     best_days: tuple[FormLine, ...] = field(

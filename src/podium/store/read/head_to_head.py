@@ -45,7 +45,8 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
             scores = scores_in(connection, pool, rows, one, two)
             heats += np.sum([scores[row.event_id] for row in rows], axis=0)
             listed = listed if number else tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
-    return Comparison(compared_players(connection, pool, name, other), *map(int, heats), listed)
+    wins, draws, losses = heats.tolist()
+    return Comparison(compared_players(connection, pool, name, other), wins, draws, losses, listed)
 
 
 def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
@@ -183,7 +184,7 @@ def with_bodies(pool: Pool, one: int, two: int) -> sa.Select[Any]:
 
 def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
     """The rows, so many at a time as are read at once: `MAX_MEETINGS`, whose bodies are no larger than a limit."""
-    size, portion = 0, []
+    size, portion = 0, list[Any]()
     for row in rows:
         size += len(row.body)
         if portion and (size > MAX_MEETINGS_BYTES or len(portion) == MAX_MEETINGS):

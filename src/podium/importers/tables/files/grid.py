@@ -80,8 +80,8 @@ def read(source: Source, rule: SourceRule, *, skip_bad: bool = False) -> Grid:
     frame, first, delimiter, faults = from_text(text, source.name, rule, skip_bad=skip_bad)
     gone = {fault.row for fault in faults}
     rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
-    labels, rule = [f"row {row}" for row in rows] or None, replace(rule, delimiter=delimiter)
-    grid = Grid(source.name, frame, first, labels, rule, notes, tuple(faults))
+    numbered = [f"row {row}" for row in rows] or None
+    grid = Grid(source.name, frame, first, numbered, replace(rule, delimiter=delimiter), notes, tuple(faults))
     return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
 
 

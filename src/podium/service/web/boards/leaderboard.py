@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 
 from podium.engine.system import System
 from podium.errors import UnknownError
+from podium.ledger.trends import can_be_unsettled
 from podium.pages.numbers import counted, deviation
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
@@ -194,11 +195,6 @@ def listing_reasons(system: System, listing: Listing, active: Active) -> str:
     if listing.min_events is not None:
         reasons.append(f"at least {counted(listing.min_events, 'event')}")
     return ", ".join(reasons)
-
-
-def can_be_unsettled(system: System) -> bool:
-    """Whether a system has ratings that are not settled yet."""
-    return system.min_events > 0 or system.settled_deviation is not None
 
 
 def settling_rule(system: System) -> str:

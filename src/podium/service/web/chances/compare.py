@@ -82,7 +82,8 @@ class Pair:
     meetings: tuple[Meeting, ...]
     meeting_count: int
     ahead: tuple[int, int, int]  # how many meetings the first, the other, and neither was ahead in
-    lead_then: Decimal | None  # the favourite's mean lead in the meetings; None where it was not larger than now
+    leader_then: str  # who was rated above on average when they met, where today's ratings do not tell
+    lead_then: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +192,7 @@ def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
     of_hundred = "" if of_first == EVEN else "more than 99" if certain > 0.99 else str(max(of_first, 100 - of_first))  # noqa: PLR2004
     shares = (f"{of_first} %", f"{100 - of_first} %")
     cards, note = ranked_cards(store, frame.name, (first.player, second.player))
+    then = lead_then(frame, found, 1.0 if favourite is first else -1.0)
     return Pair(
         first=first.player,
         second=second.player,
@@ -207,18 +209,16 @@ def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
         ),
         meeting_count=found.meetings,
         ahead=(found.ahead, found.behind, found.meetings - found.ahead - found.behind),
-        lead_then=lead_then(frame, found, 1.0 if favourite is first else -1.0),
+        leader_then=(favourite if then > 0 else outsider).player if then else "",
+        lead_then=abs(then),
     )
 
 
-def lead_then(frame: PoolFrame, found: Rivalry, side: float) -> Decimal | None:
-    """The favourite's mean lead in the meetings, where it was larger than it is now."""
-    if found.mean_lead is None:
-        return None
-    now = side * (found.players[0].rating - found.players[1].rating)
-    then = side * found.mean_lead
-    lead = shown(then, frame.digits - 1)
-    return lead if then > now and lead > shown(now, frame.digits - 1) and lead > 0 else None
+def lead_then(frame: PoolFrame, found: Rivalry, side: float) -> Decimal:
+    """The favourite's mean lead in the meetings, where it was larger than now or the outsider's; else 0."""
+    lead = shown(side * (found.mean_lead or 0.0), frame.digits - 1)
+    now = shown(side * (found.players[0].rating - found.players[1].rating), frame.digits - 1)
+    return lead if lead > now or lead < 0 else Decimal(0)
 
 
 def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[list[PlayerCard], str]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.reasons.what_if import ordinal
+from podium.ledger.trends import can_be_unsettled
 from podium.pages.careers import CareerSummary, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, rating, short_day
@@ -18,7 +19,7 @@ from podium.service.http.paths import PlayerName
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
 from podium.service.web.boards import find
-from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, can_be_unsettled, ranked_card
+from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, ranked_card
 from podium.service.web.players.rows import EventRow, event_rows, reason_address
 from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
 from podium.service.web.visiting import VisiblePool
@@ -130,7 +131,7 @@ def player_page(store: Store, pool_name: str, name: str, span: Range) -> PlayerP
         former_names=card.former_names,
         verdict=verdict,
         tiles=tiles(frame, card, listed_words(pool, frame, card, active)),
-        chart=chart(frame, card.player, curve),
+        chart=chart(frame, card.player, curve) if len(curve) > 1 else Markup(""),
         ranges=ranges(frame, card, span),
         form=event_rows(frame, card.player, card.form),
         events=card.events,
@@ -151,8 +152,8 @@ def verdict_of(frame: PoolFrame, card: PlayerCard) -> str:
     peak = None if card.peak is None else (card.peak.rating, card.peak.started_at)
     return career_verdict(
         CareerSummary(
-            card.trend, card.events, card.last_ten_shown, card.rating, peak, card.provisional, card.would_be_rank,
-            card.listed,
+            card.trend, card.events, card.last_ten_events, card.last_ten_shown, card.chance, card.rating, peak,
+            card.is_highest, card.provisional, card.would_be_rank, card.listed,
         ),
         frame.digits,
     )  # fmt: skip
@@ -163,10 +164,10 @@ def tiles(frame: PoolFrame, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
     digits = frame.digits - 1
     found = [Tile("Rating", rating(card.rating, digits), rating_note(frame, card))]
     found.append(rank_tile(card, listed))
-    events = f"{counted(len(card.form), 'event')}, added up"
-    found.append(
-        Tile("Last ten" if card.events >= LAST_TEN else "So far", change(card.last_ten_shown, frame.digits), events)
-    )
+    if card.last_ten_events:
+        name = "Last ten" if card.last_ten_events == LAST_TEN else "Since the fifth"
+        moved = change(card.last_ten_shown, frame.digits)
+        found.append(Tile(name, moved, f"{counted(card.last_ten_events, 'event')}, added up"))
     if card.peak is not None:
         reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
         note = Markup('{} <a href="{}">{}</a>').format(
@@ -175,7 +176,7 @@ def tiles(frame: PoolFrame, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
             day_words(card.peak.started_at),
         )
         found.append(Tile("Peak", rating(card.peak.rating, digits), note))
-    found.append(streak_tile(card))
+        found.append(streak_tile(card))
     since = f"since {day_words(card.first_played_at)}"
     found.append(Tile("Events", f"{card.events:,}", since))
     return tuple(found)

@@ -7,6 +7,7 @@ from fastapi import Request, Response
 
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter
+from podium.service.web.boards.leaderboard import SPANS, default_span
 from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store.insights.board_models import ListedRow, Listing
@@ -28,7 +29,8 @@ class EmbedPage(Page):
 @router.pool_page("/embed")
 def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     """The leaders."""
-    pool = pool_frame(store.pool(visit.pool))
-    board = store.listed_board(visit.pool, Listing(), top=LEADERS)
-    page = EmbedPage(title=pool.title, pool=pool, rows=board.rows)
+    pool = store.pool(visit.pool)
+    listing = Listing(active_within=SPANS[default_span(store, pool)])
+    board, frame = store.listed_board(visit.pool, listing, top=LEADERS), pool_frame(pool)
+    page = EmbedPage(title=frame.title, pool=frame, rows=board.rows)
     return render(request, page, frames="*")

@@ -8,7 +8,15 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, trend
+from podium.ledger.trends import (
+    FINDING_EVENTS,
+    FORM_EVENTS,
+    SURE_DEVIATIONS,
+    are_settled,
+    can_be_unsettled,
+    own_interval,
+    trend,
+)
 from podium.rounding import shown, shown_change
 from podium.store.insights.board_models import Listing
 from podium.store.insights.boards.listings import Board, open_board
@@ -34,11 +42,13 @@ def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listi
     stands = get_standing(connection, pool, name)
     whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
     career = whole.of_events()
-    provisional, deviation = bool(pool.system.unsettled(whole.states[-1:])[0]), whole.deviations(pool)[-1]
+    provisional, deviation = not are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
+    takes_no_rank = provisional and can_be_unsettled(pool.system)
     board, place = open_board(connection, pool, listing, cache), (stands.rating, stands.player_id)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
     newest, first_five = career.part(slice(-FORM_EVENTS, None)), career.part(slice(FINDING_EVENTS))
+    judged = career.part(slice(max(FINDING_EVENTS, len(career.gain) - FORM_EVENTS), None))
     best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
     highest = career.part(peak_row(pool.system, career))
     earlier = NO_RANKS
@@ -46,14 +56,14 @@ def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listi
         earlier = earlier_ranks(connection, pool, [stands.player_id], settled=board.only_settled)
     names = event_names(connection, pool, (newest, best, worst, highest))
     form = form_lines(newest, names, digits)
-    moved = math.fsum(newest.gain.tolist())
+    moved = math.fsum(judged.gain.tolist())
     return PlayerCard(
         player=stands.name,
         rating=stands.rating,
         deviation=deviation,
         provisional=provisional,
         rank=rank,
-        would_be_rank=1 + board.position(place).above if provisional else None,
+        would_be_rank=1 + board.position(place).above if takes_no_rank else None,
         listed=board.count(),
         move=None if rank is None else earlier.move(stands.player_id, rank)[0],
         since=earlier.day,
@@ -62,8 +72,11 @@ def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listi
         last_played_at=instant(stands.played_at),
         peak=peak(pool, highest, names),
         last_ten=moved,
-        last_ten_shown=shown_sum(newest, digits),
-        trend=trend(pool.system, stands.events, moved, deviation),
+        last_ten_shown=shown_sum(judged, digits),
+        last_ten_events=len(judged.gain),
+        trend=trend(pool.system, moved, deviation, settled=not provisional),
+        chance=own_interval(pool.system, deviation),
+        is_highest=is_highest(pool.system, career),
         streaks=streaks(career),
         form=form[::-1],
         best_days=form_lines(best, names, digits),
@@ -87,9 +100,24 @@ def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def peak_row(system: System, career: Career) -> npt.NDArray[np.int64]:
-    """The row of the first highest rating that was settled after its event; none where none was."""
-    settled = np.flatnonzero(~system.unsettled(career.states))
-    return settled[career.after[settled].argmax()][None] if settled.size else settled
+    """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
+    settled = found_rows(system, career)
+    surely = career.after[settled]
+    if "deviation" in system.state_type._fields:
+        surely = surely - SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
+    return settled[surely.argmax()][None] if settled.size else settled
+
+
+def found_rows(system: System, career: Career) -> npt.NDArray[np.int64]:
+    """The rows of a player's events, but for those that found the rating, after which it was settled."""
+    settled = np.flatnonzero(are_settled(system, career.states))
+    return settled[settled >= FINDING_EVENTS]
+
+
+def is_highest(system: System, career: Career) -> bool:
+    """Whether a player's rating is above all that it was before, since it was found."""
+    ratings = career.after[found_rows(system, career)]
+    return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.after[-1] == ratings[-1])
 
 
 def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:

@@ -188,10 +188,21 @@ def test_a_side_is_predicted_by_the_model_that_rates_it(name):
                 chance = np.mean([1.0 / (1.0 + 10.0 ** ((b - a) / 400.0)) for a in mine for b in theirs])
             else:
                 newcomer = system.initial, system.deviation
-                known = [[(*before.get(member, newcomer), parts[event, member]) for member in side] for side in sides]
+                known = [
+                    [(*before.get(member, newcomer), parts[event, member] if len(side) > 1 else 1.0) for member in side]
+                    for side in sides
+                ]
                 chance = chance_by_sums(system, *known)
             assert pair["expected"] == pytest.approx(chance, abs=1e-9)
         before |= {each["player"]: (each["rating"], each.get("deviation", 0.0)) for each in changes}
+
+
+@pytest.mark.parametrize("name", ["trueskill", "openskill-bt"])
+def test_who_quits_alone_is_not_predicted_to_quit(name):
+    rows = [("ana", 1, "finished", 600.0), ("ben", 2, "finished", 600.0), ("cleo", 3, "quit", 30.0)]
+    names = ["player", "position", "status", "played_s"]
+    race = pl.DataFrame([{"event_id": "e", "duration_s": 600.0, **dict(zip(names, row, strict=True))} for row in rows])
+    assert podium.rate(race, name).predictions()["expected"].to_list() == [0.5] * 3
 
 
 @pytest.mark.parametrize("system", ["elo", "openskill-pl"])

@@ -1,6 +1,7 @@
 """The clients against the service, and against one that fails at first."""
 
 import asyncio
+import itertools
 import sqlite3
 import ssl
 from contextlib import closing
@@ -66,7 +67,7 @@ class Awaiting:
 
 @pytest.fixture
 def bridge(tmp_path, monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(attempts, "FIRST_PAUSE_S", 0.001)
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")())
     key = create_key(store.engine, "admin", "admin")
@@ -206,11 +207,35 @@ def test_what_is_refused_is_not_sent_again(bridge):
     assert error.value.status == 404
 
 
-def test_a_service_that_is_away_is_given_up(bridge):
-    client, transport, _ = bridge(*["lost"] * 9)
+def let_time_pass(monkeypatch, seconds):
+    """So many seconds between two looks at the clock."""
+    monkeypatch.setattr(attempts, "monotonic", itertools.count(0.0, seconds).__next__)
+
+
+def test_a_service_that_is_away_is_given_up(bridge, monkeypatch):
+    client, transport, _ = bridge(*["lost"] * 99)
+    let_time_pass(monkeypatch, 2.9)
     with pytest.raises(ClientError, match="cannot be reached"):
         client.pools()
-    assert transport.sent == attempts.DEFAULT_TRIES
+    assert transport.sent == 11  # the last one after 29 of 30 seconds, and no pause more
+
+
+def test_a_restart_is_waited_out_with_pauses_that_grow_and_differ():
+    def pauses_of(patience_s):
+        attempt, pauses = attempts.Attempts(patience_s), []
+        for _ in range(40):
+            attempt.note_no_answer("", OSError())
+            if attempt.is_over:
+                break
+            pauses.append(attempt.pause_s)
+        return pauses
+
+    first, second = pauses_of(1000.0), pauses_of(1000.0)
+    assert first != second
+    for pauses in (first, second):
+        limits = [min(0.2 * 2**k, 4.0) for k in range(40)]
+        assert all(0.5 * limit <= pause <= limit for pause, limit in zip(pauses, limits, strict=True))
+    assert pauses_of(0.0) == []
 
 
 def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
@@ -229,7 +254,7 @@ def test_it_waits_for_a_database_that_is_busy(bridge, monkeypatch):
 
         monkeypatch.setattr(clients.time, "sleep", end_other)
         (receipt,) = client.submit("main", event(1, "ab"))
-    assert (transport.sent, pauses) == (3, [1.0, 2.0])
+    assert (transport.sent, pauses) == (3, [1.0, 1.0])
     assert not receipt["duplicate"]
     assert store.verify() == []
 
@@ -239,11 +264,12 @@ def test_a_database_that_stays_busy_is_given_up(bridge, monkeypatch):
     monkeypatch.setattr(clients.time, "sleep", lambda _seconds: None)
     client, transport, store = bridge()
     store.engine.dispose()
+    let_time_pass(monkeypatch, 9.0)
     with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(ClientError, match="busy") as error:
             client.submit("main", event(1, "ab"))
-    assert (error.value.status, transport.sent) == (503, attempts.DEFAULT_TRIES)
+    assert (error.value.status, transport.sent) == (503, 4)
     assert store.results("main").frame.is_empty()
 
 

@@ -47,7 +47,7 @@ def listening(tmp_path_factory):
     while not server.started:
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with Client(address, create_key(store.engine, "admin", "admin"), tries=1) as client:
+    with Client(address, create_key(store.engine, "admin", "admin"), patience_s=0) as client:
         yield client
     server.should_exit = True
     thread.join()

@@ -1,5 +1,6 @@
 """What leaves the site: feeds, badges, a board in a frame, and pictures of a change."""
 
+import re
 import struct
 from xml.etree import ElementTree as ET
 
@@ -89,6 +90,8 @@ def test_the_leaders_may_be_framed_and_no_other_page(visitor):
     assert "frame-ancestors 'none'" in board.headers["content-security-policy"]
     assert "Zoë" in embedded.text
     assert "<script" not in embedded.text
+    ranks = {name: board.text.find(f">{name}<") for name in re.findall(r"<bdi>([^<]+)</bdi>", embedded.text)[1:]}
+    assert list(ranks.values()) == sorted(ranks.values())
 
 
 def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, monkeypatch):

@@ -1,6 +1,7 @@
 """Cards, curves, changes and rivals of players, against the history that the library rates from the same results."""
 
 import math
+from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -103,41 +104,48 @@ def test_a_card_says_what_the_history_says(store, name):
         assert card.deviation == last.get("deviation")
         assert (card.first_played_at, card.last_played_at) == (rows[0]["started_at"], last["started_at"])
         rank = 1 + sum(rating > card.rating for rating in settled)
-        assert card.provisional is not is_settled(system, last)
-        assert (card.rank, card.would_be_rank) == ((None, rank) if card.provisional else (rank, None))
+        has_rule = system.min_events > 0 or system.settled_deviation is not None
+        assert card.provisional is not (is_settled(system, last) if has_rule else len(rows) >= 5)
+        assert (card.rank, card.would_be_rank) == ((None, rank) if card.provisional and has_rule else (rank, None))
         assert card.listed == len(settled)
         gains = [row["delta"] for row in rows]
-        assert card.last_ten == pytest.approx(sum(gains[-10:]), abs=1e-9)
-        assert card.finding == pytest.approx(sum(gains[:5]), abs=1e-9)
+        sums = sum(gains[5:][-10:]), len(gains[5:][-10:]), sum(gains[:5])
+        assert (card.last_ten, card.last_ten_events, card.finding) == pytest.approx(sums, abs=1e-9)
         points = [shown(r["rating"], system.digits) - shown(r["rating_before"], system.digits) for r in rows]
-        assert card.last_ten_shown == float(sum(points[-10:]))
+        assert card.last_ten_shown == float(sum(points[5:][-10:]))
         assert [(line.event_id, line.change, line.rating) for line in card.form] == [
             (row["event_id"], row["rating"] - row["rating_before"], row["rating"]) for row in rows[:-11:-1]
         ]
         assert [line.rank for line in card.form] == [placed(rated.results, each.event_id, player) for each in card.form]
         assert [line.shown for line in card.form] == [float(each) for each in points[:-11:-1]]
         wins = [placed(rated.results, row["event_id"], player) == 1 for row in rows]
-        assert (card.streaks.wins, card.streaks.current_wins) == longest(wins)
-        assert (card.streaks.gains, card.streaks.current_gains) == longest([gain > 0.0 for gain in gains])
+        runs = *longest(wins), *longest([gain > 0.0 for gain in gains])
+        assert astuple(card.streaks) == runs
         after = rows[5:]
         best = sorted((r for r in after if r["delta"] > 0.0), key=lambda r: -r["delta"])[:5]
         worst = sorted((r for r in after if r["delta"] < 0.0), key=lambda r: r["delta"])[:5]
-        assert [line.event_id for line in card.best_days] == [row["event_id"] for row in best]
-        assert [line.event_id for line in card.worst_days] == [row["event_id"] for row in worst]
-        peaks = [row for row in rows if is_settled(system, row)]
-        highest = max(peaks, key=lambda row: row["rating"], default=None)
+        days = [[line.event_id for line in each] for each in (card.best_days, card.worst_days)]
+        assert days == [[row["event_id"] for row in each] for each in (best, worst)]
+        peaks = [row for row in after if is_settled(system, row)]
+        highest = max(peaks, key=lambda row: row["rating"] - 2.0 * row.get("deviation", 0.0), default=None)
+        assert card.is_highest <= (bool(peaks) and card.rating == max(row["rating"] for row in peaks))
         assert (card.peak is None) is (highest is None)
         if highest is not None:
             assert (card.peak.rating, card.peak.event_id) == (highest["rating"], highest["event_id"])
         interval = 25.0 * system.points_per_logit / (400.0 / math.log(10.0))
         if card.deviation is not None:
-            interval = 2.0 * card.deviation
+            interval = system.shown_deviations * card.deviation
+        assert card.chance == pytest.approx(interval)
         trend = "climbing" if card.last_ten > interval else "falling" if card.last_ten < -interval else "steady"
-        assert card.trend == ("settling" if len(rows) < 5 else trend)
+        assert card.trend == ("settling" if card.provisional else trend)
         beside = [(row.rank, row.rating) for row in card.nearby if row.player != player]
         near = [*[each for each in settled if each > card.rating][-2:], *[e for e in settled if e < card.rating][:2]]
         assert beside == [(1 + sum(each > rating for each in settled), rating) for rating in near]
         assert all(row.ahead == row.rating - card.rating for row in card.nearby)
+
+
+def test_a_card_knows_former_names(store):
+    fill(store, find("elo")())
     assert store.player_card("main", "dov").former_names == ("dov",)
     assert store.player_card("main", "old eva") == store.player_card("main", "eva")
     assert store.player_card("main", "eva").former_names == ("old eva",)
@@ -152,9 +160,9 @@ def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(tmp_path):
     assert store.player_card("main", "ana").best_days == ()
     store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
     card = store.player_card("main", "ana")
-    assert (card.trend, card.events, card.last_ten) == ("settling", 1, card.form[0].change)
+    assert (card.trend, card.events, card.last_ten) == ("settling", 1, 0.0)
     assert [(row.rank, row.ahead) for row in card.nearby] == [(1, 0.0)] * 3
-    assert card.peak.event_id == "e00"
+    assert card.peak is None
     assert [point.event_id for point in store.rating_curve("main", "ana")] == ["e00", None]
     page = store.player_changes("main", "ana")
     assert [(row.event_id, row.rank, row.field) for row in page.rows] == [(None, None, None), ("e00", 1, 3)]

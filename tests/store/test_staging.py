@@ -367,7 +367,9 @@ def test_a_dry_run_reads_alone_and_pages_by_size(filled, monkeypatch):
     assert smallest == sorted(smallest, reverse=True)
     assert whole.totals.changes == len(whole.effects)
     assert whole.totals.players == len({each.player for each in whole.effects})
-    assert whole.totals.largest == max(size(each) for each in whole.effects if each.rating_was is not None)
+    own = max(abs(each.rating - each.rating_before) for each in whole.changes)
+    moved = max(size(each) for each in whole.effects if each.rating_was is not None)
+    assert whole.totals.largest == max(own, moved)
     assert {table.name: rows_of(store, table) for table in metadata.sorted_tables} == before
     with pytest.raises(podium.ParameterError, match="page of effects"):
         store.submit("main", late, dry_run=True, effects_after="x")

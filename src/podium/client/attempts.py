@@ -3,12 +3,15 @@
 Sending again is safe: the service takes an event once, however often it is sent.
 """
 
+import random
+from time import monotonic
 from typing import Any
 
 from podium.errors import PodiumError
 
-DEFAULT_TRIES = 5
-FIRST_PAUSE_S = 0.2  # doubled after each try
+PATIENCE_S = 30.0  # a restart of the service takes less
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 4.0  # doubled after each try
+LEAST_SHARE = 0.5  # of a pause, so that clients that failed together do not come back together
 MAX_PAUSE_S = 30.0  # of those that the service may request
 RETRY_STATUSES = (429, 502, 503, 504)  # errors that may be temporary
 
@@ -27,13 +30,13 @@ class ClientError(PodiumError):
 class Attempts:
     """The attempts to send one request, one after the other.
 
-    Before each, `pause_s` is how many seconds to wait; `error` is what went wrong last.
+    Before each, `pause_s` is how many seconds to wait; `error` is what went wrong last. None begins once `is_over`.
     """
 
-    def __init__(self, tries: int) -> None:
-        self.remaining, self.pause_s = max(1, tries), 0.0
+    def __init__(self, patience_s: float) -> None:
+        self.is_over, self.pause_s = False, 0.0
         self.error = ClientError("nothing was sent")
-        self._next_pause_s = FIRST_PAUSE_S
+        self._longest_s, self._deadline = FIRST_PAUSE_S, monotonic() + patience_s
 
     def note_no_answer(self, url: object, error: Exception) -> None:
         """Note that there was no answer."""
@@ -47,14 +50,15 @@ class Attempts:
         self.error = client_error(answer)
         self._count(retry_after_s(answer))
         if answer.status_code not in RETRY_STATUSES:
-            self.remaining = 0
+            self.is_over = True
         return False
 
     def _count(self, requested_pause_s: float) -> None:
-        """Count an attempt that failed."""
-        self.remaining -= 1
-        self.pause_s = max(self._next_pause_s, requested_pause_s)
-        self._next_pause_s = 2.0 * self.pause_s
+        """Count an attempt that failed; there is another where patience lasts for the pause before it."""
+        own_pause_s = self._longest_s * random.uniform(LEAST_SHARE, 1.0)  # noqa: S311  (no secret)
+        self.pause_s = max(own_pause_s, requested_pause_s)
+        self.is_over = monotonic() + self.pause_s > self._deadline
+        self._longest_s = min(2.0 * self._longest_s, LONGEST_PAUSE_S)
 
 
 def retry_after_s(answer: Any) -> float:

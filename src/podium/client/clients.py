@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, get_origin
 
-from podium.client.attempts import DEFAULT_TRIES, Attempts, ClientError
+from podium.client.attempts import PATIENCE_S, Attempts, ClientError
 from podium.client.calls import Call
 from podium.client.careers import CareerRoutes
 from podium.client.insights import InsightRoutes
@@ -26,14 +26,14 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
     """
 
     def __init__(
-        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = DEFAULT_TRIES, transport: Any = None
+        self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
     ) -> None:
         """Connect.
 
         Args:
             url: the service's address, as `http://127.0.0.1:8000`.
             timeout_s: of each try.
-            tries: how often a request is sent before it is given up.
+            patience_s: for how long a request is sent again where no answer came, or 429 or 502 to 504; 0 for one try.
             transport: of httpx2, for tests.
 
         Raises:
@@ -43,7 +43,7 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
         self._http = httpx2.Client(**connection(url, key, timeout_s, transport))
-        self._no_answer, self._tries = httpx2.TransportError, tries
+        self._no_answer, self._patience_s = httpx2.TransportError, patience_s
 
     def close(self) -> None:
         """Close the connections."""
@@ -66,8 +66,8 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         Raises:
             ClientError: the service refused, or could not be reached.
         """
-        attempts = Attempts(self._tries)
-        while attempts.remaining:
+        attempts = Attempts(self._patience_s)
+        while not attempts.is_over:
             if attempts.pause_s:
                 time.sleep(attempts.pause_s)
             try:
@@ -84,14 +84,14 @@ class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
     """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
 
     def __init__(
-        self, url: str, key: str, *, timeout_s: float = 10.0, tries: int = DEFAULT_TRIES, transport: Any = None
+        self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
     ) -> None:
         """Connect.
 
         Args:
             url: the service's address, as `http://127.0.0.1:8000`.
             timeout_s: of each try.
-            tries: how often a request is sent before it is given up.
+            patience_s: for how long a request is sent again where no answer came, or 429 or 502 to 504; 0 for one try.
             transport: of httpx2, for tests.
 
         Raises:
@@ -102,7 +102,7 @@ class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
             import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
             import httpx2  # noqa: PLC0415  (an extra)
         self._http = httpx2.AsyncClient(**connection(url, key, timeout_s, transport))
-        self._no_answer, self._tries, self._sleep = httpx2.TransportError, tries, anyio.sleep
+        self._no_answer, self._patience_s, self._sleep = httpx2.TransportError, patience_s, anyio.sleep
 
     async def close(self) -> None:
         """Close the connections."""
@@ -125,8 +125,8 @@ class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         Raises:
             ClientError: the service refused, or could not be reached.
         """
-        attempts = Attempts(self._tries)
-        while attempts.remaining:
+        attempts = Attempts(self._patience_s)
+        while not attempts.is_over:
             if attempts.pause_s:
                 await self._sleep(attempts.pause_s)
             try:

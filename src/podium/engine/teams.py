@@ -96,7 +96,7 @@ class Sides(NamedTuple):
     """The sides of a heat: team mates of one rank (whoever quits has another), or one without mates."""
 
     members: Any  # float64 (entries, fields of an entering state), side by side
-    parts: Any  # float64 (entries): the part of the game that each member was there for
+    parts: Any  # float64 (entries): the part of the game that each member was there for; 1 of one without mates
     entry: Any  # int64 (entries): which entry of all each member is
     start: Any  # int64 (entries + 1): each side's first member, and the end of the last
 
@@ -135,6 +135,8 @@ def gather_sides(
                 sides.parts[members] = part_at(columns, j)
                 sides.entry[members] = j
                 members += 1
+        if members == sides.start[count] + 1:  # who had no mates was expected to play all of it, and quits as a result
+            sides.parts[members - 1] = 1.0
         count += 1
         sides.start[count] = members
     return count

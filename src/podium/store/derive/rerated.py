@@ -146,8 +146,6 @@ class Rerated:
 
 def largest_move(stretch: Stretch) -> float:
     """The most that the rating after any one change is off what it was; one that is new, or gone, moved by itself."""
-    if not len(stretch.old):
-        return 0.0
     both = stretch.is_written & (stretch.counterparts >= 0)
     added = stretch.is_written & (stretch.counterparts < 0)
     gone = np.ones(len(stretch.old), np.bool_)

@@ -286,9 +286,15 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
         return f"it has {len(new_rows)} rows, and had {len(old_rows)}"
     pairs = enumerate(zip(old_rows, new_rows, strict=True))
     first = next((k for k, (old_row, new_row) in pairs if old_row != new_row), 0)
-    return f"row {first + 1} is {row_text(new_rows[first])}, and was {row_text(old_rows[first])}"
+    old_row, new_row = old_rows[first], new_rows[first]
+    other = [name for name in {**new_row, **old_row} if new_row.get(name) != old_row.get(name)]
+    hint = "" if other != ["started_at"] else '; another event needs an id of its own, such as "2027/Round 1"'
+    return f"row {first + 1} is {row_text(new_row, other)}, and was {row_text(old_row, other)}{hint}"
 
 
-def row_text(row: dict[str, Any]) -> str:
-    """A row as readable text, but for its event's id and start."""
-    return ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("event_id", "started_at"))
+def row_text(row: dict[str, Any], other: Sequence[str]) -> str:
+    """What of a row is other than in another row, as readable text, and whose row it is."""
+    found = {name: row.get(name, "missing") for name in dict.fromkeys(["player", *other])}
+    if isinstance(found.get("started_at"), int):
+        found["started_at"] = instant(found["started_at"]).isoformat()
+    return ", ".join(f"{name} {value}" for name, value in found.items())

@@ -12,6 +12,7 @@ from races import START, rows
 
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.leaderboard import Eligibility, shared_ranks
+from podium.ledger.trends import can_be_unsettled
 from podium.store.derive.snapshots import date_of
 from podium.store.insights.board_models import Listing
 from podium.store.sql.schema import rank_count, snapshot_day
@@ -40,8 +41,9 @@ def expected_board(store, listing):
         if row["events"] >= (listing.min_events or 0)
         and (listing.active_within is None or row["last_played_at"] >= newest - listing.active_within)
     ]
-    listed = [row for row in fitting if listing.unsettled or not row["provisional"]]
-    beside = [] if listing.unsettled else [row for row in fitting if row["provisional"]]
+    all_listed = listing.unsettled or not can_be_unsettled(store.pool(POOL).system)
+    listed = [row for row in fitting if all_listed or not row["provisional"]]
+    beside = [row for row in fitting if row["provisional"] and not all_listed]
     return len(board), listed, beside
 
 

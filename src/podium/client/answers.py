@@ -15,6 +15,7 @@ class PoolSummary(TypedDict):
     contact: str  # Who corrects results: a mail address, or that of a page; or empty.
     player_word: str  # What one player is called, like rider; empty for player.
     public: bool  # Whether its pages and reads need no key.
+    version: int  # Its newest log entry; other answers name theirs in the header `Pool-Version`.
 
 
 class Rerated(TypedDict):
@@ -38,6 +39,8 @@ class Change(TypedDict):
     rating_before: float  # The rating before, in points.
     rating: float  # The rating after, in points.
     delta: float  # The change, in points.
+    deviation: float | None  # How uncertain the rating is then, in points; null if the system does not say.
+    provisional: bool  # Whether the rating is not settled yet then.
 
 
 class Effect(TypedDict):
@@ -165,8 +168,8 @@ class BoardRow(TypedDict):
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
     last_played_at: datetime  # When the player's last rated event started.
-    provisional: NotRequired[bool]  # Whether the rating is not settled yet; only on a filtered or dated board.
-    deviation: NotRequired[float]  # How uncertain the rating is, in points; only there, and if the system has it.
+    provisional: bool  # Whether the rating is not settled yet.
+    deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
 
 
 class BoardPage(TypedDict):

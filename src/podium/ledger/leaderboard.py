@@ -15,6 +15,7 @@ from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.ledger.history import named_rows
 from podium.ledger.saved import Start
+from podium.ledger.trends import are_settled
 from podium.results.columns import UTC as INSTANT
 
 SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
@@ -91,7 +92,7 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
             *(column.alias(name) for name, column in shown.items() if name not in ("rating", "events")),
             shown["events"].alias("events"),
             *players.select(last),
-            pl.Series("provisional", system.unsettled(states), dtype=pl.Boolean),
+            pl.Series("provisional", ~are_settled(system, states), dtype=pl.Boolean),
         ]
     )
 

@@ -27,6 +27,11 @@ def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     return found
 
 
+def is_provisional(system: System, by_rule: object, events: int) -> bool:
+    """Whether a rating that was stored is not settled, by what the system's rule said of it, or else by its events."""
+    return bool(by_rule) if can_be_unsettled(system) else events < FINDING_EVENTS
+
+
 def own_interval(system: System, deviation: float | None) -> float:
     """How many points may be chance: the interval of the rating, or what is steady where it has none."""
     scale = system.points_per_logit / ELO_SCALE

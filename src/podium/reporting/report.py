@@ -90,7 +90,7 @@ def report_page(rated: Rated, pool: str | None, title: str | None, written: date
     rated.pool(pool)  # there is something to report on
     history = with_places(rated)
     names = [pool] if pool is not None else rated.ratings["pool"].unique(maintain_order=True).to_list()
-    standings = {name: ranked(rated.ratings.filter(pl.col("pool") == name)) for name in names}
+    standings = {name: ranked(rated.system, rated.ratings.filter(pl.col("pool") == name)) for name in names}
     chosen = players_with_sections(standings)
     rows = most_each([each.height for each in standings.values()], MOST_ROWS)
     style, script, icon = (

@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from podium.engine.system import System
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
-from podium.ledger.trends import are_settled
+from podium.ledger.trends import are_settled, can_be_unsettled
 from podium.rated import Rated
 from podium.rounding import shown, shown_change
 
@@ -62,12 +63,13 @@ def with_places(rated: Rated) -> pl.DataFrame:
     ).with_columns(last_place=pl.col("place").max().over("pool", "event_id"))
 
 
-def ranked(players: pl.DataFrame) -> pl.DataFrame:
-    """Players of one pool with their rank among the settled, who come first, best first."""
-    rank = pl.col("rating").filter(~pl.col("provisional")).rank("min", descending=True)
-    settled = players.filter(~pl.col("provisional")).with_columns(rank=rank.cast(pl.Int64))
-    others = players.filter("provisional").with_columns(rank=pl.lit(None, pl.Int64))
-    return pl.concat([settled, others]).sort("provisional", "rating", descending=[False, True], maintain_order=True)
+def ranked(system: System, players: pl.DataFrame) -> pl.DataFrame:
+    """Players of one pool with their rank, best first; where the system has a rule, the settled come first, ranked."""
+    takes_no_rank = pl.col("provisional") & pl.lit(can_be_unsettled(system))
+    rank = pl.col("rating").rank("min", descending=True)
+    listed = players.filter(~takes_no_rank).with_columns(rank=rank.cast(pl.Int64)).sort("rank", maintain_order=True)
+    others = players.filter(takes_no_rank).with_columns(rank=pl.lit(None, pl.Int64))
+    return pl.concat([listed, others.sort("rating", descending=True, maintain_order=True)])
 
 
 def earlier_ranks(rated: Rated, pool: str, history: pl.DataFrame) -> tuple[date | None, Mapping[str, int]]:
@@ -78,7 +80,7 @@ def earlier_ranks(rated: Rated, pool: str, history: pl.DataFrame) -> tuple[date 
     day = newest.date() - ONE_DAY
     if not history.filter(pl.col("started_at") < datetime.combine(newest.date(), time(), newest.tzinfo)).height:
         return None, {}
-    earlier = ranked(rated.leaderboard(pool=pool, at=day, min_events=0)).drop_nulls("rank")
+    earlier = ranked(rated.system, rated.leaderboard(pool=pool, at=day, min_events=0)).drop_nulls("rank")
     return day, dict(earlier.select("player", "rank").iter_rows())
 
 
@@ -93,7 +95,7 @@ def board(
         anchors: of players' sections, by player.
         reasons: anchors of the reasons of players' newest changes.
     """
-    players = ranked(rated.ratings.filter(pl.col("pool") == pool))
+    players = ranked(rated.system, rated.ratings.filter(pl.col("pool") == pool))
     day, earlier = earlier_ranks(rated, pool, history)
     newest: dict[str, Any] = {}
     if history.height:

@@ -109,7 +109,7 @@ def create_app(
     app.state.watchers = Watchers(store, threads, announcements)
     app.state.board_cache = BoardCache(store)
     app.state.front_pages = FrontPages(store)
-    app.state.rules_pages = RulesPages(store)
+    app.state.rules_pages = RulesPages()
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     modules = writes, reads, insights, streams, exports, status, submit

@@ -16,7 +16,7 @@ from podium.store.read.models import BoardPage
 class CachedPage(NamedTuple):
     """A page, and how long it is valid."""
 
-    version: str
+    version: int
     body: bytes
     writes: int  # that this process knew of, when the page was read
     checked_at: float  # when the log was last checked for the writes of other processes
@@ -36,7 +36,7 @@ class BoardCache:
         self.store = store
         self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
 
-    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[str, bytes]:
+    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[int, bytes]:
         """Return a page's version, and the page."""
         address = pool, top, cursor
         page, now = self._pages.get(address), time.monotonic()
@@ -45,15 +45,16 @@ class BoardCache:
         return page.version, page.body
 
     def _load(self, address: tuple[str, int, str | None], cached: CachedPage | None) -> CachedPage:
-        """Read the page as it is now; it may be newer than its version, and is then read again."""
+        """Read the page as it is now, where it is not known."""
         pool, top, cursor = address
         writes, now = self.store.writes[pool], time.monotonic()
-        version = f'"{self.store.version(pool)}"'
-        if cached is not None and cached.version == version:
-            body = cached.body
-        else:
-            board = self.store.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
-            body = adapter(BoardPage).dump_json(board)
+        with self.store.at_one_moment() as view:
+            version = view.version(pool)
+            if cached is not None and cached.version == version:
+                body = cached.body
+            else:
+                board = view.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
+                body = adapter(BoardPage).dump_json(board)
         if len(self._pages) >= self.MAX_PAGES:
             self._pages.clear()
         page = self._pages[address] = CachedPage(version, body, writes, now)

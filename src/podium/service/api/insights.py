@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from podium.ledger.leaderboard import instant, span
 from podium.service.api.dependencies import CurrentStore, Reader
@@ -10,6 +10,7 @@ from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.problems import READ_ERRORS, error_responses
+from podium.service.http.stores import ReadRouter
 from podium.store.insights.board_models import (
     AdjacentEvents,
     EventListPage,
@@ -22,7 +23,7 @@ from podium.store.insights.board_models import (
 from podium.store.insights.fact_models import CorrectionRecord, EventField, FairExpectation, PoolFacts
 from podium.store.insights.player_models import ChangesPage, CurvePoint, PlayerCard, Rivals
 
-router = APIRouter(prefix=POOLS_PATH)
+router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated
 Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
 Unsettled = Annotated[bool, Query(description="Whether players who are not settled are ranked among the others.")]

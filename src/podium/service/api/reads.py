@@ -1,10 +1,11 @@
 """The routes that read: each sees one moment of a pool."""
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+import polars as pl
+from fastapi import Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
@@ -18,6 +19,7 @@ from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
 from podium.service.http.preconditions import entity_tag
 from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
+from podium.service.http.stores import VERSION_HEADER, ReadRouter, read_one_moment
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.derive.snapshots import date_of, parse_day
@@ -44,7 +46,7 @@ from podium.store.read.models import (
 )
 from podium.store.write.registrations import RegisteredMatch
 
-router = APIRouter(prefix=POOLS_PATH)
+router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="The `next` of the page before.")]
@@ -103,14 +105,26 @@ async def leaderboard(
     """A page of the leaderboard, and the cursor of the next; filtered, or as of a date, it is one page."""
     if (min_events, max_deviation, active_within, at) == (None, None, None, None):
         version, body = await board_cache.page(pool, top, cursor)
-        if request.headers.get("if-none-match") == version:
-            return Response(status_code=304, headers={"ETag": version})
-        return Response(body, media_type="application/json", headers={"ETag": version})
+        headers = {"ETag": f'"{version}"', VERSION_HEADER: str(version)}
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="application/json", headers=headers)
     if cursor is not None:
         raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-    board = await run_in_threadpool(board_cache.store.board, pool, rules, None if at is None else instant(at))
-    return json_response(Any, {"players": board.to_dicts(), "next": None})
+    moment = None if at is None else instant(at)
+    return await run_in_threadpool(filtered_board, store=board_cache.store, pool=pool, rules=rules, at=moment)
+
+
+@read_one_moment
+def filtered_board(store: Store, pool: str, rules: Eligibility, at: datetime | None) -> Response:
+    """Return the board of those whom rules list."""
+    return json_response(Any, {"players": board_rows(store.board(pool, rules, at)), "next": None})
+
+
+def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a board, whose `deviation` is null where the system has none."""
+    return [{"deviation": None} | row for row in board.to_dicts()]
 
 
 @router.get("/{pool}/distribution", responses=REFUSALS, tags=["players"])
@@ -167,9 +181,10 @@ def compare(
 async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> Response:
     """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
     body = await read_body(request, PredictRequest)
-    return await run_in_threadpool(chances_response, store, pool, body)
+    return await run_in_threadpool(chances_response, store=store, pool=pool, request=body)
 
 
+@read_one_moment
 def chances_response(store: Store, pool: str, request: PredictRequest) -> Response:
     """Return the chances of a field as an answer, which grows with the square of the field."""
     count = len(request.entrants) + sum(map(len, request.sides))
@@ -181,17 +196,19 @@ def chances_response(store: Store, pool: str, request: PredictRequest) -> Respon
 
 @router.post(
     "/{pool}/matchmaking",
+    response_model=list[Match],
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
     openapi_extra=request_body(Tickets),
 )
-async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: KeyedReader) -> list[Match]:
+async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: KeyedReader) -> Response:
     """The matches to start now, of the players who wait; whoever is in none waits on."""
     body = await read_body(request, Tickets)
-    return await run_in_threadpool(proposed_matches, store, pool, body)
+    return await run_in_threadpool(matches_response, store=store, pool=pool, request=body)
 
 
-def proposed_matches(store: Store, pool: str, request: Tickets) -> list[Match]:
+@read_one_moment
+def matches_response(store: Store, pool: str, request: Tickets) -> Response:
     """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's."""
     system, states = store.system_and_states(pool, [each.player for each in request.tickets])
     scale = odds_scale(system) if request.scale is None else request.scale
@@ -214,7 +231,7 @@ def proposed_matches(store: Store, pool: str, request: Tickets) -> list[Match]:
             replace(each, quality=match_quality(system, [[state_of[name] for name in team] for team in each.teams]))
             for each in matches
         ]
-    return matches
+    return json_response(list[Match], matches)
 
 
 @router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
@@ -270,7 +287,7 @@ def seasons(pool: PoolName, store: CurrentStore, _key: Reader) -> tuple[Season, 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], responses=REFUSALS, tags=["seasons"])
 def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: Reader) -> Response:
     """How the board stood when a season ended, or as it stands where it is not over."""
-    return json_response(Any, store.season_board(pool, season).to_dicts())
+    return json_response(Any, board_rows(store.season_board(pool, season)))
 
 
 @router.get("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"])

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from podium.pages.addresses import part
+from podium.service.http.stores import read_one_moment
 from podium.store.log.reserved_names import is_reserved
 
 METHODS = ["GET", "HEAD"]
@@ -30,8 +31,14 @@ class PageRouter(APIRouter):
     """Routes of pages, which stand in no OpenAPI document."""
 
     def page(self, path: str) -> Callable[[Function], Function]:
-        """Add a page."""
-        return self.api_route(path, methods=METHODS, include_in_schema=False, response_class=HTMLResponse)
+        """Add a page, all of one moment."""
+
+        def add(function: Function) -> Function:
+            options: dict[str, Any] = {"methods": METHODS, "include_in_schema": False, "response_class": HTMLResponse}
+            self.add_api_route(path, read_one_moment(function), **options)
+            return function
+
+        return add
 
     def pool_page(self, path: str) -> Callable[[Function], Function]:
         """Add a page of each pool, at both addresses that a pool may have."""

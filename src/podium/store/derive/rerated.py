@@ -11,6 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import NotFiniteError, ParameterError
+from podium.store.derive.events import MovedTo
 from podium.store.derive.plan import Stretch
 from podium.store.derive.proposal import Proposal
 from podium.store.log.players import names_of
@@ -36,7 +37,6 @@ class Totals:
     largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
 
 
-MovedTo = tuple[int, float, float]  # a player, the rating before, and the rating after
 NOTHING = Totals(0, 0, 0, 0.0)
 
 
@@ -109,7 +109,8 @@ class Rerated:
         """Take in the changes of the events that are answered."""
         if not self.wanted:
             return
-        moved = [*zip(ledger.player.tolist(), ledger.before.tolist(), ledger.rating.tolist(), strict=True)]
+        columns = ledger.player, ledger.before, ledger.rating, ledger.state
+        moved: list[MovedTo] = [*zip(*(column.tolist() for column in columns), strict=True)]
         if moved and ledger.seq[0] == ledger.seq[-1]:  # one event, as nearly always
             self.take_event(OrderKey(int(ledger.started_at[0]), int(ledger.seq[0])), moved, int(is_written.sum()))
             return

@@ -157,4 +157,5 @@ class CareerReader(InsightReader):
         Raises:
             UnknownError: no such pool or event, or the player is not rated in it.
         """
-        return fairness.fair_expectation(self.pool_facts(pool_name), self.explain(pool_name, event_id, name))
+        with self.at_one_moment() as view:
+            return fairness.fair_expectation(view.pool_facts(pool_name), view.explain(pool_name, event_id, name))

@@ -18,7 +18,6 @@ from podium.store.insights.version_cache import VersionCache
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import every_pool
 from podium.store.read.event_reader import EventReader
-from podium.store.sql.database import read_transaction
 
 
 class InsightReader(EventReader):
@@ -91,7 +90,7 @@ class InsightReader(EventReader):
         Returns:
             The players, best rated first; similar names where nothing is found.
         """
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as connection:
             known = [each for each in every_pool(connection) if pools is None or each.name in pools]
             return search.search(connection, known, text, most)
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import shared_ranks
+from podium.ledger.trends import is_provisional
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool
@@ -147,8 +148,16 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
     tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()  # who stand on the page before
     ranks = shared_ranks([row.rating for row in rows])
     return tuple(
-        BoardRow(first if rank == 1 else first + tied + rank - 1, name, rating, events, instant(played_at))
-        for rank, (_, name, rating, events, played_at) in zip(ranks, rows, strict=True)
+        BoardRow(
+            first if rank == 1 else first + tied + rank - 1,
+            row.name,
+            row.rating,
+            row.events,
+            instant(row.played_at),
+            is_provisional(pool.system, row.provisional, row.events),
+            row.deviation,
+        )
+        for rank, row in zip(ranks, rows, strict=True)
     )
 
 

@@ -15,7 +15,6 @@ from podium.store.read.log_listing import listing, newest_listing
 from podium.store.read.models import DailyRank, EventDetails, LogRecord, RankedPlayer, Season
 from podium.store.read.pool_export import export_lines
 from podium.store.read.reader import Reader
-from podium.store.sql.database import read_transaction
 
 
 class EventReader(Reader):
@@ -159,7 +158,7 @@ class EventReader(Reader):
         Returns:
             The newest day that has ranks, since 1970, by pool; none of a pool that has no such day.
         """
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as connection:
             return snapshots.newest_days(connection)
 
     def ranks_on(self, pool_name: str, day: int) -> tuple[RankedPlayer, ...]:

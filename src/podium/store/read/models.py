@@ -56,6 +56,9 @@ class PoolSummary:
     contact: str = field(metadata={"description": "Who corrects results: a mail address, or that of a page; or empty."})
     player_word: str = field(metadata={"description": "What one player is called, like rider; empty for player."})
     public: bool = field(metadata={"description": "Whether its pages and reads need no key."})
+    version: int = field(
+        metadata={"description": "Its newest log entry; other answers name theirs in the header `Pool-Version`."}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +98,9 @@ class BoardRow:
     rating: float = field(metadata={"description": "The rating, in points."})
     events: int = field(metadata={"description": "Rated events of the player."})
     last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
-    provisional: bool | None = field(
-        default=None,
-        metadata=OPTIONAL
-        | {"description": "Whether the rating is not settled yet; only on a filtered or dated board."},
-    )
+    provisional: bool = field(metadata={"description": "Whether the rating is not settled yet."})
     deviation: float | None = field(
-        default=None,
-        metadata=OPTIONAL
-        | {"description": "How uncertain the rating is, in points; only there, and if the system has it."},
+        metadata={"description": "How uncertain the rating is, in points; null if the system does not say."}
     )
 
 

@@ -1,8 +1,7 @@
 """What is read from a store, each in one transaction that sees one moment."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -17,7 +16,7 @@ from podium.store.derive.verification import Verification
 from podium.store.log.chain import Head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
-from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, get_pool, settings_of
+from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, settings_of
 from podium.store.read import boards, events, head_to_head, states
 from podium.store.read.database_check import verify_database
 from podium.store.read.models import (
@@ -32,13 +31,14 @@ from podium.store.read.models import (
     RatingCount,
     extended,
 )
-from podium.store.sql.database import close_engine, open_database, read_transaction
+from podium.store.read.moments import Moments
+from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
 from podium.store.write import registrations
 from podium.store.write.registrations import RegisteredMatch
 
 
-class Reader:
+class Reader(Moments):
     """Pools of results with their ratings, to be read. All that take a pool's name raise `UnknownError` without one."""
 
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
@@ -51,19 +51,13 @@ class Reader:
         Raises:
             StoreError: it cannot be opened.
         """
-        self.engine = open_database(url, must_exist=must_exist)
+        super().__init__(open_database(url, must_exist=must_exist))
         self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
 
     def close(self) -> None:
         """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
         truncate_wal(self.engine)
         close_engine(self.engine)
-
-    @contextmanager
-    def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that sees one moment of a pool."""
-        with read_transaction(self.engine) as connection:
-            yield connection, get_pool(connection, pool_name)
 
     def pool(self, pool_name: str) -> Pool:
         """Find a pool.
@@ -83,7 +77,7 @@ class Reader:
         Returns:
             The pools with their systems, by name.
         """
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as connection:
             return every_pool(connection)
 
     def public_pools(self) -> frozenset[str]:
@@ -92,7 +86,7 @@ class Reader:
         Returns:
             Their names.
         """
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as connection:
             return frozenset(connection.execute(SELECT_PUBLIC).scalars())
 
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
@@ -101,7 +95,7 @@ class Reader:
         Returns:
             A summary each, by name.
         """
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as connection:
             return tuple(pool_summary(connection, each) for each in every_pool(connection))
 
     def pool_summary(self, pool_name: str) -> PoolSummary:
@@ -361,4 +355,5 @@ class Reader:
 def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
     """What a pool is, and what it says of itself."""
     notice = boards.limit_notice(connection, pool)
-    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **asdict(pool.description))
+    version, says = newest_seq(connection, pool), asdict(pool.description)
+    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **says, version=version)

@@ -71,7 +71,10 @@ SELECT_STANDINGS = sa.select(
     standing.c.played_at,
     standing.c.state,
 ).where(standing.c.generation_id == GENERATION, among(standing.c.player_id))
-BOARD_COLUMNS = (standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at)
+BOARD_COLUMNS = (
+    standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
+    standing.c.provisional, standing.c.deviation,
+)  # fmt: skip
 HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
 SELECT_STANDING = (
     sa.select(*BOARD_COLUMNS)

@@ -82,7 +82,7 @@ class Recorded(Generic[T]):
             wanted=self.prepared.wanted(self.proposal),
             players={self.players.get(number, number) for number in rerated.players},
             rows={
-                drawn(key): [(self.players.get(number, number), before, rating) for number, before, rating in moved]
+                drawn(key): [(self.players.get(each[0], each[0]), *each[1:]) for each in moved]
                 for key, moved in rerated.rows.items()
             },
             written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),

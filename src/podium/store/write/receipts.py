@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import sqlalchemy as sa
 
-from podium.store.derive.events import Change, changes_of, get_event
+from podium.store.derive.events import Change, changes_from, changes_of, get_event
 from podium.store.derive.proposal import EVENT_STATUSES, FIRST_PLACEHOLDER
 from podium.store.derive.rerated import Effect, Totals
 from podium.store.log.chain import Head
@@ -115,11 +116,9 @@ def changes_among(
     if done.rerated is None:
         return {}
     rows = {key: done.rerated.rows.get(key, ()) for key in keys}
-    numbers = {number for moved in rows.values() for number, _, _ in moved}
+    numbers = {number for moved in rows.values() for number, *_ in moved}
     names = dict(done.proposal.names) if done.proposal else {}
     if numbers - names.keys():
         names |= names_of(connection, pool, numbers - names.keys())
-    return {
-        key: tuple([Change(names[number], before, rating, rating - before) for number, before, rating in moved])
-        for key, moved in rows.items()
-    }
+    made = iter(changes_from(pool, names, [each for moved in rows.values() for each in moved]))
+    return {key: tuple(islice(made, len(moved))) for key, moved in rows.items()}

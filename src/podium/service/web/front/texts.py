@@ -65,12 +65,13 @@ class FrontPages:
             text, began = self._texts.get(seen), time.monotonic()
             if text is not None and began < text.valid_until:  # written while this waited
                 return text
-            cards = [card for pool in seen[0] if (card := self._card(pool)) is not None]
-            entries = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
-            if text is not None and text.entries == entries:
-                html = text.html
-            else:
-                html = page_text(request, home_page(self._store, cards))
+            with self._store.at_one_moment() as view:
+                cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
+                entries = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
+                if text is not None and text.entries == entries:
+                    html = text.html
+                else:
+                    html = page_text(request, home_page(view, cards))
             valid_s = min(MAX_VALID_S, max(MIN_VALID_S, VALID_FACTOR * (time.monotonic() - began)))
             if len(self._texts) >= MAX_TEXTS:
                 self._texts.clear()
@@ -78,13 +79,13 @@ class FrontPages:
             text = self._texts[seen] = FrontText(html, version, entries, time.monotonic() + valid_s)
             return text
 
-    def _card(self, pool: str) -> PoolCard | None:
+    def _card(self, store: Store, pool: str) -> PoolCard | None:
         """The card of a pool as it is; None where it was deleted."""
         try:
-            entry = self._store.version(pool)
+            entry = store.version(pool)
             known = self._cards.get(pool)
             if known is None or known[0] != entry:
-                known = self._cards[pool] = entry, pool_card(self._store, pool)
+                known = self._cards[pool] = entry, pool_card(store, pool)
         except UnknownError:
             self._cards.pop(pool, None)
             return None

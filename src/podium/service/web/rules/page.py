@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 from typing import ClassVar, NamedTuple
 
 from fastapi import Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from podium.pages.promises import Picture
 from podium.pages.settings import Setting, settings
+from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter
 from podium.service.web.rendering import Page, pool_frame, render
 from podium.service.web.rules.examples import find_examples
@@ -49,32 +49,31 @@ class Written(NamedTuple):
 class RulesPages:
     """The page of each pool, which looks for examples in its newest events; written anew once something is logged."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self) -> None:
         self._pages: dict[str, Written] = {}
         self._writing = threading.Lock()
 
-    def page(self, pool_name: str) -> RulesPage:
+    def page(self, store: Store, pool_name: str) -> RulesPage:
         """Return the page of a pool; one is written at a time.
 
         Raises:
             UnknownError: there is no such pool.
         """
-        entry, today = self._store.version(pool_name), datetime.now(UTC).date()
+        entry, today = store.version(pool_name), datetime.now(UTC).date()
         with self._writing:
             known = self._pages.get(pool_name)
             if known is None or known[:2] != (entry, today):
                 if len(self._pages) >= MAX_PAGES:
                     self._pages.clear()
-                known = self._pages[pool_name] = Written(entry, today, rules_page(self._store, pool_name, entry))
+                known = self._pages[pool_name] = Written(entry, today, rules_page(store, pool_name, entry))
             return known.page
 
 
 @router.pool_page("/system")
-async def rules(request: Request, visit: VisiblePool) -> Response:
+def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     """How ratings of a pool work."""
     pages: RulesPages = request.app.state.rules_pages
-    return render(request, await run_in_threadpool(pages.page, visit.pool))
+    return render(request, pages.page(store, visit.pool))
 
 
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:

@@ -6,7 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.engine.system import System
 from podium.ledger.leaderboard import shared_ranks
+from podium.ledger.trends import is_provisional
 from podium.rounding import shown_change
 from podium.store.insights.board_models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.insights.boards.listings import Board, Position, open_board
@@ -109,7 +111,14 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         earlier = earlier_ranks(board.connection, board.pool, players, settled=board.only_settled)
     rows, others = (
         tuple(
-            listed_row(row, rank, ranks, curves.get(row.player_id, ()), newest.get(row.player_id, (None, None)))
+            listed_row(
+                board.pool.system,
+                row,
+                rank,
+                ranks,
+                curves.get(row.player_id, ()),
+                newest.get(row.player_id, (None, None)),
+            )
             for rank, row in some
         )
         for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
@@ -126,7 +135,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
 
 
 def listed_row(
-    row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
+    system: System, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
 ) -> ListedRow:
     """A row of a board."""
     move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
@@ -135,7 +144,7 @@ def listed_row(
         row.name,
         row.rating,
         row.deviation,
-        bool(row.provisional),
+        is_provisional(system, row.provisional, row.events),
         row.events,
         instant(row.played_at),
         move,

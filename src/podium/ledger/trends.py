@@ -28,7 +28,7 @@ def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
 
 
 def is_provisional(system: System, by_rule: object, events: int) -> bool:
-    """Whether a rating that was stored is not settled, by what the system's rule said of it, or else by its events."""
+    """Whether a rating in the database is not settled: by the answer of the system's own rule, or by its events."""
     return bool(by_rule) if can_be_unsettled(system) else events < FINDING_EVENTS
 
 

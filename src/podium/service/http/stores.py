@@ -35,7 +35,7 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(route)
     def answer(**arguments: Any) -> Any:
-        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None where no route is asked
+        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None where the caller is no route
         with arguments["store"].at_one_moment() as view:
             found = route(**arguments | {"store": view})
             pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")

@@ -15,6 +15,7 @@ from podium.store.sql.schema import alias, merged, player, standing
 
 MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found
 MOST_COMPARED = 1_000  # names of a pool that a name is compared with, where nothing is found
+JOINTS = " -_.|[]/"  # between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
 EXACT, BEGINS = 0.0, 1.0  # how far a name is from what was searched
 END = "\U0010ffff"  # after every character of a name
@@ -32,10 +33,25 @@ def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Name
     return present.order_by(player.c.folded).limit(TOP), former.order_by(alias.c.folded).limit(TOP)
 
 
+def escaped(text: str) -> str:
+    """The text in a pattern of LIKE."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
 SELECT_BEGINNINGS = names_where(
     lambda table: sa.and_(table.c.folded >= sa.bindparam("first"), table.c.folded < sa.bindparam("last"))
 )
-SELECT_WORDS = names_where(lambda table: table.c.folded.like(sa.bindparam("pattern"), escape="\\"))
+SELECT_WORDS = names_where(
+    lambda table: sa.and_(  # of the names that have the letters at all, those that have them behind a joint
+        table.c.folded.contains(sa.bindparam("word"), autoescape=False, escape="\\"),
+        sa.or_(
+            *(
+                table.c.folded.contains(sa.literal(escaped(joint)) + sa.bindparam("word"), escape="\\")
+                for joint in JOINTS
+            )
+        ),
+    )
+)
 PRESENT = player.alias("present")
 PLAYS_ON_AS = sa.func.coalesce(merged.c.into_id, player.c.id)
 HAS_STANDING = sa.and_(standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == PLAYS_ON_AS)
@@ -53,6 +69,9 @@ SELECT_PLAYERS = (
     .outerjoin(standing, HAS_STANDING)
     .where(player.c.pool_id == POOL, among(player.c.id))
 )
+
+
+SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 
 class Hit(NamedTuple):
@@ -84,7 +103,7 @@ def beginnings(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
     """The names that begin so; where none does, those with a word that does."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
     rows = names(connection, pool, SELECT_BEGINNINGS, params)
-    rows = rows or names(connection, pool, SELECT_WORDS, {"pattern": f"% {escaped(folded)}%", "top": MOST_HITS})
+    rows = rows or names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
     return [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in rows]
 
 
@@ -92,11 +111,11 @@ def similar(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
     """The names that are near, or one of their words is, of those with a word that begins with the same letter."""
     letter, params = folded[0], {"top": MOST_COMPARED}
     rows = names(connection, pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
-    rows += names(connection, pool, SELECT_WORDS, params | {"pattern": f"% {escaped(letter)}%"})
+    rows += names(connection, pool, SELECT_WORDS, params | {"word": escaped(letter)})
     matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
     for account, name, former in rows[:MOST_COMPARED]:
-        nearest = max(ratio(matcher, each) for each in {name, *name.split()})
+        nearest = max(ratio(matcher, each) for each in {name, *name.translate(SPACES).split()})
         if nearest >= LEAST_SIMILAR:
             hits.append(Hit(account, name, former, BEGINS + 2.0 - nearest))
     return hits
@@ -113,11 +132,6 @@ def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
 def names(connection: sa.Connection, pool: Pool, statements: Names, params: dict[str, Any]) -> list[Any]:
     """The account, folded name, and former name of those found by statements, present names first."""
     return [row for each in statements for row in connection.execute(each, {"pool": pool.id} | params)]
-
-
-def escaped(text: str) -> str:
-    """The text in a pattern of LIKE."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def players(connection: sa.Connection, pool: Pool, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:

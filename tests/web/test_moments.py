@@ -1,0 +1,188 @@
+"""A page is one moment of its pool, and says of which version: what it shows is what the API says of that version."""
+
+import re
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from html_tree import as_number, tree
+from starlette.testclient import TestClient
+
+from podium.rounding import shown, shown_change
+from podium.service import create_app
+from podium.store import Store
+from podium.store.insights.careers import cards
+from podium.systems import find
+
+API = "/api/v1/pools/main"
+START = datetime(2025, 1, 1, 10, tzinfo=UTC)
+PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "fay", "gil"]
+LOOKS, MOST_LOOKS = 25, 300  # pages of a kind that are compared; and that are asked for
+
+
+def race(number):
+    """An event of four of the players."""
+    order = Random(number).sample(PLAYERS, 4)  # noqa: S311
+    started_at = (START + timedelta(hours=number)).isoformat()
+    return [
+        {"event_id": f"e{number}", "started_at": started_at, "player": player, "position": place}
+        for place, player in enumerate(order, start=1)
+    ]
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    with closing(store):
+        store.create_pool("main", find("glicko")(), public=True)
+        for number in range(30):
+            store.submit("main", race(number))
+        yield store
+
+
+def tiles(root):
+    cells = {each.first("dt").text: each.first("dd") for each in root.first("dl").nodes}
+    return {name: as_number(cell.text.removesuffix(cell.first("small").text).strip()) for name, cell in cells.items()}
+
+
+def numbers(text):
+    return [as_number(each) for each in re.findall(r"-?\d+(?:\.\d+)?", text.replace(",", ""))]
+
+
+def compare_board(root, api):
+    board = api("/board")
+    for row, known in zip(root.first("tbody").every("tr"), board["rows"], strict=True):
+        cells = [cell.text for cell in row.nodes]
+        texts = (cells[0], row.first("th").first("a").text)
+        assert texts == (str(known["rank"]), known["player"])
+        rating = row.first("td", "rating").text.split()[0]
+        assert as_number(rating) == shown(known["rating"], 0)
+
+
+def compare_player(root, api):
+    card, found = api("/players/ana/card"), tiles(root)
+    assert found["Rating"] == shown(card["rating"], 0)
+    assert (found["Rank"], found["Events"]) == (card["rank"], card["events"])
+    drawn = next(each for each in root.every("svg") if "Rating of ana" in each.attributes.get("aria-label", ""))
+    assert numbers(drawn.attributes["aria-label"])[-1] == shown(card["rating"], 0)
+    form = next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == "form")
+    rows = form.first("tbody").every("tr")
+    for row, line in zip(rows, card["form"], strict=True):
+        assert [row.nodes[3].number, row.nodes[5].number] == [
+            shown_change(line["rating"] - line["change"], line["rating"], 1),
+            shown(line["rating"], 0),
+        ]
+
+
+def compare_event(root, api):
+    event, why = api("/events/e7"), api("/events/e7/players/" + race(7)[0]["player"])
+    assert root.first("h2").text == why["verdict"]
+    rows = {row.first("th").text: row.nodes[-1].number for row in root.first("table").first("tbody").every("tr")}
+    assert rows == {each["player"]: shown_change(each["rating_before"], each["rating"], 1) for each in event["changes"]}
+
+
+def compare_events(root, api):
+    events = api("/events")["events"]
+    rows = list(root.first("tbody").every("tr"))
+    assert len(rows) == len(events)
+    for row, known in zip(rows, events, strict=True):
+        assert known["event_id"] in row.first("th").text
+        texts = [cell.text for cell in row.every("td", "ends")]
+        gains = [known["most_gained"], known["most_lost"]]
+        assert [as_number(text.split()[-1]) for text in texts] == [each and shown(each["shown"], 1) for each in gains]
+
+
+def compare_pair(root, api):
+    pair = api("/compare?player=ana&other=ben")
+    side = next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == "side")
+    figures = {row.first("th").text: [cell.text for cell in row.every("td")] for row in side.first("tbody").every("tr")}
+    ratings = [numbers(each)[0] for each in figures["Rating"]]
+    assert ratings == [shown(each["rating"], 0) for each in pair["players"]]
+    (met,) = (name for name in figures if name.startswith("Ahead"))
+    assert numbers(met) == [len(pair["meetings"])]
+    assert [numbers(each)[0] for each in figures[met]] == [pair["wins"], pair["losses"]]
+
+
+KINDS = {
+    "/main": compare_board,
+    "/main/players/ana": compare_player,
+    f"/main/events/e7/{race(7)[0]['player']}": compare_event,
+    "/main/events": compare_events,
+    "/main/compare?player=ana&other=ben": compare_pair,
+}
+
+
+def write(store, stop):
+    """Send events, and correct old ones, until it is time to stop."""
+    number = 30
+    while not stop.wait(0.1):
+        store.submit("main", race(number))
+        if number % 3 == 0:
+            (store.void if number % 6 else store.restore)("main", "e5")
+        number += 1
+
+
+def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_version(store):
+    stop, counts, versions = threading.Event(), dict.fromkeys(KINDS, 0), set()
+    writer = threading.Thread(target=write, args=(store, stop))
+    with TestClient(create_app(store)) as client:
+        writer.start()
+        try:
+            for _ in range(MOST_LOOKS):
+                for path, compare in KINDS.items():
+                    answer = client.get(path)
+                    version = answer.headers["pool-version"]
+                    seen = set()
+
+                    def api(path, seen=seen):
+                        found = client.get(API + path)
+                        seen.add(found.headers["pool-version"])
+                        return found.json()
+
+                    try:
+                        compare(tree(answer.text), api)
+                    except AssertionError:
+                        if seen == {version}:
+                            raise
+                    if seen == {version}:
+                        counts[path] += 1
+                        versions.add(version)
+                if min(counts.values()) >= LOOKS:
+                    break
+        finally:
+            stop.set()
+            writer.join()
+    assert min(counts.values()) >= LOOKS
+    assert len(versions) > LOOKS  # the writer wrote meanwhile
+
+
+def test_a_write_within_a_page_shows_in_no_part_of_it(store, monkeypatch):
+    """The chart is read after the figures."""
+    whole, later = cards.player_card, iter([100])
+
+    def card_then_write(*arguments):
+        card = whole(*arguments)
+        store.submit("main", [row | {"player": name} for row, name in zip(race(next(later)), PLAYERS, strict=False)])
+        return card
+
+    monkeypatch.setattr(cards, "player_card", card_then_write)
+    with TestClient(create_app(store)) as client:
+        before = client.get(API).json()["version"]
+        answer = client.get("/main/players/ana")
+        assert client.get(API).json()["version"] > before == int(answer.headers["pool-version"])
+        assert client.get(f"{API}/players/ana/curve").json()[-1]["event_id"] == "e100"
+        root = tree(answer.text)
+        drawn = next(each for each in root.every("svg") if "Rating of ana" in each.attributes.get("aria-label", ""))
+        assert numbers(drawn.attributes["aria-label"])[-1] == tiles(root)["Rating"]
+
+
+def test_answers_name_the_version_that_they_are_of(store):
+    with TestClient(create_app(store)) as client:
+        version = str(client.get(API).json()["version"])
+        for path in ("", "/leaderboard", "/leaderboard?min_events=1", "/board", "/events/e1", "/players/ana/curve"):
+            assert client.get(API + path).headers["pool-version"] == version, path
+        assert client.post(f"{API}/predict", json={"entrants": ["ana", "ben"]}).headers["pool-version"] == version
+        assert "pool-version" not in client.get("/api/v1/pools").headers
+        assert {client.get(path).headers["pool-version"] for path in KINDS} == {version}

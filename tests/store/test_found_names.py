@@ -49,6 +49,17 @@ def test_a_name_is_found_by_how_it_begins(known):
         assert not [each for each in known.search(text, ["main"]) if not each.is_similar], text
 
 
+def test_a_name_is_found_by_its_words_at_every_joint(known):
+    joined = [f"lando{joint}norris" for joint in " -_.|[]/"]
+    known.submit("main", rows(7, [*joined, "landonorris", "Norrison", "[FIW]50%"]))
+    assert found(known, "norris") == ["Norrison", *sorted(joined, key=joined.index)]
+    assert found(known, "NORRIS", most=1) == ["Norrison"]  # whose name begins so
+    assert found(known, "50%") == found(known, "fiw") == ["[FIW]50%"]
+    known.rename("main", "lando-norris", "champion")
+    assert "champion" in found(known, "norris")
+    assert found(known, "norriss")[0] == "lando norris"  # or a word is similar
+
+
 def test_what_is_found_has_the_rating_and_the_rank_among_the_settled(store):
     store.create_pool("main", find("folyami")())
     for number in range(6):

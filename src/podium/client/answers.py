@@ -154,6 +154,8 @@ class LogRecord(TypedDict):
     hash: str | None  # Of all up to it, hexadecimal; null until it is chained.
     kind: str  # What was done: submit, amend, void, restore, register, merge and so on.
     subject: str  # The event, match or season by its name; a player by number.
+    player: str | None  # The player whom it is about, as called now; or null.
+    into: str | None  # As whom a merged player goes on; null of anything else.
     received_at: datetime  # When it came.
     actor: str  # Who did it: the name of a key, or what a command was given.
     reason: str | None  # Why; null where no reason was given, or it is blanked.

@@ -116,6 +116,7 @@ class Surprise(TypedDict):
     player: str  # The player's name as it is now.
     change: float  # The change, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
+    settled: bool  # Whether the player's rating is settled now.
     rank: int | None  # The player's place in the event; null where it is not kept.
     field: int | None  # How many were rated in it; null where it is not kept.
 
@@ -127,6 +128,7 @@ class Movers(TypedDict):
     gained: list[Mover]  # Who gained, most first.
     lost: list[Mover]  # Who lost, most first.
     surprise: Surprise | None  # The surprise of these days; null without an event.
+    spread: float  # The standard deviation of all ratings: changes in several pools compare as shares of it.
 
 
 class Peak(TypedDict):

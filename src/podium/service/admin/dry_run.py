@@ -79,6 +79,11 @@ class DryRunPage(Page):
     meant: tuple[tuple[str, str], ...] = ()  # new players, and whom each may be by a slip of the pen
 
     @property
+    def newcomers(self) -> int:
+        """How many have no rating today."""
+        return sum(each.before is None for each in self.preview.ratings)
+
+    @property
     def lines(self) -> tuple[CorrectedLine, ...]:
         """What would be another in the event."""
         return self.preview.lines

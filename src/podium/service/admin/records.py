@@ -1,6 +1,7 @@
 """The log of a pool with its reasons, and what the pool says of itself."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from fastapi import Query, Request, Response
@@ -19,6 +20,24 @@ from podium.store.read.models import LogRecord
 
 PAGE_ENTRIES = 50
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
+DEEDS = {  # what was done, in words before whom or what it was done to
+    "submit": "Took the result",
+    "amend": "Corrected",
+    "void": "Voided",
+    "restore": "Restored",
+    "register": "Registered the match",
+    "merge": "Merged",
+    "unmerge": "Took the merge back of",
+    "rename": "Renamed a player, who is now",
+    "pseudonymise": "Forgot the names of",
+    "season": "Began the season",
+    "configure": "Changed the system",
+    "rerate": "Rated all anew by a new version",
+    "close": "Closed the pool",
+    "reopen": "Opened the pool again",
+    "describe": "Changed what the pool says of itself",
+    "blank": "Forgot the reason of the entry with the place",
+}
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
@@ -34,6 +53,7 @@ class LogPage(Page):
     may_administer: bool
     records: tuple[LogRecord, ...]
     of_events: tuple[str, ...] = OF_EVENTS  # kinds whose subject is an event
+    deeds: Mapping[str, str] = field(default_factory=lambda: DEEDS)
     next: int | None  # the number of the oldest entry, where there may be older ones
 
 

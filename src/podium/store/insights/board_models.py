@@ -164,6 +164,7 @@ class Surprise:
     player: str = field(metadata={"description": "The player's name as it is now."})
     change: float = field(metadata={"description": "The change, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
+    settled: bool = field(metadata={"description": "Whether the player's rating is settled now."})
     rank: int | None = field(metadata={"description": "The player's place in the event; null where it is not kept."})
     field: int | None = field(metadata={"description": "How many were rated in it; null where it is not kept."})
 
@@ -176,3 +177,8 @@ class Movers:
     gained: tuple[Mover, ...] = field(metadata={"description": "Who gained, most first."})
     lost: tuple[Mover, ...] = field(metadata={"description": "Who lost, most first."})
     surprise: Surprise | None = field(metadata={"description": "The surprise of these days; null without an event."})
+    spread: float = field(
+        metadata={
+            "description": "The standard deviation of all ratings: changes in several pools compare as shares of it."
+        }
+    )

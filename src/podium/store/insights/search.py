@@ -1,4 +1,4 @@
-"""Players found by how a name begins, present or former; else by how one of its words does; else by a similar name."""
+"""Players found by how a name or one of its words begins, present or former; else by a similar name."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are
 MOST_COMPARED = 1_000  # names of a pool that a name is compared with, where nothing is found
 JOINTS = " -_.|[]/"  # between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
-EXACT, BEGINS = 0.0, 1.0  # how far a name is from what was searched
+EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # how far a name is from what was searched
 END = "\U0010ffff"  # after every character of a name
 POOL: sa.BindParameter[int] = sa.bindparam("pool")
 TOP: sa.BindParameter[int] = sa.bindparam("top")
@@ -84,9 +84,10 @@ class Hit(NamedTuple):
 
 
 def search(connection: sa.Connection, pools: Sequence[Pool], text: str, most: int) -> tuple[FoundPlayer, ...]:
-    """Players of some pools by how a name begins, or else a word in it; by similar names where none is found.
+    """Players of some pools by how a name begins, or a word in it; by similar names where none is found.
 
-    Those called exactly so come first, then the best ranked, and of similar names the nearest.
+    Those called exactly so come first, then those whose name begins so, each the best ranked first; of similar names
+    the nearest.
     """
     folded = search_key(" ".join(text.split()))
     if not folded:
@@ -100,11 +101,12 @@ def search(connection: sa.Connection, pools: Sequence[Pool], text: str, most: in
 
 
 def beginnings(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
-    """The names that begin so; where none does, those with a word that does."""
+    """The names that begin so, and those with a word that does."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
-    rows = names(connection, pool, SELECT_BEGINNINGS, params)
-    rows = rows or names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
-    return [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in rows]
+    begun = names(connection, pool, SELECT_BEGINNINGS, params)
+    words = names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
+    hits = [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
+    return hits + [Hit(account, name, former, IN_A_WORD) for account, name, former in words]
 
 
 def similar(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
@@ -164,4 +166,4 @@ def is_former(hit: Hit, row: Any) -> bool:
 def found_player(pool: Pool, hit: Hit, row: Any, rank: int | None) -> FoundPlayer:
     """A player by a name that was found."""
     former = (hit.former or row.name) if is_former(hit, row) else None
-    return FoundPlayer(pool.name, row.present, row.rating, rank, former, is_similar=hit.distance > BEGINS)
+    return FoundPlayer(pool.name, row.present, row.rating, rank, former, is_similar=hit.distance > IN_A_WORD)

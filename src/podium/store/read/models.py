@@ -81,6 +81,8 @@ class LogRecord:
         metadata={"description": "What was done: submit, amend, void, restore, register, merge and so on."}
     )
     subject: str = field(metadata={"description": "The event, match or season by its name; a player by number."})
+    player: str | None = field(metadata={"description": "The player whom it is about, as called now; or null."})
+    into: str | None = field(metadata={"description": "As whom a merged player goes on; null of anything else."})
     received_at: datetime = field(metadata={"description": "When it came."})
     actor: str = field(metadata={"description": "Who did it: the name of a key, or what a command was given."})
     reason: str | None = field(metadata={"description": "Why; null where no reason was given, or it is blanked."})

@@ -30,17 +30,18 @@ class PoolCard:
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
     surprise: Surprise | None
-    points_per_logit: float  # of the pool's system, so that surprises of several compare
+    spread: float  # of the pool's ratings, so that surprises of several compare
 
     @property
-    def surprise_size(self) -> tuple[bool, float]:
-        """How much of a surprise the pool has: against the result first, then by its size on the system's scale."""
+    def surprise_size(self) -> tuple[bool, bool, float]:
+        """How much of a surprise the pool has: of the settled, against the result, then by its share of the spread."""
         surprise = self.surprise
         if surprise is None:
-            return False, 0.0
+            return False, False, 0.0
         won_and_lost = surprise.rank == 1 and surprise.change < 0.0
         last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
-        return won_and_lost or last_and_gained, abs(surprise.change) / self.points_per_logit
+        share = abs(surprise.change) / self.spread if self.spread else 0.0
+        return surprise.settled, won_and_lost or last_and_gained, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ def pool_card(store: Store, name: str) -> PoolCard:
         UnknownError: there is no such pool.
     """
     pool = store.pool(name)
+    movers = store.movers(name, most=1)
     board = store.listed_board(name, Listing(active_within=SPANS[default_span(store, pool)]), top=TOP)
     return PoolCard(
         pool=pool_frame(pool),
@@ -89,8 +91,8 @@ def pool_card(store: Store, name: str) -> PoolCard:
         events=store.event_count(name),
         top=board.rows,
         newest=store.event_list(name, top=NEWEST_EVENTS).events,
-        surprise=store.movers(name, most=1).surprise,
-        points_per_logit=pool.system.points_per_logit,
+        surprise=movers.surprise,
+        spread=movers.spread,
     )
 
 

@@ -252,3 +252,24 @@ def test_names_are_text_on_every_page_that_lists(season, visitor):
         assert "<img" not in text, path
         assert "49{" not in text, path
     assert set(names(main_of(visitor.get("/names")))) == set(HOSTILE)
+
+
+def test_a_large_event_is_read_page_by_page_and_compressed(tmp_path):
+    store = Store(str(tmp_path / "podium.db"))
+    client = people(store)
+    store.create_pool("field", find("trueskill")(), public=True)
+    names = [f"Entrant {number:03d}" for number in range(200)]
+    store.submit("field", rows(1, names))
+    listed = []
+    for first in (1, 76, 151):
+        page = client.get(f"/field/events/e1?from={first}", headers={"Accept-Encoding": "gzip"})
+        assert page.headers["content-encoding"] == "gzip"
+        assert len(page.content) <= 60_000
+        listed += re.findall(r'scope="row" class="name"><a href="/field/players/[^"]*"><bdi>(Entrant \d+)', page.text)
+    assert set(listed) == set(names)
+    own = client.get("/field/events/e1/Entrant%20180").text
+    assert 'aria-current="page">151 to 200' in own
+    assert 'aria-current="true"' in own
+    plain = client.get("/field/events/e1", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert "Accept-Encoding" in page.headers["vary"]

@@ -1,9 +1,9 @@
 """The result of an event as a table: places and scores of each heat, what they come to, and each change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from podium.ledger.reasons.standings import plain
 from podium.ledger.reasons.wording import capitalised
@@ -13,6 +13,7 @@ from podium.results.derived_heats import OVERALL
 FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
 FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted
 FIRST_ROWS = 3
+MOST_ROWS = 75  # of a page
 WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified", "did_not_start": "did not start"}
 SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
 
@@ -42,12 +43,41 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """All entrants, best first."""
+    """The entrants, best first: all, or those of a page and the chosen one."""
 
     heats: tuple[str, ...]
     total: str  # the head of what ranks the event; empty where nothing was sent
     rows: tuple[ResultRow, ...]
     caption: str
+    first: int = 1  # the number of the first row
+    entrants: int = 0  # in all
+
+    @property
+    def last(self) -> int:
+        """The number of the last row of the page."""
+        return min(self.entrants, self.first + MOST_ROWS - 1)
+
+    @property
+    def page_rows(self) -> int:
+        """How many rows a page has."""
+        return MOST_ROWS
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """The first rows of all pages; none where one has all."""
+        return tuple(range(1, self.entrants + 1, MOST_ROWS)) if self.entrants > MOST_ROWS else ()
+
+    def page(self, first: int | None) -> Self:
+        """The page that begins with a row, and the chosen entrant's row; the chosen entrant's page where None."""
+        if self.entrants <= MOST_ROWS:
+            return self
+        if first is None:
+            chosen = next((k for k, row in enumerate(self.rows) if row.is_chosen), 0)
+            first = 1 + chosen - chosen % MOST_ROWS
+        first = min(max(first, 1), self.entrants)
+        listed = self.rows[first - 1 : first - 1 + MOST_ROWS]
+        others = tuple(row for row in self.rows if row.is_chosen and row not in listed)
+        return replace(self, rows=listed + others, first=first)
 
     @property
     def is_wide(self) -> bool:
@@ -105,7 +135,8 @@ def result_table(
             )
         )
     heads = tuple(heat_head(heat) for heat in columns)
-    return ResultTable(heads, head, tuple(rows), f"{basis} {heads_in_words(heads)}".strip())
+    caption = f"{basis} {heads_in_words(heads)}".strip()
+    return ResultTable(heads, head, tuple(rows), caption, entrants=len(rows))
 
 
 def heat_head(heat: str) -> str:

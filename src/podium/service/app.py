@@ -18,6 +18,7 @@ from podium.service.delivery.watchers import Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.access import KeyGuard
 from podium.service.http.background import in_background
+from podium.service.http.compression import CompressionMiddleware
 from podium.service.http.logs import RequestLog
 from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
@@ -26,7 +27,7 @@ from podium.service.http.requests import RequestMiddleware
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
-from podium.service.visits.sessions import Sessions
+from podium.service.visits.sessions import COOKIE, Sessions
 from podium.service.visits.visibility import Visibility
 from podium.service.web.front.texts import FrontPages
 from podium.service.web.problems import with_pages
@@ -117,6 +118,7 @@ def create_app(
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(admin_routes())
     app.router.routes.extend(page_routes())  # last: a pool may be called anything
+    app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)

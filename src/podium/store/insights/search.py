@@ -93,23 +93,27 @@ def search(connection: sa.Connection, pools: Sequence[Pool], text: str, most: in
     if not folded:
         return ()
     for hits_of in (beginnings, similar):
-        found = [each for pool in pools for each in players(connection, pool, hits_of(connection, pool, folded), most)]
+        found = [
+            each for pool in pools for each in players(connection, pool, hits_of(connection, pool, folded, most), most)
+        ]
         if found:
             found.sort(key=lambda each: (each[0], each[1].rank is None, each[1].rank or 0))
             return tuple(each for _, each in found[:most])
     return ()
 
 
-def beginnings(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
-    """The names that begin so, and those with a word that does."""
+def beginnings(connection: sa.Connection, pool: Pool, folded: str, most: int) -> list[Hit]:
+    """The names that begin so; where they are fewer than wanted, those with a word that does, too."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
     begun = names(connection, pool, SELECT_BEGINNINGS, params)
-    words = names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
     hits = [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
+    if len(hits) >= most:  # which those with a word would stand behind; to find these takes a look at every name
+        return hits
+    words = names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
     return hits + [Hit(account, name, former, IN_A_WORD) for account, name, former in words]
 
 
-def similar(connection: sa.Connection, pool: Pool, folded: str) -> list[Hit]:
+def similar(connection: sa.Connection, pool: Pool, folded: str, _most: int) -> list[Hit]:
     """The names that are near, or one of their words is, of those with a word that begins with the same letter."""
     letter, params = folded[0], {"top": MOST_COMPARED}
     rows = names(connection, pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})

@@ -1,9 +1,9 @@
 """The page of an event, and why it moved one player's rating."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from fastapi import Request, Response
+from fastapi import Query, Request, Response
 
 from podium.pages.addresses import part
 from podium.pages.duel_table import DuelTable, duel_table
@@ -31,6 +31,7 @@ from podium.store.insights.event_story import EventStory
 from podium.store.insights.fact_models import CorrectionRecord, FairExpectation
 from podium.store.insights.facts.fairness import fair_expectation
 
+FirstRow = Annotated[int | None, Query(alias="from", ge=1, le=10**9)]
 router = PageRouter()
 
 
@@ -66,20 +67,36 @@ class EventPage(Page):
 
 
 @router.pool_page("/events/{event_id}")
-def event(request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore) -> Response:
+def event(
+    request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore, first: FirstRow = None
+) -> Response:
     """The event, with the change that surprises most."""
-    return event_response(request, store, visit, event_id, None)
+    return event_response(request, store, visit, event_id, None, first or 1)
 
 
 @router.pool_page("/events/{event_id}/{player}")
-def why(request: Request, visit: VisiblePool, event_id: EventId, player: PlayerName, store: CurrentStore) -> Response:
+def why(
+    request: Request,
+    visit: VisiblePool,
+    event_id: EventId,
+    player: PlayerName,
+    store: CurrentStore,
+    first: FirstRow = None,
+) -> Response:
     """Why the event moved a player's rating."""
-    return event_response(request, store, visit, event_id, player)
+    return event_response(request, store, visit, event_id, player, first)
 
 
-def event_response(request: Request, store: Store, visit: Visit, event_id: str, player: str | None) -> Response:
-    """The page of an event, unless the visitor has it already."""
-    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}"  # what is fair is worked out anew each day
+def event_response(
+    request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
+) -> Response:
+    """The page of an event, unless the visitor has it already.
+
+    Args:
+        first: the row of the result that the page begins with; the player's page of it where None.
+    """
+    what = f"{event_id}\0{player}\0{first}"
+    version = f"{store.version(visit.pool)} {today()} {what}"  # what is fair is worked out anew each day
     same = unchanged(request, version)
     if same is not None:
         return same
@@ -87,11 +104,12 @@ def event_response(request: Request, store: Store, visit: Visit, event_id: str, 
     expectation = None
     if story.explanation is not None:
         expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
-    return render(request, event_page(visit, story, expectation, is_about_player=player is not None), version=version)
+    page = event_page(visit, story, expectation, first, is_about_player=player is not None)
+    return render(request, page, version=version)
 
 
 def event_page(
-    visit: Visit, story: EventStory, expectation: FairExpectation | None, *, is_about_player: bool
+    visit: Visit, story: EventStory, expectation: FairExpectation | None, first: int | None, *, is_about_player: bool
 ) -> EventPage:
     """The page of what an event tells, and of what would have been fair to expect."""
     pool, details, explanation = pool_frame(story.pool), story.details, story.explanation
@@ -109,7 +127,7 @@ def event_page(
         event=head,
         address=address,
         is_about_player=is_about_player,
-        result=result_of(story),
+        result=result_of(story).page(first),
         player=story.player,
         is_first=story.is_first,
         performance=performance_words(story),

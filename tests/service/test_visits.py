@@ -121,14 +121,14 @@ def sign_in(browser, store, role="admin", pool=None):
 
 def test_answers_are_compressed_but_for_who_is_signed_in(store, browser):
     secret = create_key(store.engine, "reader", "read", "main")
-    asked = {"Accept-Encoding": "gzip"}
-    keyed = browser.get(f"{BASE}/main/events/e1", headers=asked | {"Authorization": f"Bearer {secret}"})
+    gzip = {"Accept-Encoding": "gzip"}
+    keyed = browser.get(f"{BASE}/main/events/e1", headers=gzip | {"Authorization": f"Bearer {secret}"})
     assert keyed.status_code == 200
     assert ("content-encoding" in keyed.headers) is (len(keyed.content) >= 1024)
-    assert browser.get("/open", headers=asked).headers["content-encoding"] == "gzip"
+    assert browser.get("/open", headers=gzip).headers["content-encoding"] == "gzip"
     sign_in(browser, store)
     for path in ("/open", "/main", "/admin"):
-        assert "content-encoding" not in browser.get(path, headers=asked).headers
+        assert "content-encoding" not in browser.get(path, headers=gzip).headers
 
 
 def test_a_session_ends_with_its_key_its_secret_and_its_time(store, browser, monkeypatch):

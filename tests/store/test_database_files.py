@@ -159,7 +159,7 @@ def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select,
     [
         (changes.SELECT_EVENT_NAMES, (1, "[1]")),
         (players.SELECT_ALL_NAMES, (1,)),
-        (log_listing.SELECT_RECORDS, (1,)),
+        (log_listing.SELECT_RECORDS, ("merge", 1)),
     ],
 )
 def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select, values):

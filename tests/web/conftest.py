@@ -62,6 +62,12 @@ def site(tmp_path_factory):
 
 
 CHROMIUM = pytest.StashKey()
+LARGE_TEXT = "--blink-settings=defaultFontSize=32"  # twice the usual, as a reader sets it
+
+
+def chromium():
+    """The path of Chromium; None where there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +77,7 @@ def browser(request):
     One serves all modules of this folder, and no test elsewhere: while it is there, an event loop runs in this thread,
     and tests elsewhere have theirs.
     """
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = chromium()
     if path is None:
         message = "there is no Chromium: run tests/install_chromium.sh"
         if os.environ.get("CI"):
@@ -90,6 +96,14 @@ def browser(request):
 
         folder.addfinalizer(close)
     return folder.stash[CHROMIUM]
+
+
+@pytest.fixture
+def large_text(browser, site):
+    """A page of a phone on which all text is twice as large."""
+    other = browser.browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, LARGE_TEXT])
+    yield other.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
+    other.close()
 
 
 @functools.cache

@@ -95,3 +95,20 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
         violations = Axe().run(page, options=AXE).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
     assert [each for each in refused if answer.ok or "404" not in each] == []
+
+
+LARGE = ("home", "leaderboard", "player", "why", "changes", "predict", "rivals", "compare two")
+
+
+def test_text_of_twice_the_size_fits_a_phone(large_text):
+    for name in LARGE:
+        large_text.goto(PAGES[name])
+        large_text.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert large_text.evaluate(SIDEWAYS) <= 0, name
+
+
+def test_a_board_with_wide_heads_fits_a_tablet(screens):
+    for width in (650, 700, 768):
+        page = screens(width)
+        page.goto(PAGES["leaderboard with deviations"])
+        assert page.evaluate(SIDEWAYS) <= 0, width

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.results.bounds import refuse_repeated, refuse_wide
 
 QUOTE = ord('"')
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -57,12 +58,11 @@ def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
     """The names of the columns, without spaces around.
 
     Raises:
-        ResultsError: a name appears twice.
+        ResultsError: a name appears twice, or there are too many.
     """
     columns = [name.strip() for name in next(rows_of(content, delimiter))]
-    twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
-    if twice:
-        raise ResultsError(table_name, (Fault(None, name, None, "appears twice in the header") for name in twice))
+    refuse_wide(columns, table_name)
+    refuse_repeated(columns, table_name)
     return columns
 
 

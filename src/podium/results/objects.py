@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
+from podium.results.bounds import refuse_wide
 from podium.results.columns import ALL, NUMBERS, TEXTS, text_of_number
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
@@ -97,6 +98,7 @@ def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
         if not isinstance(row, dict):
             raise ResultsError(table_name, [Fault(number, None, None, "must be an object with the columns as names")])
     names = list(dict.fromkeys(name for row in rows for name in row))
+    refuse_wide(names, table_name)
     unreadable = [name for name in names if not isinstance(name, str) or shown_name(name) != name]
     if unreadable:
         remedy = f"is not a column of a results table ({', '.join(ALL)})"

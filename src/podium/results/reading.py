@@ -12,6 +12,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.notebook import counted, table_html
+from podium.results.bounds import refuse_wide
 from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.delimited import DELIMITERS, from_csv
@@ -183,7 +184,9 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     table_name = name or Path(path).name
     try:
         if path.lower().endswith(".parquet"):
-            return read_by_columns(pl.scan_parquet(path, glob=False)), table_name
+            table = pl.scan_parquet(path, glob=False)
+            refuse_wide(table.collect_schema(), table_name)
+            return read_by_columns(table), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"

@@ -1,5 +1,6 @@
 """Results as they are uploaded or pasted: a file of any format that the importers know, as rows."""
 
+import io
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from podium.results.columns import DEFAULTS
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
+PARQUET = b"PAR1"
+MAX_ROWS = 1_000_000
 RESULTS = "results"  # a table, whose headings say what its columns mean
 TABLES = "csv"  # the importer's name for the same, by a map
 SAFE_MARKS = "._-"
@@ -62,6 +65,7 @@ def read_upload(
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
     if content.startswith(COMPRESSED) and len(content) > MAX_COMPRESSED_BYTES:
         raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
+    refuse_large_table(content)
     with stored(content, name) as path:
         if form == RESULTS:
             results = podium.read_results(str(path), lenient=not strict)
@@ -71,6 +75,22 @@ def read_upload(
         dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
         names = {player: called for player, (called, _) in imported.names.items()}
         return Upload(rows_of(frame), names, (*imported.notes, *dropped, *note))
+
+
+def refuse_large_table(content: bytes) -> None:
+    """Refuse a Parquet file whose few bytes stand for too many rows; no row of it is read.
+
+    Raises:
+        ParameterError: it has.
+    """
+    if not content.startswith(PARQUET):
+        return
+    try:
+        rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
+    except pl.exceptions.PolarsError:
+        return  # which its reader refuses by name
+    if rows > MAX_ROWS:
+        raise ParameterError(f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts")
 
 
 @contextmanager

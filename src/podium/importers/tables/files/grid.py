@@ -1,5 +1,6 @@
 """A table as it is written: cells as text under its headings, and where each row stands."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -12,6 +13,7 @@ from podium.importers.tables.files.records import from_json
 from podium.importers.tables.files.stored import from_database, from_spreadsheet
 from podium.importers.tables.files.texts import from_text
 from podium.importers.tables.model import SourceRule
+from podium.results.bounds import refuse_wide
 
 SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
 WRAPPERS = (".gz", ".zst", ".zip")
@@ -116,6 +118,7 @@ def from_parquet(content: bytes, name: str) -> pl.DataFrame:
         ResultsError: it is none.
     """
     try:
+        refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
         return pl.read_parquet(content)
     except pl.exceptions.PolarsError as error:
         reason = (str(error).splitlines() or [""])[0]

@@ -9,6 +9,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.sources import refuse_file, strict_json
+from podium.results.bounds import refuse_wide
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\])?)")
 Chain = tuple[dict[str, Any], ...]  # the object, then what it stands in, the nearest first
@@ -46,6 +47,7 @@ def from_json(text: str, name: str, records: str | None, *, lines: bool) -> tupl
             rows.append(fields_of(chain))
             labels.append(where)
     names = dict.fromkeys(key for row in rows for key in row)
+    refuse_wide(names, name)
     if not rows and records is not None:
         refuse_file(name, f"has no rows at {records}")
     return pl.DataFrame({key: [row.get(key) for row in rows] for key in names}, dict.fromkeys(names, pl.String)), labels

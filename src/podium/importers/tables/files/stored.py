@@ -5,17 +5,23 @@ import re
 import sqlite3
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.errors import Fault, FormatError
 from podium.importers.sources import MAX_EXPANSION, refuse_file
 from podium.importers.tables.model import SourceRule
+from podium.results.bounds import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
+ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx
+PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
+FAR_AWAY = 10**8
+SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
 BUSY_S = 5
 ARCHIVE = b"PK\x03\x04"
@@ -56,6 +62,7 @@ def from_spreadsheet(
         named = [(column, (cell or "").strip()) for column, cell in zip(texts.columns, cells, strict=False)]
         texts = texts.select(column for column, cell in named if cell)
         names = [cell for _, cell in named if cell]
+    refuse_wide(names, name)
     refuse_repeated(names, name)
     numbers = [row for row in rows if row > header]
     texts = texts[numbers]
@@ -94,10 +101,22 @@ def check_archive(content: bytes, name: str, *, is_ods: bool) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(info.file_size for info in archive.infolist())
             document = archive.read("content.xml") if is_ods and size <= MAX_EXPANSION * len(content) else b""
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, RuntimeError) as error:
+            boxes = sheet_boxes(archive, is_ods=is_ods) if size <= MAX_EXPANSION * len(content) else []
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        ET.ParseError,
+    ) as error:
         refuse_file(name, f"is not a workbook that can be read ({error})")
     if size > MAX_EXPANSION * len(content):
         refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size; save it as CSV")
+    for spanned, filled in boxes:
+        if spanned > max(FREE_CELLS, MAX_BOX * filled):
+            refuse_file(name, f"has a sheet that spans {spanned:,} cells and fills {filled:,}; save it as CSV")
     if LONG_TIME.search(document):
         refuse_file(name, "has times of 24 hours and more, which cannot be read from .ods; save it as .xlsx or CSV")
 
@@ -119,15 +138,61 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
     return clock.select(pl.when("alone").then(written).otherwise("text").alias(texts.name)).to_series()
 
 
-def refuse_repeated(names: list[str], name: str) -> None:
-    """Refuse a header with a name twice.
+def sheet_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> list[tuple[int, int]]:
+    """Of each sheet, how many cells it spans, all of which would be laid out, and how many it fills."""
+    if is_ods:
+        return list(ods_boxes(archive.read("content.xml")))
+    return [xlsx_box(archive.read(info)) for info in archive.infolist() if SHEET.fullmatch(info.filename)]
 
-    Raises:
-        FormatError: it has.
-    """
-    twice = [each for each in dict.fromkeys(names) if names.count(each) > 1]
-    if twice:
-        raise FormatError(name, [Fault(None, each, None, "appears twice in the header") for each in twice])
+
+def xlsx_box(document: bytes) -> tuple[int, int]:
+    """How many cells a sheet spans, and how many it fills."""
+    filled = row = column = 0
+    first_row, last_row, first_column, last_column = FAR_AWAY, 0, FAR_AWAY, 0
+    for tag, attributes in ROW_OR_CELL.findall(document):
+        place = PLACE.search(attributes)
+        if tag == b"row":
+            row, column = int(place[2]) if place else row + 1, 0
+            continue
+        column = column_number(place[1]) if place and place[1] else column + 1
+        row = int(place[2]) if place else row
+        filled += 1
+        first_row, last_row = min(first_row, row), max(last_row, row)
+        first_column, last_column = min(first_column, column), max(last_column, column)
+    return (1 + last_row - first_row) * (1 + last_column - first_column) if filled else 0, filled
+
+
+def column_number(letters: bytes) -> int:
+    """The number of a column, A being 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def ods_boxes(document: bytes) -> Iterator[tuple[int, int]]:
+    """Of each sheet, how many cells it spans with its repetitions written out, and how many are written."""
+    height = width = filled = row = column = repeated = 0
+    for event, element in ET.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: S314  (expat limits entities)
+        tag = element.tag.rpartition("}")[2]
+        if event == "start" and tag == "table":
+            height = width = filled = row = 0
+        elif event == "start" and tag == "table-row":
+            row, column, repeated = row + 1, 0, repetitions(element, "rows")
+        elif event == "end" and tag == "table-cell":
+            column += repetitions(element, "columns")
+            if len(element) or any(key.endswith("value-type") for key in element.attrib):
+                filled, height, width = filled + 1, row + repeated - 1, max(width, column)
+        elif event == "end" and tag == "table-row":
+            row += repeated - 1
+            element.clear()
+        elif event == "end" and tag == "table":
+            yield height * width, filled
+
+
+def repetitions(element: ET.Element, what: str) -> int:
+    """How often a row or a cell of .ods stands there."""
+    return next((int(value) for key, value in element.items() if key.endswith(f"number-{what}-repeated")), 1)
 
 
 def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:

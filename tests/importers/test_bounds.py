@@ -1,0 +1,79 @@
+"""Files whose few bytes would become gigabytes, or hours, are refused with a sentence before they do."""
+
+import io
+import json
+import zipfile
+
+import polars as pl
+import pytest
+
+import podium
+from podium.errors import ParameterError, ResultsError
+from podium.importers.tables.files.stored import ods_boxes, xlsx_box
+from podium.results.bounds import MAX_COLUMNS
+from podium.service.admin.uploads import MAX_ROWS, read_upload
+
+CELL = '<c r="{}" t="inlineStr"><is><t>x</t></is></c>'
+
+
+def archive(path, **members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, text in members.items():
+            opened.writestr(name, text)
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def test_a_sheet_that_spans_far_more_than_it_fills_is_not_laid_out(tmp_path):
+    far = f"<worksheet><sheetData>{CELL.format('A1')}{CELL.format('XFD1048576')}</sheetData></worksheet>"
+    book = archive(tmp_path / "far.xlsx", **{"xl/worksheets/sheet1.xml": far})
+    assert book.stat().st_size < 1_000
+    with pytest.raises(ResultsError, match="spans 17,179,869,184 cells and fills 2"):
+        podium.read_results(str(book), lenient=True)
+    cell = '<table-cell value-type="s" number-columns-repeated="16384"/>'
+    row = f'<table-row number-rows-repeated="65536">{cell}</table-row>'
+    sheet = f"<document><table>{row}</table></document>"
+    book = archive(tmp_path / "far.ods", **{"content.xml": sheet})
+    with pytest.raises(ResultsError, match="spans 1,073,741,824 cells and fills 1"):
+        podium.read_results(str(book), lenient=True)
+
+
+def test_a_sheet_spans_from_its_first_cell_to_its_last():
+    rows = '<x:row r="3"><x:c r="B3"/><x:c/><x:c r="AA3"/></x:row><x:row><x:c r="C4"/></x:row><cols/>'
+    assert xlsx_box(rows.encode()) == (2 * 26, 4)
+    assert xlsx_box(b"<sheetData/>") == (0, 0)
+    full = '<table-row><table-cell value-type="s"/></table-row>'
+    empty = '<table-row number-rows-repeated="1048575"><table-cell number-columns-repeated="16384"/></table-row>'
+    assert [*ods_boxes(f"<d><table>{full}{empty}</table><table/></d>".encode())] == [(1, 1), (0, 0)]
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+def test_a_table_has_a_thousand_columns_at_most(tmp_path, lenient):
+    for columns in (MAX_COLUMNS, MAX_COLUMNS + 1):
+        names = ["event_id", "player", "position", *(f"x{number}" for number in range(columns - 3))]
+        row = dict.fromkeys(names, "1") | {"event_id": "e"}
+        rows = [row | {"player": player, "position": place} for place, player in ((1, "ana"), (2, "ben"))]
+        files = {
+            "r.csv": "\n".join(",".join(map(str, each)) for each in (names, *(each.values() for each in rows))),
+            "r.json": json.dumps(rows),
+            "r.jsonl": "\n".join(map(json.dumps, rows)),
+        }
+        paths = [tmp_path / name for name in (*files, "r.parquet")]
+        for path, text in zip(paths, files.values(), strict=False):
+            path.write_text(text, encoding="utf-8")
+        pl.DataFrame(rows).write_parquet(paths[-1])
+        for path in paths:
+            if columns > MAX_COLUMNS:
+                with pytest.raises(ResultsError, match="has 1,001 columns, or keys"):
+                    podium.read_results(str(path), lenient=lenient)
+            elif lenient:
+                assert podium.read_results(str(path), lenient=True).frame.height == 2
+
+
+def test_an_upload_of_too_many_rows_is_refused_by_its_last_bytes():
+    content = io.BytesIO()
+    pl.select(pl.repeat("ana", MAX_ROWS + 1).alias("player")).write_parquet(content)
+    assert len(content.getvalue()) < 100_000
+    with pytest.raises(ParameterError, match="1,000,001 rows"):
+        read_upload(content.getvalue(), "r.parquet", "results", "main")

@@ -14,7 +14,7 @@ import pytest
 from races import calling, event, rows
 
 import podium
-from podium.service.delivery import webhooks
+from podium.service.delivery import posting, webhooks
 from podium.service.delivery.posting import is_public
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.metrics import Metrics
@@ -158,3 +158,9 @@ def test_the_service_sends_while_it_runs(store, monkeypatch):
             assert [json.loads(body)["event_id"] for _, body in sent] == ["e1", "e1"]
             text = client.get("/metrics").text
     assert 'podium_webhook_deliveries_total{outcome="failed",pool="main"} 1.0' in text
+
+
+@pytest.mark.parametrize("name", ["example..org", f"{'x' * 64}.org"])
+def test_a_name_that_cannot_be_looked_up_is_a_failed_delivery(name):
+    with pytest.raises(posting.DeliveryError):
+        posting.post(f"http://{name}/x", b"{}", {}, allow_private=False)

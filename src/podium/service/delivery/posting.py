@@ -54,7 +54,7 @@ def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool)
             return connection.getresponse().status
         finally:
             connection.close()
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, UnicodeError) as error:  # the last of a name that no look-up can encode
         raise DeliveryError(f"{type(error).__name__}: {error}") from None
 
 

@@ -1,10 +1,10 @@
 """Webhooks: everything that happens arrives in order, signed, at least once, and nowhere it should not."""
 
-import base64
-import hashlib
-import hmac
+import asyncio
 import json
+import socket
 import threading
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,6 +14,8 @@ import pytest
 from races import calling, event, rows
 
 import podium
+from podium.client import SignatureError, verify_webhook
+from podium.client.webhooks import sign
 from podium.service.delivery import posting, webhooks
 from podium.service.delivery.posting import is_public
 from podium.service.delivery.webhooks import Webhooks
@@ -52,11 +54,20 @@ def receiving(*statuses):
             thread.join()
 
 
+def wait_until(is_so):
+    """Wait at most ten seconds."""
+    for _ in range(500):
+        if is_so():
+            return
+        time.sleep(0.02)
+    raise AssertionError
+
+
 def deliver(store, **options):
     """One turn of every webhook; what is stored of the first afterwards."""
     delivery = Webhooks(store, Metrics(), Turn(store.engine), **({"allow_private": True} | options))
     for each in list_webhooks(store.engine):
-        delivery.deliver(each)
+        asyncio.run(delivery.deliver(each))
     return list_webhooks(store.engine)[0], delivery
 
 
@@ -80,16 +91,32 @@ def test_what_happens_arrives_in_order_and_signed(store):
     ]  # fmt: skip
     assert {each["pool"] for each in entries} == {"main"}
     assert [{"pool": "main"} | each for each in store.news("main", created.delivered_seq)][-1] == entries[-1]
-    key = base64.b64decode(created.secret.removeprefix("whsec_"))
-    ids = []
-    for named, body in sent:
-        headers = {name.lower(): value for name, value in named.items()}
-        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-        signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        assert headers["webhook-signature"] == f"v1,{signature}"
-        assert abs(int(headers["webhook-timestamp"]) - datetime.now(UTC).timestamp()) < 60.0
-        ids.append(headers["webhook-id"])
-    assert (ids[1] == ids[2], len(set(ids))) == (True, 3)
+    read = [verify_webhook(created.secret, headers, body) for headers, body in sent]
+    ids = [headers["webhook-id"] for headers, _ in sent]
+    assert (read, ids[1] == ids[2], len(set(ids))) == (entries, True, 3)
+
+
+def test_what_somebody_else_sends_is_told_from_the_service():
+    secret, body = "whsec_" + "A" * 43 + "=", b'{"pool": "main"}'
+    now = int(time.time())
+
+    def headers(**other):
+        sent = {"Id": "podium-1-2", "Timestamp": str(now), "Signature": f"v2,x {sign(secret, 'podium-1-2', now, body)}"}
+        return {f"Webhook-{name}": value for name, value in (sent | other).items() if value}
+
+    assert verify_webhook(secret, headers(), body) == {"pool": "main"}
+    old = str(now - 400)
+    for sent, content, what in (
+        (headers(Id=""), body, "webhook-id is missing"),
+        (headers(Id="podium-1-3"), body, "not of this secret"),
+        (headers(), body + b" ", "not of this secret"),
+        (headers(Timestamp="now"), body, "not seconds"),
+        (headers(Timestamp=old, Signature=sign(secret, "podium-1-2", int(old), body)), body, "more than 300 s"),
+    ):
+        with pytest.raises(SignatureError, match=what):
+            verify_webhook(secret, sent, content)
+    with pytest.raises(podium.ParameterError, match="podium webhook create"):
+        verify_webhook("whsec_A", headers(), body)
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -126,7 +153,8 @@ def test_nothing_is_sent_to_private_addresses_unless_they_are_allowed(store):
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1", "::1", "fe80::1", "fd00::1",
-     "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1"],
+     "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1", "64:ff9b:1::7f00:1", "::127.0.0.1",
+     "fec0::1", "192.0.0.8", "::ffff:0:7f00:1", "255.255.255.255"],
 )  # fmt: skip
 def test_private_addresses_are_known_in_every_form(address):
     assert not is_public(ip_address(address))
@@ -136,7 +164,8 @@ def test_private_addresses_are_known_in_every_form(address):
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_webhook_is_of_a_pool_and_a_url(store):
-    for url in ("ftp://a/b", "https://", "https://u:p@a/b", "https://a b/", "x", "http://[::1", "https://a:0/"):
+    for url in ("ftp://a/b", "https://", "https://u:p@a/b", "https://a b/", "x", "http://[::1", "https://a:0/",
+                "http://example..org/", f"http://{'x' * 64}.org/"):  # fmt: skip
         with pytest.raises(podium.ParameterError):
             create_webhook(store.engine, "main", url)
     with pytest.raises(podium.UnknownError):
@@ -163,4 +192,46 @@ def test_the_service_sends_while_it_runs(store, monkeypatch):
 @pytest.mark.parametrize("name", ["example..org", f"{'x' * 64}.org"])
 def test_a_name_that_cannot_be_looked_up_is_a_failed_delivery(name):
     with pytest.raises(posting.DeliveryError):
-        posting.post(f"http://{name}/x", b"{}", {}, allow_private=False)
+        asyncio.run(posting.post(f"http://{name}/x", b"{}", {}, allow_private=False))
+
+
+def test_one_public_address_is_enough_and_sent_to():
+    addresses = ["10.0.0.1", "93.184.216.34"]
+    assert posting.permitted(addresses, allow_private=False) == "93.184.216.34"
+    assert posting.permitted(addresses, allow_private=True) == "10.0.0.1"
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
+    """Each sends a byte of a header now and then, for ever."""
+    monkeypatch.setattr(posting, "EXCHANGE_S", 0.6)
+    monkeypatch.setattr(webhooks, "LONG_S", 0.1)
+    monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
+    ends = threading.Event()
+
+    def drip(listening):
+        while not ends.is_set():
+            with listening.accept()[0] as connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not ends.wait(0.05):
+                    try:
+                        connection.sendall(b"x")
+                    except OSError:
+                        break
+
+    with receiving() as (url, sent), socket.create_server(("127.0.0.1", 0), backlog=99) as listening:
+        threads = [threading.Thread(target=drip, args=(listening,), daemon=True) for _ in range(12)]
+        for each in threads:
+            each.start()
+            create_webhook(store.engine, "main", f"http://127.0.0.1:{listening.getsockname()[1]}/", private=True)
+        create_webhook(store.engine, "main", url, private=True)
+        with calling(store, daily=True) as client:
+            client.post("/api/v1/pools/main/events", json=event(1))
+            wait_until(lambda: sent)
+            assert not any(each.last_error for each in list_webhooks(store.engine))  # all are under way still
+            wait_until(lambda: all(each.under_way_since for each in list_webhooks(store.engine)[:-1]))
+            wait_until(lambda: all(each.last_error for each in list_webhooks(store.engine)[:-1]))
+        ends.set()
+    *slow, fast = list_webhooks(store.engine)
+    assert {each.last_error for each in slow} == {"no answer within 0.6 s"}
+    assert (fast.last_error, fast.under_way_since, slow[0].under_way_since) == ("", None, None)

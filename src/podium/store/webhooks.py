@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
+from podium.client.webhooks import SECRET_PREFIX
 from podium.errors import ParameterError, UnknownError
 from podium.store.keys import timestamp
 from podium.store.log.log import newest_seq
@@ -14,7 +15,6 @@ from podium.store.log.pools import get_pool
 from podium.store.sql.database import read_transaction, write_transaction
 from podium.store.sql.schema import pools, webhook
 
-SECRET_PREFIX = "whsec_"  # noqa: S105  (of secrets, as Standard Webhooks writes them)
 SECRET_BYTES = 32
 SELECT_WEBHOOKS = (
     sa.select(webhook, pools.c.name.label("pool")).join(pools, pools.c.id == webhook.c.pool_id).order_by(webhook.c.id)
@@ -33,10 +33,15 @@ class Webhook:
     failing_since: str | None  # ISO 8601: the first failure since the last success
     last_error: str
     stopped: bool  # it failed for too long, or the receiver wants no more
+    private: bool  # its URL may be of a private address
+    under_way_since: str | None  # ISO 8601: where a delivery takes long at this moment
 
 
-def create_webhook(engine: sa.Engine, pool_name: str, url: str) -> Webhook:
+def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool = False) -> Webhook:
     """Send a pool's log to a URL, from the next entry on.
+
+    Args:
+        private: send to private addresses, too.
 
     Returns:
         The webhook, with the secret that its receiver needs to check signatures.
@@ -49,7 +54,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str) -> Webhook:
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with write_transaction(engine) as connection:
         pool = get_pool(connection, pool_name)
-        row = {"pool_id": pool.id, "url": url, "secret": secret, "created_at": timestamp()}
+        row = {"pool_id": pool.id, "url": url, "secret": secret, "created_at": timestamp(), "private": private}
         row["delivered_seq"] = newest_seq(connection, pool)
         (number,) = connection.execute(sa.insert(webhook).returning(webhook.c.id), row).scalars()
     return next(each for each in list_webhooks(engine) if each.id == number)
@@ -63,8 +68,8 @@ def refuse_url(url: str) -> None:
     """
     try:
         parts = urlsplit(url)
-        is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+        is_fit = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
+    except ValueError:  # so is what no look-up of a name can encode
         is_fit = False
     if not is_fit or not url.isascii() or not url.isprintable() or " " in url:
         raise ParameterError(f"{url!r} is not a URL to send to; write it like https://example.org/podium")
@@ -118,4 +123,11 @@ def store_progress(
     """Store how far a receiver has come, and what went wrong last; nothing where it was deleted meanwhile."""
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
     with write_transaction(engine) as connection:
-        connection.execute(sa.update(webhook).where(webhook.c.id == number).values(**state))
+        connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=None, **state))
+
+
+def store_under_way(engine: sa.Engine, since: dict[int, str]) -> None:
+    """Store since when deliveries are under way, by the number of the webhook."""
+    with write_transaction(engine) as connection:
+        for number, moment in since.items():
+            connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=moment))

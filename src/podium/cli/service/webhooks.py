@@ -20,12 +20,18 @@ def create(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="The URL to send to.")],
     pool: PoolName,
     url: Database = DEFAULT,
+    *,
+    private: Annotated[bool, typer.Option("--private", help="The URL may be of a private address.")] = False,
 ) -> None:
     """Send everything that happens to a ladder to a URL, and show the secret of its signatures."""
     store = open_store(url)
-    from podium.store.webhooks import create_webhook
+    from podium.service.delivery.posting import is_found
+    from podium.store.webhooks import create_webhook, refuse_url
 
-    created = create_webhook(store.engine, pool, address)
+    refuse_url(address)
+    if not is_found(address, allow_private=private):
+        typer.echo("podium: that name has no address today; what happens is sent when it has one", err=True)
+    created = create_webhook(store.engine, pool, address, private=private)
     typer.echo(f"webhook {created.id} sends to {address}; the secret of its signatures is {created.secret}")
 
 
@@ -38,7 +44,7 @@ def list_all(url: Database = DEFAULT, form: Shape = Format.table) -> None:
     store = open_store(url)
     from podium.store.webhooks import list_webhooks
 
-    names = ("id", "pool", "url", "delivered_seq", "failing_since", "last_error", "stopped")
+    names = ("id", "pool", "url", "delivered_seq", "under_way_since", "failing_since", "last_error", "stopped")
     kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "delivered_seq": pl.Int64, "stopped": pl.Boolean}
     rows = [{name: getattr(each, name) for name in names} for each in list_webhooks(store.engine)]
     show.show(pl.DataFrame(rows, schema=kinds), form)

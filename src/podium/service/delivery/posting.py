@@ -1,96 +1,122 @@
-"""Sending to a URL that somebody gave: signed, to no private address, and never further than that address.
+"""Sending to a URL that somebody gave: to no private address, no further than that address, and within a time."""
 
-Signatures are those of Standard Webhooks 1.0 (standardwebhooks.com): HMAC-SHA256 of "id.timestamp.body".
-"""
-
-import base64
-import hashlib
-import hmac
+import asyncio
 import socket
 import ssl
-from http.client import HTTPConnection, HTTPException
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
-from podium import __version__
-from podium.errors import PodiumError
-from podium.store.webhooks import SECRET_PREFIX
+import h11
+from anyio import CapacityLimiter, to_thread
 
-TIMEOUT_S = 10.0
-NAT64 = IPv6Network("64:ff9b::/96")  # stands for any IPv4 address, private ones too
+from podium import __version__
+from podium.errors import ParameterError, PodiumError
+
+EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
+CHUNK = 65_536  # bytes that are read at a time
+LOOK_UPS = CapacityLimiter(16)  # a name's look-up cannot be interrupted
+PROTOCOL_ADDRESSES = IPv4Network("192.0.0.0/24")
+UNICAST = IPv6Network("2000::/3")  # all else is local, or stands for another address
 
 
 class DeliveryError(PodiumError):
     """What was sent did not arrive, or was not taken."""
 
 
-class PinnedConnection(HTTPConnection):
-    """A connection to an address that was looked at before, whatever its name stands for by now."""
-
-    def __init__(self, parts: SplitResult, address: str) -> None:
-        tls = parts.scheme == "https"
-        self.default_port = 443 if tls else 80
-        super().__init__(parts.hostname or "", parts.port or self.default_port, timeout=TIMEOUT_S)
-        self.address, self.context = address, ssl.create_default_context() if tls else None
-
-    def connect(self) -> None:
-        """Connect to the address; a certificate must be for the name."""
-        plain = socket.create_connection((self.address, self.port), TIMEOUT_S)
-        self.sock = plain if self.context is None else self.context.wrap_socket(plain, server_hostname=self.host)
-
-
-def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> int:
+async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> int:
     """Send a body, follow no redirection, and return the status of the answer.
 
     Raises:
-        DeliveryError: it could not be sent.
+        DeliveryError: it could not be sent, or there was no answer in time.
     """
     parts = urlsplit(url)
     try:
-        connection = PinnedConnection(parts, permitted_address(parts, allow_private=allow_private))
-        try:
-            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            connection.request("POST", path, body, {"User-Agent": f"podium/{__version__}"} | headers)
-            return connection.getresponse().status
-        finally:
-            connection.close()
-    except (OSError, HTTPException, UnicodeError) as error:  # the last of a name that no look-up can encode
+        async with asyncio.timeout(EXCHANGE_S):
+            found = await to_thread.run_sync(look_up, parts, abandon_on_cancel=True, limiter=LOOK_UPS)
+            return await exchange(parts, permitted(found, allow_private=allow_private), body, headers)
+    except TimeoutError:
+        raise DeliveryError(f"no answer within {EXCHANGE_S:g} s") from None
+    except (OSError, UnicodeError, h11.ProtocolError) as error:
         raise DeliveryError(f"{type(error).__name__}: {error}") from None
 
 
-def permitted_address(parts: SplitResult, *, allow_private: bool) -> str:
-    """Return the address to send to.
+async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> int:
+    """Send a body to an address, whatever the name stands for by now; a certificate must be for the name."""
+    tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
+    reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
+    try:
+        sent = {"Host": parts.netloc, "User-Agent": f"podium/{__version__}", "Content-Length": str(len(body))} | headers
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection = h11.Connection(h11.CLIENT)
+        for each in (
+            h11.Request(method="POST", target=target, headers=[*sent.items(), ("Connection", "close")]),
+            h11.Data(body),
+            h11.EndOfMessage(),
+        ):
+            writer.write(connection.send(each) or b"")
+        await writer.drain()
+        while not isinstance(answer := connection.next_event(), h11.Response):
+            if answer is h11.NEED_DATA:
+                connection.receive_data(await reader.read(CHUNK))
+        return answer.status_code
+    finally:
+        writer.transport.abort()
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """The certificates that the machine trusts."""
+    return ssl.create_default_context()
+
+
+def port_of(parts: SplitResult) -> int:
+    """The port of a URL."""
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def look_up(parts: SplitResult) -> list[str]:
+    """Return the addresses of a URL's name.
 
     Raises:
-        DeliveryError: one of the name's addresses is private.
-        OSError: the name has none.
+        OSError: it has none.
+        UnicodeError: no look-up can encode it.
     """
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    addresses = [str(each[4][0]) for each in found]
-    private = [each for each in addresses if not is_public(ip_address(each))]
-    if private and not allow_private:
-        raise DeliveryError(f"{private[0]} is not a public address; podium serve --private-webhooks sends to it")
-    return addresses[0]
+    found = socket.getaddrinfo(parts.hostname, port_of(parts), type=socket.SOCK_STREAM)
+    return [str(each[4][0]) for each in found]
+
+
+def permitted(addresses: list[str], *, allow_private: bool) -> str:
+    """Return the first of a name's addresses that may be sent to.
+
+    Raises:
+        DeliveryError: all are private.
+    """
+    for each in addresses:
+        if allow_private or is_public(ip_address(each)):
+            return each
+    raise DeliveryError(f"{addresses[0]} is not a public address; podium webhook create --private sends to it")
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
     """Whether an address is one that anybody can reach, and stands for no other."""
     if isinstance(address, IPv6Address):
-        stands_for_other = address.ipv4_mapped or address.sixtofour or address.teredo
-        if stands_for_other or address in NAT64:
-            return False
-    return address.is_global and not address.is_multicast
+        fits = address in UNICAST and not (address.sixtofour or address.teredo)
+    else:
+        fits = address not in PROTOCOL_ADDRESSES
+    return fits and address.is_global and not address.is_multicast
 
 
-def signed_headers(secret: str, message_id: str, timestamp_s: int, body: bytes) -> dict[str, str]:
-    """Return the headers by which a receiver knows who sent a body, and when."""
-    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
-    content = f"{message_id}.{timestamp_s}.".encode() + body
-    signature = base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
-    return {
-        "Content-Type": "application/json",
-        "webhook-id": message_id,
-        "webhook-timestamp": str(timestamp_s),
-        "webhook-signature": f"v1,{signature}",
-    }
+def is_found(url: str, *, allow_private: bool) -> bool:
+    """Whether a URL's name resolves today.
+
+    Raises:
+        ParameterError: to private addresses alone, and these are not allowed.
+    """
+    try:
+        permitted(look_up(urlsplit(url)), allow_private=allow_private)
+    except DeliveryError as error:
+        raise ParameterError(str(error)) from None
+    except OSError:
+        return False
+    return True

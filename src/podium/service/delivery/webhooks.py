@@ -12,21 +12,24 @@ from typing import Any, NamedTuple
 
 from anyio import CapacityLimiter
 
+from podium.client.webhooks import sign
 from podium.errors import PodiumError
-from podium.service.delivery.posting import DeliveryError, post, signed_headers
+from podium.service.delivery.posting import DeliveryError, post
 from podium.service.http.background import in_background
 from podium.service.http.threads import run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.sql.turns import Turn
-from podium.store.webhooks import Webhook, list_webhooks, store_progress
+from podium.store.webhooks import Webhook, list_webhooks, store_progress, store_under_way
 
 LOGGER = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 1.0
-ENTRIES = 100  # of a turn, after which the progress is stored
+ENTRIES = 50  # that are read at a time
+TURN_S = 5.0  # after which a turn sends no further entry, and its progress is stored
+LONG_S = 2.0  # from when on a delivery is shown to be under way
 RETRY_S = (5.0, 30.0, 120.0, 600.0, 3600.0)  # after the first failure, the second, …; the last from then on
 GIVE_UP_AFTER = timedelta(days=5)
-PARALLEL_DELIVERIES = 4
+DATABASE_THREADS = 4
 
 
 class Failures(NamedTuple):
@@ -36,17 +39,25 @@ class Failures(NamedTuple):
     retry_at: float
 
 
+class Delivery(NamedTuple):
+    """A turn that is under way."""
+
+    task: asyncio.Task[None]
+    started_at: datetime
+
+
 class Webhooks:
     """Sends what happens to the webhooks of all pools; goes on after a restart where each had come to.
 
-    Of several processes that serve a database the one whose turn it is sends.
+    A slow receiver holds up no other: each has a task of its own. Of several processes that serve a database the one
+    whose turn it is sends.
     """
 
     def __init__(self, store: Store, metrics: Metrics, turn: Turn, *, allow_private: bool) -> None:
         self._store, self._metrics, self._turn, self._allow_private = store, metrics, turn, allow_private
-        self._threads = CapacityLimiter(PARALLEL_DELIVERIES)
+        self._threads = CapacityLimiter(DATABASE_THREADS)
         self._failures: dict[int, Failures] = {}
-        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._under_way: dict[int, Delivery] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -56,19 +67,30 @@ class Webhooks:
                 yield
             finally:
                 for each in self._under_way.values():
-                    each.cancel()
+                    each.task.cancel()
 
     async def _run(self) -> None:
         while True:
             try:
-                has_turn = await run_in(self._threads, self._turn.take)
-                under_way = {*self._under_way}  # before the look, which may miss what these deliver meanwhile
-                for each in await run_in(self._threads, list_webhooks, self._store.engine) if has_turn else ():
-                    if each.id not in under_way and self.is_due(each):
-                        self._under_way[each.id] = asyncio.create_task(self._deliver(each))
+                await self._look()
             except Exception as error:  # noqa: BLE001  (as of a database that is away: the next look finds them)
                 LOGGER.warning("webhooks could not be looked up: %s", error)
             await asyncio.sleep(CHECK_INTERVAL_S)
+
+    async def _look(self) -> None:
+        """Begin what is due, and store what takes long."""
+        if not await run_in(self._threads, self._turn.take):
+            return
+        under_way = {**self._under_way}  # before the look, which may miss what these deliver meanwhile
+        now, long = datetime.now(UTC), {}
+        for each in await run_in(self._threads, list_webhooks, self._store.engine):
+            if each.id not in under_way:
+                if self.is_due(each):
+                    self._under_way[each.id] = Delivery(asyncio.create_task(self._deliver(each)), now)
+            elif now - under_way[each.id].started_at > timedelta(seconds=LONG_S) and each.under_way_since is None:
+                long[each.id] = under_way[each.id].started_at.isoformat(timespec="seconds")
+        if long:
+            await run_in(self._threads, store_under_way, self._store.engine, long)
 
     def is_due(self, webhook: Webhook) -> bool:
         """Whether to send to a webhook now."""
@@ -78,7 +100,7 @@ class Webhooks:
 
     async def _deliver(self, webhook: Webhook) -> None:
         try:
-            await run_in(self._threads, self.deliver, webhook)
+            await self.deliver(webhook)
         except PodiumError as error:
             LOGGER.warning("webhook %d: %s", webhook.id, error)
         except Exception:
@@ -86,24 +108,34 @@ class Webhooks:
         finally:
             del self._under_way[webhook.id]
 
-    def deliver(self, webhook: Webhook) -> None:
-        """Send the entries that a webhook does not have yet, until there are none, or one is not taken.
+    async def deliver(self, webhook: Webhook) -> None:
+        """Send the entries that a webhook does not have yet, until there are none, one is not taken, or time is up.
 
         Raises:
             UnavailableError: the database cannot serve at the moment.
         """
         delivered = webhook.delivered_seq
-        for entry in self._store.news(webhook.pool, delivered, ENTRIES):
-            try:
-                send(webhook, entry, allow_private=self._allow_private)
-            except DeliveryError as error:
-                self._note_failure(webhook, delivered, error)
-                return
-            delivered = entry["seq"]
-            self._metrics.deliveries.labels(webhook.pool, "taken").inc()
-        if delivered > webhook.delivered_seq:
+        try:
+            async for entry in self._entries(webhook):
+                await send(webhook, entry, allow_private=self._allow_private or webhook.private)
+                delivered = entry["seq"]
+                self._metrics.deliveries.labels(webhook.pool, "taken").inc()
+        except DeliveryError as error:
+            await run_in(self._threads, self._note_failure, webhook, delivered, error)
+        else:
             self._failures.pop(webhook.id, None)
-            store_progress(self._store.engine, webhook.id, delivered)
+            if delivered > webhook.delivered_seq:
+                await run_in(self._threads, store_progress, self._store.engine, webhook.id, delivered)
+
+    async def _entries(self, webhook: Webhook) -> AsyncIterator[dict[str, Any]]:
+        """Read the entries of a turn."""
+        newest, ends_at = webhook.delivered_seq, time.monotonic() + TURN_S
+        while entries := await run_in(self._threads, self._store.news, webhook.pool, newest, ENTRIES):
+            for each in entries:
+                newest = each["seq"]
+                yield each
+                if time.monotonic() > ends_at:
+                    return
 
     def _note_failure(self, webhook: Webhook, delivered: int, error: DeliveryError) -> None:
         """Store that a webhook failed, and wait before the next try; give up after days."""
@@ -127,7 +159,7 @@ class GoneError(DeliveryError):
     """The receiver wants no more."""
 
 
-def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) -> None:
+async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) -> None:
     """Send an entry of the log to a webhook: what its stream says of it, and the pool.
 
     Raises:
@@ -135,8 +167,14 @@ def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) -> Non
         GoneError: the receiver wants no more.
     """
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
-    headers = signed_headers(webhook.secret, f"podium-{webhook.id}-{entry['seq']}", int(time.time()), body)
-    status = post(webhook.url, body, headers, allow_private=allow_private)
+    message_id, timestamp_s = f"podium-{webhook.id}-{entry['seq']}", int(time.time())
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp_s),
+        "webhook-signature": sign(webhook.secret, message_id, timestamp_s, body),
+    }
+    status = await post(webhook.url, body, headers, allow_private=allow_private)
     if status == HTTPStatus.GONE:
         raise GoneError("the receiver answered 410: it wants no more")
     if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:

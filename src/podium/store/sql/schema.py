@@ -164,6 +164,8 @@ webhook = Table(  # where a pool's log is sent, entry by entry
     Column("failing_since", String(32), nullable=True),  # the first failure since the last success
     Column("last_error", Text, nullable=False, server_default=""),
     Column("stopped", Boolean, nullable=False, server_default=false()),  # it failed for too long
+    Column("private", Boolean, nullable=False, server_default=false()),  # it may be of a private address
+    Column("under_way_since", String(32), nullable=True),  # where a delivery takes long at this moment
 )
 
 # Everything below derives from the log.

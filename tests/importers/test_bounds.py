@@ -11,7 +11,7 @@ import podium
 from podium.errors import ParameterError, ResultsError
 from podium.importers.tables.files.stored import ods_boxes, xlsx_box
 from podium.results.bounds import MAX_COLUMNS
-from podium.service.admin.uploads import MAX_ROWS, read_upload
+from podium.service.admin.uploads import MAX_ROWS, read_file, stored
 
 CELL = '<c r="{}" t="inlineStr"><is><t>x</t></is></c>'
 
@@ -75,5 +75,5 @@ def test_an_upload_of_too_many_rows_is_refused_by_its_last_bytes():
     content = io.BytesIO()
     pl.select(pl.repeat("ana", MAX_ROWS + 1).alias("player")).write_parquet(content)
     assert len(content.getvalue()) < 100_000
-    with pytest.raises(ParameterError, match="1,000,001 rows"):
-        read_upload(content.getvalue(), "r.parquet", "results", "main")
+    with stored(content.getvalue(), "r.parquet") as path, pytest.raises(ParameterError, match="100,001 rows"):
+        read_file(path, "r.parquet", "results", "main")

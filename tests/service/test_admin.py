@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.admin import sending
-from podium.service.admin.uploads import read_upload
+from podium.service.admin.uploads import read_file, stored
 from podium.store import Store, keys
 from podium.store.keys import create_key
 from podium.systems import find
@@ -249,8 +249,11 @@ def test_an_upload_is_limited(store, monkeypatch):
     action, fields = form_of(admin.get("/upload").text, "/upload")
     refused = admin.client.post(action, data=dict(fields), files={"file": ("a.csv", b"x" * 2_000)})
     assert refused.status_code == 413
-    with pytest.raises(podium.ParameterError, match="a compressed file may have 1 MB"):
-        read_upload(b"PK" + b"x" * 1_000_000, "results.zip", "results", "main")
+    with (
+        stored(b"PK" + b"x" * 1_000_000, "results.zip") as path,
+        pytest.raises(podium.ParameterError, match="a compressed file may have 1 MB"),
+    ):
+        read_file(path, "results.zip", "results", "main")
 
 
 ROLES = {"read": 1, "write": 3, "admin": len(PAGES)}

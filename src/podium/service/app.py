@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from podium import __version__
 from podium.service.admin.routes import admin_routes
+from podium.service.admin.upload_process import UploadProcess
 from podium.service.api import exports, insights, reads, status, streams, submit, writes
 from podium.service.api.batching import Intake
 from podium.service.api.board_cache import BoardCache
@@ -24,6 +25,7 @@ from podium.service.http.paths import PathMiddleware
 from podium.service.http.problems import ERROR_HANDLERS, problem
 from podium.service.http.reading import share_threads
 from podium.service.http.requests import RequestMiddleware
+from podium.service.http.temporary import remove_left_over
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
@@ -65,6 +67,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+        remove_left_over()
         watchers: Watchers = app.state.watchers
         watchers.open()
         try:
@@ -77,6 +80,7 @@ def create_app(
                 yield {"end_streams": watchers.close}
         finally:
             watchers.close()
+            app.state.uploads.end()
             if log is not None:
                 log.write()
             if close:
@@ -107,14 +111,22 @@ def create_app(
     app.state.visibility = Visibility(store, threads)
     app.state.pictures = VersionCache(most=MOST_PICTURES)
     app.state.intake = Intake(store, threads)
+    app.state.uploads = UploadProcess()
     app.state.watchers = Watchers(store, threads, announcements)
     app.state.board_cache = BoardCache(store)
     app.state.front_pages = FrontPages(store)
     app.state.rules_pages = RulesPages()
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    modules = writes, reads, insights, streams, exports, status, submit
-    for module in modules:  # flat: FastAPI searches an included router slower
+    for module in (
+        writes,
+        reads,
+        insights,
+        streams,
+        exports,
+        status,
+        submit,
+    ):  # flat: FastAPI searches an included router slower
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(admin_routes())
     app.router.routes.extend(page_routes())  # last: a pool may be called anything

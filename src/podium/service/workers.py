@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,6 +23,7 @@ from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
 from podium.rated import rate
 from podium.service.app import create_app
+from podium.service.http.temporary import temporary_folder
 from podium.service.metrics import SHARED_FOLDER
 from podium.service.server import server_options
 from podium.store import Store
@@ -72,8 +72,8 @@ def prepare_kernels(store: Store) -> None:
 
 def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
     """Serve with so many workers until a signal ends it; one that dies is replaced."""
-    with tempfile.TemporaryDirectory(prefix="podium-metrics-") as folder:
-        os.environ |= {SETTINGS: json.dumps(asdict(settings)), SHARED_FOLDER: folder}
+    with temporary_folder() as folder:
+        os.environ |= {SETTINGS: json.dumps(asdict(settings)), SHARED_FOLDER: str(folder)}
         uvicorn.run(
             f"{__name__}:worker_app",
             factory=True,

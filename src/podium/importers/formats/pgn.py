@@ -198,7 +198,8 @@ def read_tag(game: Game, number: int, line: str) -> None:
 def read_moves(game: Game, number: int, line: str) -> None:
     """Read a line of moves for where comments and variations begin and end, and for the result."""
     if not game.comment and ";" not in line:
-        line = COMMENT.sub(" ", line)
+        closed = line.rfind("}") + 1  # beyond which a search for an end would begin at each brace anew
+        line = COMMENT.sub(" ", line[:closed]) + line[closed:]
     at = 0
     while True:
         if game.comment:

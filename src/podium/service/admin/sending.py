@@ -1,7 +1,8 @@
 """Uploading results, and correcting those that are stored."""
 
+import threading
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -11,7 +12,9 @@ from podium.service.admin.admission import POOL_ADDRESS, Admin, Admission, Sende
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.intents import Intent
 from podium.service.admin.tables import EventTable, table_in, table_of
-from podium.service.admin.uploads import MAX_UPLOAD_BYTES, PASTED, RESULTS, Upload, formats, read_upload
+from podium.service.admin.upload_process import UploadProcess, note_leaving
+from podium.service.admin.uploads import MAX_UPLOAD_BYTES, PASTED, RESULTS, Upload, formats
+from podium.service.http.background import in_background
 from podium.service.http.paths import EventId
 from podium.service.http.problems import status_of
 from podium.service.http.stores import CurrentStore
@@ -67,12 +70,11 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
     form = await admission.form(request, MAX_UPLOAD_BYTES)
     chosen, pasted = form.text("format") or RESULTS, form.text("pasted")
     content, name = (pasted.encode(), PASTED) if form.file is None else (form.file.content, form.file.name)
-    threads: Threads = request.app.state.threads
     try:
         if not content.strip():
             raise ParameterError("choose a file, or paste its text")
         by_name = form.text("players") == "name"
-        sent = await run_in(threads.planning, read_upload, content, name, chosen, admission.pool, by_name=by_name)
+        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name)
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
         page = UploadPage(
@@ -89,6 +91,25 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
     return await look_at(request, store, admission, intent, notes=sent.notes)
 
 
+async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:
+    """Read an upload in the process that reads them, until its sender leaves.
+
+    Raises:
+        PodiumError: it is refused.
+    """
+    threads: Threads = request.app.state.threads
+    left = threading.Event()
+    uploads: UploadProcess = request.app.state.uploads
+    async with in_background(note_leaving(request, left)):
+        answer = await run_in(threads.uploading, uploads.read, left, *sent, **options)
+    try:
+        if isinstance(answer, PodiumError):
+            raise answer
+        return answer
+    finally:
+        del answer  # else an error and this frame would hold each other
+
+
 @router.page("/events/{event_id}")
 def event_form(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
     """An event as it stands, to be corrected."""
@@ -101,12 +122,9 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
     form = await admission.form(request, MAX_UPLOAD_BYTES)
     pasted = form.text("pasted")
     table = table_in(form, event_id)
-    content = pasted or table.csv()
-    threads: Threads = request.app.state.threads
+    content = (pasted or table.csv()).encode()
     try:
-        sent = await run_in(
-            threads.planning, read_upload, content.encode(), PASTED, RESULTS, admission.pool, strict=not pasted
-        )
+        sent = await read_apart(request, content, PASTED, RESULTS, admission.pool, strict=not pasted)
         refuse_other_events(sent, event_id)
     except PodiumError as error:
         filled = None if pasted else table

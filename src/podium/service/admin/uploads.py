@@ -1,9 +1,7 @@
 """Results as they are uploaded or pasted: a file of any format that the importers know, as rows."""
 
-import io
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +15,16 @@ from podium.importers.options import Options
 from podium.importers.reading import read_format
 from podium.importers.registry import FORMATS
 from podium.results.columns import DEFAULTS
+from podium.service.http.temporary import temporary_folder
 
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
-MAX_ROWS = 1_000_000
+MAX_ROWS = 100_000
 RESULTS = "results"  # a table, whose headings say what its columns mean
 TABLES = "csv"  # the importer's name for the same, by a map
+MAX_SHOWN = 1000  # letters of a value that is wrong
 SAFE_MARKS = "._-"
 PASTED = "pasted.csv"
 
@@ -44,13 +44,20 @@ def formats() -> dict[str, str]:
     return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
 
 
-def read_upload(
-    content: bytes, name: str, form: str, pool: str, *, by_name: bool = False, strict: bool = False
-) -> Upload:
+@contextmanager
+def stored(content: bytes, name: str) -> Iterator[Path]:
+    """A file in a folder of its own, as long as it is read."""
+    with temporary_folder() as folder:
+        path = folder / safe_name(name)
+        path.write_bytes(content)
+        yield path
+
+
+def read_file(path: Path, name: str, form: str, pool: str, *, by_name: bool = False, strict: bool = False) -> Upload:
     """Read results for a pool.
 
     Args:
-        content: of the file.
+        path: in a folder of its own, by `stored`.
         name: of the file, as its sender calls it.
         form: one of `formats`.
         pool: whose results are taken, where the file has those of several.
@@ -59,50 +66,49 @@ def read_upload(
 
     Raises:
         ResultsError: it is refused; its faults name the file as its sender does.
-        ParameterError: there is no such format, or the file has no events of that pool.
+        ParameterError: there is no such format, or the file has no events of that pool, or too many rows.
     """
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
-    if content.startswith(COMPRESSED) and len(content) > MAX_COMPRESSED_BYTES:
-        raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
-    refuse_large_table(content)
-    with stored(content, name) as path:
+    refuse_large(path)
+    try:
         if form == RESULTS:
             results = podium.read_results(str(path), lenient=not strict)
             return Upload(rows_of(results.frame), {}, results.notes)
         imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
         frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
-        dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
-        names = {player: called for player, (called, _) in imported.names.items()}
-        return Upload(rows_of(frame), names, (*imported.notes, *dropped, *note))
+    except ResultsError as error:
+        raise called(error, f"{path.parent}/", str(path), name) from None
+    dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
+    names = {player: called for player, (called, _) in imported.names.items()}
+    return Upload(rows_of(frame), names, (*imported.notes, *dropped, *note))
 
 
-def refuse_large_table(content: bytes) -> None:
-    """Refuse a Parquet file whose few bytes stand for too many rows; no row of it is read.
+def refuse_large(path: Path) -> None:
+    """Refuse a compressed file that may become too large, and a Parquet file whose few bytes stand for too many rows.
 
     Raises:
-        ParameterError: it has.
+        ParameterError: it is one.
     """
-    if not content.startswith(PARQUET):
-        return
-    try:
-        rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-    except pl.exceptions.PolarsError:
-        return  # which its reader refuses by name
+    with path.open("rb") as file:
+        head = file.read(len(PARQUET))
+    if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
+        raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
+    if head == PARQUET:
+        with suppress(pl.exceptions.PolarsError):  # which its reader refuses by name
+            refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+def refuse_many(rows: int) -> None:
+    """Refuse more rows than an upload may have.
+
+    Raises:
+        ParameterError: there are more.
+    """
     if rows > MAX_ROWS:
-        raise ParameterError(f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts")
-
-
-@contextmanager
-def stored(content: bytes, name: str) -> Iterator[Path]:
-    """A file in a folder of its own, as long as it is read; errors call it what its sender does."""
-    with tempfile.TemporaryDirectory(prefix="podium-upload-") as folder:
-        path = Path(folder) / safe_name(name)
-        path.write_bytes(content)
-        try:
-            yield path
-        except ResultsError as error:
-            raise called(error, f"{folder}/", str(path), name) from None
+        raise ParameterError(
+            f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts, or by podium ingest"
+        )
 
 
 def called(error: ResultsError, folder: str, path: str, name: str) -> ResultsError:
@@ -111,7 +117,11 @@ def called(error: ResultsError, folder: str, path: str, name: str) -> ResultsErr
     def of_sender(text: str) -> str:
         return name if text in (path, Path(path).name) else text.removeprefix(folder)
 
-    faults = [fault._replace(file=of_sender(fault.file)) for fault in error.faults]
+    def short(value: object) -> object:
+        is_long = isinstance(value, str) and len(value) > MAX_SHOWN
+        return f"{str(value)[:MAX_SHOWN]}…" if is_long else value
+
+    faults = [fault._replace(file=of_sender(fault.file), value=short(fault.value)) for fault in error.faults]
     return type(error)(of_sender(error.source), faults)
 
 
@@ -137,7 +147,12 @@ def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tu
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a checked table as JSON has them, without what is empty."""
+    """The rows of a checked table as JSON has them, without what is empty.
+
+    Raises:
+        ParameterError: there are too many.
+    """
+    refuse_many(frame.height)
     return [
         {name: json_value(value) for name, value in row.items() if value is not None}
         for row in frame.drop("pool").to_dicts()

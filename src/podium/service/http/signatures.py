@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
+
+from podium.service.http.temporary import temporary_folder
 
 TOOL = "crypto-keygen-standalone"
 PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # where the key is that signs the keys of servers
@@ -35,8 +35,8 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
         return None
     if tool is None or not detached:
         return None
-    with tempfile.TemporaryDirectory(prefix="podium-") as folder:
-        signed, sealed = Path(folder) / "body", Path(folder) / "signature"
+    with temporary_folder() as folder:
+        signed, sealed = folder / "body", folder / "signature"
         signed.write_bytes(body + b"\0" + query.encode())
         sealed.write_bytes(detached)
         key = os.environ.get(PUBLIC_KEY_VARIABLE, PUBLIC_KEY)

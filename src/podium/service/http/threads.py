@@ -1,7 +1,7 @@
 """Threads by what they are for: writers may wait long for the database, and nobody else waits behind them."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 
@@ -15,6 +15,7 @@ class Threads:
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
         self.planning = CapacityLimiter(2)  # dry runs: long ones take a core
+        self.uploading = CapacityLimiter(1)  # waits for the process that reads files
         self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anyone may send
         self.keys = CapacityLimiter(4)
         self.watching = CapacityLimiter(2)  # the log, for streams
@@ -23,5 +24,21 @@ class Threads:
 
 
 async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.args, **options: P.kwargs) -> T:
-    """Run a function in one of these threads, and return what it returns."""
-    return await to_thread.run_sync(lambda: function(*sent, **options), limiter=threads)
+    """Run a function in one of these threads, and return what it returns or raise what it raises.
+
+    A thread that raised would keep its error, and the error what was sent, until the collector comes.
+    """
+
+    def settle() -> tuple[T | None, Exception | None]:
+        try:
+            return function(*sent, **options), None
+        except Exception as error:  # noqa: BLE001  (raised below)
+            return None, error
+
+    returned, raised = await to_thread.run_sync(settle, limiter=threads)
+    try:
+        if raised is not None:
+            raise raised
+        return cast("T", returned)
+    finally:
+        del raised

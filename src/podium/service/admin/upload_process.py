@@ -1,0 +1,215 @@
+"""Uploads are read in a process of their own, one at a time: what a file does to it, it does to nobody else."""
+
+import asyncio
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from podium.errors import ParameterError, PodiumError
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from podium.service.admin.uploads import Upload
+
+try:
+    import resource
+except ImportError:  # on Windows, where the checks before a file is read stand alone
+    resource = None  # type: ignore[assignment]
+
+MORE_MEMORY = 1_000_000_000  # bytes of address space, beyond what the process has once everything is loaded
+MAX_RESIDENT = 600_000_000  # bytes
+MAX_KEPT = 200_000_000  # bytes, with which a process waits for the next file; beyond, that has a new one
+READING_S = 60.0  # for one file
+IDLE_S = 60.0  # after which the process ends
+WATCH_S = 0.02
+NICE = 5
+STATM = "/proc/{}/statm"  # its second number is of resident pages
+COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
+ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # and so one core, and little memory
+TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at it with podium check, or send a part"
+TOO_LONG = f"reading it takes more than {READING_S:g} s; send it in parts, or by podium ingest"
+UNREADABLE = "it cannot be read; is it whole, and what its name says?"
+LEFT = "its sender left"
+
+
+class Reader:
+    """A process that reads one file after another, until its input ends."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(  # noqa: S603  (Podium itself)
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | ENVIRONMENT
+        )
+        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._collector = threading.Thread(target=self._collect, daemon=True)
+        self._collector.start()
+
+    def _collect(self) -> None:
+        """Put each answer where it is waited for; None once the process has ended."""
+        output = self.process.stdout
+        with suppress(EOFError, pickle.UnpicklingError):
+            while output is not None:
+                self.answers.put(pickle.load(output))  # noqa: S301  (of a process of our own)
+        self.answers.put(None)
+
+    def ask(self, *sent: Any) -> None:
+        """Send what a file is read with; a process that has ended answers by its end."""
+        with suppress(OSError):
+            pickle.dump(sent, self.input)
+            self.input.flush()
+
+    @property
+    def input(self) -> IO[bytes]:
+        """Where the process reads what to do."""
+        if self.process.stdin is None:
+            raise ValueError
+        return self.process.stdin
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self.process.kill()
+        self.process.wait()
+        self._collector.join()
+        for each in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # of what was not sent
+                if each is not None:
+                    each.close()
+
+
+class UploadProcess:
+    """Reads uploads in a process that is started for the first, and ended when none has come for a while."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._reader: Reader | None = None
+        self._idle: threading.Timer | None = None
+
+    def read(
+        self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any
+    ) -> "Upload | PodiumError":
+        """Read results as `read_file` does, within limits.
+
+        Args:
+            left: set when the sender has gone.
+
+        Returns:
+            What was read, or why it is refused.
+        """
+        from podium.service.admin.uploads import stored  # noqa: PLC0415
+
+        with self._lock, stored(content, name) as path, self._busy() as reader:
+            reader.ask((path, name, *sent), options)
+            return self._wait(reader, left)
+
+    def end(self) -> None:
+        """End the process, if there is one and it reads nothing."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._discard()
+            finally:
+                self._lock.release()
+
+    @contextmanager
+    def _busy(self) -> Iterator[Reader]:
+        """The process, which does not end meanwhile."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._reader is None:
+            self._reader = Reader()
+        try:
+            yield self._reader
+        finally:
+            if self._reader is not None and resident_bytes(self._reader.process.pid) > MAX_KEPT:
+                self._discard()
+            self._idle = threading.Timer(IDLE_S, self.end)
+            self._idle.daemon = True
+            self._idle.start()
+
+    def _wait(self, reader: Reader, left: threading.Event) -> "Upload | PodiumError":
+        """Return what the process answers; kill one that takes too much, or whose answer nobody waits for."""
+        ends_at, refusal = time.monotonic() + READING_S, ""
+        while not refusal:
+            with suppress(queue.Empty):
+                answer: Upload | PodiumError | None = reader.answers.get(timeout=WATCH_S)
+                if answer is not None:
+                    return answer
+                refusal = TOO_MUCH_MEMORY  # which ended it
+            if resident_bytes(reader.process.pid) > MAX_RESIDENT:
+                refusal = TOO_MUCH_MEMORY
+            elif time.monotonic() > ends_at:
+                refusal = TOO_LONG
+            elif left.is_set():
+                refusal = LEFT
+        self._discard()
+        return ParameterError(refusal)
+
+    def _discard(self) -> None:
+        if self._reader is not None:
+            self._reader.kill()
+            self._reader = None
+
+
+async def note_leaving(request: "Request", left: threading.Event) -> None:
+    """Set an event when the sender of a request has gone."""
+    while not await request.is_disconnected():  # noqa: ASYNC110  (the server has no event for it)
+        await asyncio.sleep(0.25)
+    left.set()
+
+
+def resident_bytes(process: int) -> int:
+    """How much memory a process has; 0 where the system does not say."""
+    try:
+        pages = int(Path(STATM.format(process)).read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def limit_memory() -> None:
+    """Limit what this process may ask for, once it has loaded what reads files."""
+    import podium.service.admin.uploads  # noqa: F401, PLC0415
+
+    if resource is None:
+        return
+    os.nice(NICE)
+    with suppress(ValueError, OSError):  # a system that has no such limits, or lower ones
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        pages = int(Path(STATM.format("self")).read_text(encoding="ascii").split()[0])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + MORE_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def read_what_comes() -> None:
+    """Read the files that the parent names, as the process that it started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; it ends with its parent
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    limit_memory()
+    with suppress(EOFError):
+        while True:
+            pickle.dump(read_within_limits(*pickle.load(sys.stdin.buffer)), output)  # noqa: S301  (of the parent)
+            output.flush()
+
+
+def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> "Upload | PodiumError":
+    """Read an upload, and return it or why it is refused."""
+    from podium.service.admin.uploads import read_file  # noqa: PLC0415
+
+    try:
+        return read_file(*sent, **options)
+    except PodiumError as error:
+        return error
+    except MemoryError:
+        return ParameterError(TOO_MUCH_MEMORY)
+    except BaseException:  # noqa: BLE001  (of a library: in Rust, it panics with what is no Exception)
+        sys.excepthook(*sys.exc_info())
+        return ParameterError(UNREADABLE)

@@ -1,0 +1,178 @@
+"""What a file does to the process that reads uploads it does to nobody else."""
+
+import asyncio
+import gc
+import os
+import tempfile
+import threading
+import time
+import weakref
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from anyio import CapacityLimiter
+from races import calling
+
+from podium.errors import ParameterError, ResultsError
+from podium.service.admin import upload_process
+from podium.service.admin.upload_process import UploadProcess
+from podium.service.http.temporary import PREFIX, temporary_folder
+from podium.service.http.threads import run_in
+
+CSV = b"event_id,player,position\ne1,ana,1\ne1,ben,2\n"
+MANY = b"event_id,player,position\n" + b"".join(b"e%d,p%d,1\n" % (k, k) for k in range(90_000))
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with ended(UploadProcess()) as process:
+        yield process
+
+
+@pytest.fixture
+def process():
+    with ended(UploadProcess()) as process:
+        yield process
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert [*folder.iterdir()] == []  # nothing of an upload outlives it
+
+
+@contextmanager
+def ended(process):
+    try:
+        yield process
+    finally:
+        process.end()
+
+
+def read(process, content, name="results.csv", form="results", left=None):
+    answer = process.read(left or threading.Event(), content, name, form, "main")
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def pid_of(process):
+    return process._reader.process.pid
+
+
+def is_alive(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def wait_for_end(pid):
+    for _ in range(500):
+        if not is_alive(pid):
+            return
+        time.sleep(0.02)
+    raise AssertionError
+
+
+def test_a_file_is_read_elsewhere_and_refused_as_here(shared):
+    assert [row["player"] for row in read(shared, CSV).rows] == ["ana", "ben"]
+    first = pid_of(shared)
+    with pytest.raises(ResultsError) as refused:
+        read(shared, b"event_id,player,position\ne1,ana,first\n", "my results.csv")
+    assert (refused.value.source, refused.value.faults[0].column) == ("my results.csv", "position")
+    with pytest.raises(ParameterError, match="not a format"):
+        read(shared, CSV, form="nothing")
+    assert (pid_of(shared), first != os.getpid()) == (first, True)
+
+
+def test_the_process_ends_with_what_takes_too_much_memory_or_time_and_the_next_file_is_read(process, monkeypatch):
+    for limit, value, what in (("MAX_RESIDENT", 10_000_000, "memory"), ("READING_S", 0.0, "more than 60 s")):
+        read(process, CSV)
+        first = pid_of(process)
+        with monkeypatch.context() as limits:
+            limits.setattr(upload_process, limit, value)
+            with pytest.raises(ParameterError, match=what):
+                read(process, MANY)
+        wait_for_end(first)
+    assert len(read(process, CSV).rows) == 2
+
+
+def test_the_memory_that_a_file_may_ask_for_is_limited(shared):
+    read(shared, CSV)
+    pid = pid_of(shared)
+    limits = dict(line.split("  ", 1) for line in Path(f"/proc/{pid}/limits").read_text().splitlines())
+    most = int(limits["Max address space"].split()[0])
+    used = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < most - used <= upload_process.MORE_MEMORY
+
+
+def test_what_was_sent_is_kept_by_no_error():
+    """An error that a thread raised, its traceback and what waits for the thread would keep it for each other."""
+
+    class Content:
+        pass
+
+    def refuse(content):
+        raise ParameterError
+
+    async def send():
+        content = Content()
+        with suppress(ParameterError):
+            await run_in(CapacityLimiter(1), refuse, content)
+        return weakref.ref(content)
+
+    async def find_kept():
+        kept = await send()
+        for _ in range(200):  # the thread lets go of it a moment later
+            await asyncio.sleep(0.01)
+            if kept() is None:
+                break
+        return kept()
+
+    gc.disable()
+    try:
+        assert asyncio.run(find_kept()) is None
+    finally:
+        gc.enable()
+
+
+def test_a_process_that_ends_by_itself_is_replaced(process):
+    read(process, CSV)
+    os.kill(pid_of(process), 9)
+    with pytest.raises(ParameterError, match="memory"):
+        read(process, CSV)
+    assert len(read(process, CSV).rows) == 2
+
+
+def test_a_sender_who_leaves_ends_the_work(process):
+    read(process, CSV)
+    first, left = pid_of(process), threading.Event()
+    left.set()
+    with pytest.raises(ParameterError, match="left"):
+        read(process, MANY, left=left)
+    wait_for_end(first)
+
+
+def test_the_process_ends_when_nothing_comes(process, monkeypatch):
+    monkeypatch.setattr(upload_process, "IDLE_S", 0.05)
+    read(process, CSV)
+    reader = process._reader
+    for _ in range(500):
+        if process._reader is None:
+            break
+        time.sleep(0.02)
+    assert (process._reader, reader is None) == (None, False)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_the_next_start_removes_what_a_kill_left_over(store, folder):
+    killed = folder / f"{PREFIX}1"
+    killed.mkdir()
+    (killed / "results of ana.csv").touch()
+    with temporary_folder() as used, calling(store):
+        assert (killed.exists(), used.exists()) == (False, True)

@@ -103,7 +103,7 @@ def test_an_outage_among_submissions_that_are_taken_alone_is_waited_for_once(sto
 def test_a_batch_that_cannot_be_begun_does_not_stop_the_next(store):
     store_each = store.submit_each
 
-    def failing(_pool, _sent):
+    def failing(_pool, _sent, **_options):
         store.submit_each = store_each
         raise RuntimeError("can't start new thread")
 

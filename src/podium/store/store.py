@@ -72,16 +72,20 @@ class Store(PoolStore):
         prepare = submission.submission(rows, actor, match_ids or {})
         return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
 
-    def submit_each(self, pool_name: str, sent: Sequence[Submission]) -> list[list[Receipt] | Exception]:
+    def submit_each(
+        self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
+    ) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
 
         What one of them raises, whatever it is, keeps nobody else's results out. No event may be in two of them.
 
         Args:
             sent: the rows, actor and match ids of each.
+            leave_long: whether to leave what takes more than a short transaction, for `submit`.
 
         Returns:
-            In the order of `sent`: each one's receipts, or what it raised; a `PodiumError` where it was refused.
+            In the order of `sent`: each one's receipts, or what it raised; a `PodiumError` where it was refused, a
+            `LongWorkError` where it is left.
         """
         try:
             if len(sent) > 1:
@@ -94,14 +98,21 @@ class Store(PoolStore):
             # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
-        for rows, actor, match_ids in sent:
+        for each in sent:
             try:
-                outcomes.append(self.submit(pool_name, rows, actor=actor, match_ids=match_ids))
+                outcomes.append(self._submit_one(pool_name, each, leave_long=leave_long))
             except UnavailableError as error:
                 return [*outcomes, *[error] * (len(sent) - len(outcomes))]
             except Exception as error:  # noqa: BLE001  (its sender is answered with it, the others with their receipts)
                 outcomes.append(error)
         return outcomes
+
+    def _submit_one(self, pool_name: str, sent: Submission, *, leave_long: bool) -> list[Receipt]:
+        rows, actor, match_ids = sent
+        if not leave_long:
+            return self.submit(pool_name, rows, actor=actor, match_ids=match_ids)
+        with self.writing(pool_name) as (connection, pool):
+            return execution.execute(connection, pool, submission.submission(*sent))
 
     def amend(
         self,

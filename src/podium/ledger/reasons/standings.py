@@ -229,7 +229,8 @@ def ranked_by(table: Standings, player: str) -> str:
     else:
         return "Ranked as sent."
     words = [(line.player, f"{line.player} {mark}") for line, mark in zip(finishers, marks, strict=True)]
-    words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in lines if line not in finishers]
+    others = [line for line in lines if line.status != "finished"]
+    words += [(line.player, f"{line.player} {STATUS_WORDS[line.status]}") for line in others]
     if len(words) > MOST_NAMED:
         words = words[:FIRST_NAMED] + [each for each in words[FIRST_NAMED:] if each[0] == player]
     return f"Ranked {basis}: {', '.join(text for _, text in words)}."

@@ -1,5 +1,6 @@
 """What a change would have been: the event rated again from the states before it, with one thing changed."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -290,8 +291,9 @@ def take_place(numbers: Numbers, heat: OwnHeat, place: int, place_of: dict[int, 
     order.insert(place - 1, place_of[heat.row])
     for name in ("score", "time_s"):
         numbers[name][order] = numbers[name][lines]
+    places = sorted(theirs for _, theirs, _ in heat.rivals)
     for k, (row, theirs, _) in enumerate(heat.rivals):
-        ahead = sum(each[1] < theirs for each in heat.rivals)
+        ahead = bisect_left(places, theirs)
         numbers["position"][place_of[row]] = ahead + 1 + (k >= place - 1)
     numbers["position"][place_of[heat.row]] = place
 
@@ -300,10 +302,12 @@ def take_place_of_team(numbers: Numbers, heat: OwnHeat, place: int, place_of: di
     """Put the player's team at a place of a heat between teams, by team scores; own scores and times stay."""
     places = {side_of(each): each[1] for each in heat.rivals}
     order = sorted(places, key=lambda side: places[side])
+    sorted_places = [places[side] for side in order]
+    numbers_of_sides = {side: k for k, side in enumerate(order)}
     for each in heat.rivals:
         side = side_of(each)
-        ahead = sum(theirs < places[side] for theirs in places.values())
-        numbers["team_score"][place_of[each[0]]] = -(ahead + 1.0 + (order.index(side) >= place - 1))
+        ahead = bisect_left(sorted_places, places[side])
+        numbers["team_score"][place_of[each[0]]] = -(ahead + 1.0 + (numbers_of_sides[side] >= place - 1))
     for row in (heat.row, *(mate for mate, _, _ in heat.mates)):
         numbers["team_score"][place_of[row]] = -float(place)
     if not heat.rank:

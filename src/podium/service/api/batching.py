@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from podium.results.plain_rows import PlainRows
 from podium.service.http.problems import BusyError, UnexpectedError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
+from podium.store.derive.rating import LongWorkError
 from podium.store.write.receipts import Receipt
 from podium.store.write.submission import Submission
 
@@ -32,13 +33,15 @@ class Intake:
     """A queue for each pool.
 
     Each submission is answered after its own commit; one that is refused or fails does not keep the others of its
-    batch out.
+    batch out, and one that takes long, as a late result does, is done beside those that came with it and after it.
     """
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store, self._threads = store, threads
         self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # what takes long, one at a time a pool
+        self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
         """Store results as `Store.submit` does.
@@ -47,7 +50,7 @@ class Intake:
             PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
         """
         event_ids = frozenset(ids_in(rows))
-        if sum(len(each.event_ids) for each in self._queues[pool]) + len(event_ids) > MAX_WAITING_EVENTS:
+        if self.waiting_events().get(pool, 0) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
         self._queues[pool].append(Waiting((rows, actor, match_ids), event_ids, answer))
@@ -57,7 +60,10 @@ class Intake:
 
     def waiting_events(self) -> dict[str, int]:
         """Count the events that wait to be stored, by pool."""
-        return {pool: sum(len(each.event_ids) for each in queue) for pool, queue in [*self._queues.items()]}
+        waiting: Counter[str] = Counter()
+        for pool, queue in [*self._queues.items(), *self._long.items()]:
+            waiting[pool] += sum(len(each.event_ids) for each in queue)
+        return waiting
 
     async def _store_all(self, pool: str) -> None:
         """Store the queue of a pool, batch after batch, until it is empty."""
@@ -66,7 +72,10 @@ class Intake:
             while self._queues[pool]:
                 batch = self._next_batch(pool)
                 for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
-                    settle(each, outcome)
+                    if isinstance(outcome, LongWorkError):
+                        self._leave(pool, each)
+                    else:
+                        settle(each, outcome)
         except BaseException as error:
             for each in [*batch, *self._queues.pop(pool)]:
                 if not each.answer.done():
@@ -77,11 +86,35 @@ class Intake:
             if not self._queues.get(pool):
                 self._queues.pop(pool, None)
 
-    async def _outcomes(self, pool: str, batch: list[Waiting]) -> Sequence[list[Receipt] | Exception]:
+    def _leave(self, pool: str, waiting: Waiting) -> None:
+        """Let the pool's other results go on before one that takes long."""
+        self._long[pool].append(waiting)
+        if pool not in self._long_tasks:
+            self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
+
+    async def _store_long(self, pool: str) -> None:
+        """Store what takes long, one after another."""
+        queue = self._long[pool]
+        try:
+            while queue:
+                settle(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
+                del queue[0]
+        except BaseException as error:
+            for each in queue:
+                if not each.answer.done():
+                    each.answer.set_exception(error)
+            raise
+        finally:
+            del self._long_tasks[pool], self._long[pool]
+
+    async def _outcomes(
+        self, pool: str, batch: list[Waiting], *, is_long: bool = False
+    ) -> Sequence[list[Receipt] | Exception]:
         """Store a batch; what became of each submission."""
         try:
             submissions = [each.submission for each in batch]
-            return await run_in(self._threads.writing, self._store.submit_each, pool, submissions)
+            threads = self._threads.rerating if is_long else self._threads.writing
+            return await run_in(threads, self._store.submit_each, pool, submissions, leave_long=not is_long)
         except Exception as error:  # noqa: BLE001  (of the batch, as where no thread can be started; later ones go on)
             return [error] * len(batch)
 

@@ -14,6 +14,7 @@ class Threads:
 
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
+        self.rerating = CapacityLimiter(2)  # late results that move many ratings
         self.planning = CapacityLimiter(2)  # dry runs: long ones take a core
         self.uploading = CapacityLimiter(1)  # waits for the process that reads files
         self.verifying = CapacityLimiter(2)  # processes that verify signatures, which anyone may send

@@ -9,10 +9,13 @@ from podium.store.insights.fact_models import CorrectionRecord, EventField, Fair
 from podium.store.insights.facts import corrections, fairness, fields, pool_facts
 from podium.store.insights.player_models import ChangesPage, CurvePoint, PlayerCard, Rivals
 from podium.store.insights.reader import InsightReader
+from podium.store.insights.version_cache import VersionCache
+from podium.store.log.log import newest_seq
 from podium.store.read import head_to_head
 from podium.store.read.models import Rivalry
 
 SETTLED = Listing()
+MOST_FIELDS = 16  # that are kept: each may be of 10,000 entrants
 
 
 class CareerReader(InsightReader):
@@ -22,6 +25,7 @@ class CareerReader(InsightReader):
         """Open the database, as `Reader` does."""
         super().__init__(url, must_exist=must_exist)
         self._rivals = RivalCache()
+        self._fields = VersionCache(most=MOST_FIELDS)
 
     def player_card(self, pool_name: str, name: str, listing: Listing = SETTLED) -> PlayerCard:
         """Show a player at a glance.
@@ -111,7 +115,10 @@ class CareerReader(InsightReader):
             UnknownError: no such pool or event, or it is not rated.
         """
         with self.reading(pool_name) as (connection, pool):
-            return fields.event_field(connection, pool, event_id)
+            version = newest_seq(connection, pool)
+            return self._fields.value(
+                (pool.id, event_id), version, lambda: fields.event_field(connection, pool, event_id)
+            )
 
     def event_record(self, pool_name: str, event_id: str) -> tuple[CorrectionRecord, ...]:
         """List what was done to an event.

@@ -14,6 +14,7 @@ from podium.errors import Fault, NotFiniteError, ResultsError
 from podium.store.derive import corrections, rerating
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, EventRow, Proposal
+from podium.store.derive.rating import LongWorkError
 from podium.store.derive.rerated import NOTHING, Effect, LargestEffects, Rerated, Totals
 from podium.store.log.chain import Head, newest_head
 from podium.store.log.log import SUBMIT, Logged, append
@@ -23,6 +24,7 @@ from podium.store.sql.schema import event, merged, pools, season
 from podium.store.sql.upsert import insert
 
 T = TypeVar("T")
+LARGE_EVENT_ROWS = 2_000
 CORRECTED = (
     "content_seq",
     "started_at",
@@ -86,12 +88,15 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
     """Propose, record, rate and answer, in a transaction that has the pool's lock.
 
     Raises:
-        LongWorkError: too many events would be rated again for one transaction, and `refuse_long` is set. A bulk of
+        LongWorkError: too many events would be rated again for one transaction, or a large one would be rated, and
+            `refuse_long` is set. A bulk of
             new events is rated whatever comes after them: their entries alone need a transaction as long.
     """
     prepared = prepare(connection, pool, numbers_and_newcomers)
     if prepared.proposal is None:
         return prepared.answer(connection, Done(head=newest_head(connection, pool)))
+    if refuse_long and is_large(prepared.proposal):
+        raise LongWorkError
     proposal, logged = record(connection, prepared.proposal)
     rerated = None
     if proposal.touched:
@@ -105,6 +110,11 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
         refuse_unrateable(connection, proposal, rerated)
     record_moved(connection, proposal, logged, rerated)
     return prepared.answer(connection, Done(proposal, rerated, logged.head))
+
+
+def is_large(proposal: Proposal) -> bool:
+    """Whether one of the events has so many rows, with pairs by the square, that it is rated while nobody waits."""
+    return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
 
 
 def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:

@@ -1,0 +1,99 @@
+"""A post that takes long holds up no other of its pool, and moves what it would have moved alone."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from races import calling, event, ratings, rows
+
+from podium.store import Store
+from podium.store.derive import rerating
+from podium.store.write import execution, long_work
+from podium.systems import find
+
+PATH = "/api/v1/pools/main/events"
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Long work waits here before it is planned; it counts who came."""
+    opened, came = threading.Event(), threading.Semaphore(0)
+    plan = long_work.carry_out_long
+
+    def wait(*sent):
+        came.release()
+        assert opened.wait(30.0)
+        return plan(*sent)
+
+    monkeypatch.setattr(long_work, "carry_out_long", wait)
+    opened.came = came
+    return opened
+
+
+@pytest.fixture
+def filled(store):
+    store.create_pool("main", find("glicko2")())
+    for number in range(10, 20):
+        store.submit("main", rows(number, "abcd"))
+    return store
+
+
+def alone(tmp_path, *sent):
+    """The ratings where the same is sent in the order of its dates."""
+    other = Store(str(tmp_path / "alone.db"))
+    other.create_pool("main", find("glicko2")())
+    for each in sent:
+        other.submit("main", each)
+    found = ratings(other)
+    other.close()
+    return found
+
+
+def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tmp_path):
+    monkeypatch.setattr(rerating, "SHORT_EVENTS", 5)
+    with calling(filled, "write") as client, ThreadPoolExecutor(3) as threads:
+        late = [threads.submit(client.post, PATH, json=event(number, "dcba")) for number in (1, 2)]
+        assert gate.came.acquire(timeout=30.0)
+        assert client.post(PATH, json=event(20, "abcd")).status_code == 201
+        assert client.post(PATH, json={"events": [event(21, "abx"), event(22, "bx")]}).status_code == 201
+        assert not any(each.done() for each in late)
+        assert client.app.state.intake.waiting_events() == {"main": 2}
+        assert not gate.came.acquire(blocking=False)  # one at a time a pool
+        gate.set()
+        answers = [each.result() for each in late]
+        assert client.post(PATH, json=event(1, "dcba")).json()[0]["duplicate"]
+        assert client.app.state.intake.waiting_events() == {}
+    assert [(each.status_code, each.json()[0]["status"]) for each in answers] == [(201, "rated")] * 2
+    assert answers[0].json()[0]["rerated"] > 30
+    history = [
+        rows(1, "dcba"),
+        rows(2, "dcba"),
+        *(rows(k, "abcd") for k in range(10, 21)),
+        rows(21, "abx"),
+        rows(22, "bx"),
+    ]
+    assert ratings(filled) == alone(tmp_path, *history)
+    assert filled.verify() == []
+
+
+def test_others_go_on_while_a_large_event_is_rated(filled, gate, monkeypatch, tmp_path):
+    monkeypatch.setattr(execution, "LARGE_EVENT_ROWS", 4)
+    with calling(filled, "write") as client, ThreadPoolExecutor(1) as threads:
+        large = threads.submit(client.post, PATH, json=event(20, "fedcba"))
+        assert gate.came.acquire(timeout=30.0)
+        assert client.post(PATH, json=event(21, "ab")).status_code == 201
+        gate.set()
+        assert large.result().status_code == 201
+    history = [*(rows(k, "abcd") for k in range(10, 20)), rows(20, "fedcba"), rows(21, "ab")]
+    assert ratings(filled) == alone(tmp_path, *history)
+    assert filled.verify() == []
+
+
+def test_a_late_result_that_is_refused_is_answered_so(filled, gate, monkeypatch):
+    monkeypatch.setattr(rerating, "SHORT_EVENTS", 5)
+    gate.set()
+    with calling(filled, "write") as client:
+        assert client.post(PATH, json=event(1, "aa")).status_code == 422
+        assert client.post(PATH, json=event(1, "ab")).status_code == 201
+        assert client.post(PATH, json=event(1, "ba")).status_code == 409
+    assert filled.verify() == []

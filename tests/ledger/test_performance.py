@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import podium
-from podium.ledger.performance import AT_LEAST, AT_MOST, performance, performances
+from podium.ledger.performance import AT_LEAST, AT_MOST, Duels, performance, performances
 from podium.systems import find
 
 
@@ -136,3 +136,27 @@ def test_the_performance_of_one_is_what_it_is_among_all(name, period):
         everyone = performances(system, events, replayed, int(first))
         assert [performance(system, events, replayed, each) for each in range(first, last)] == everyone
         assert len({each.rating for each in everyone}) > 2
+
+
+@pytest.mark.parametrize("name", ["glicko2", "xonstat", "openskill-pl"])
+def test_a_large_field_has_the_same_performances_by_its_table(name, monkeypatch):
+    """OpenSkill's expected scores depend on one's own deviation, so that no curve of one entrant is everyone's."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {"event_id": f"{event:02}", "player": f"p{player}", "position": float(place), "score": float(-place)}
+        for event, size in enumerate((*[4] * 30, 40))
+        for place, player in enumerate(rng.choice(40, size, replace=False) if size < 40 else range(40), start=1)
+        if place != 7
+    ]
+    result = podium.rate(rows, find(name)())
+    entrant = int(result.events.columns.entrants[-2])
+    exact = performances(result.system, result.events, result.replayed, entrant)
+    tabulated, table = [], Duels.table
+    monkeypatch.setattr(Duels, "table", lambda duels: tabulated.append(duels) or table(duels))
+    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
+    found = performances(result.system, result.events, result.replayed, entrant)
+    assert [each.rating for each in found] == pytest.approx([each.rating for each in exact], rel=0.0, abs=1e-6)
+    assert [each.bound for each in found] == [each.bound for each in exact]
+    assert len(tabulated) == 1
+    assert {AT_LEAST, AT_MOST} <= {each.bound for each in found}
+    assert (found == exact) == (name == "openskill-pl")

@@ -117,15 +117,18 @@ def result_table(
     order = sorted(by_player, key=lambda player: rank_of(by_player[player]))
     extra = left_out(order, chosen)
     head = total_head([line for line in by_player.values() if line is not None], several=several)
+    teams: dict[str, str] = {}
+    for each in lines:
+        if each["team"]:
+            teams.setdefault(each["player"], each["team"])
     rows = []
     for player in order:
         line = by_player[player]
-        teams = [line["team"] for line in lines if line["player"] == player and line["team"]]
         rows.append(
             ResultRow(
                 place=place_of(line),
                 player=player,
-                team=teams[0] if teams else "",
+                team=teams.get(player, ""),
                 cells=tuple(cell_of(in_heat.get((heat, player))) for heat in columns),
                 total=(mark_of(line) or DASH) if head else "",
                 before=before.get(player),

@@ -256,6 +256,16 @@ def test_an_upload_is_limited(store, monkeypatch):
         read_file(path, "results.zip", "results", "main")
 
 
+def test_refused_requests_to_the_pages_of_admins_are_limited(store):
+    nobody = TestClient(store.app, base_url="https://podium.test", headers={"Accept": "text/html"})
+    answers = [nobody.get("/admin/main").status_code for _ in range(40)]
+    assert (answers[:30], answers[-1]) == ([401] * 30, 429)
+    reader = Admin(store, "read", "main")
+    answers = [reader.get("/keys") for _ in range(3)]
+    assert [each.status_code for each in answers] == [429] * 3
+    assert int(answers[0].headers["Retry-After"]) >= 1
+
+
 ROLES = {"read": 1, "write": 3, "admin": len(PAGES)}
 
 

@@ -188,7 +188,7 @@ def test_the_pages_need_nothing_from_elsewhere(store):
 
 
 def test_text_of_a_download_is_no_formula_and_numbers_stay(store):
-    hostile = ["=HYPERLINK(0)", "@SUM(1+1)", "+x", "-x", "-5", "a=b", "'x"]
+    hostile = ["=HYPERLINK(0)", "@SUM(1+1)", "+x", "-x", "-5", "a=b", "'x", ";=1+1", "\uff1d1"]
     store.submit("main", rows(1, hostile))
     with calling(store, "read") as client:
 
@@ -198,6 +198,6 @@ def test_text_of_a_download_is_no_formula_and_numbers_stay(store):
 
         for table in ("results", "history"):
             guarded = [row["player"] for row in players(table)]
-            assert guarded == ["'=HYPERLINK(0)", "'@SUM(1+1)", "'+x", "'-x", "'-5", "a=b", "'x"]
+            assert guarded == ["'=HYPERLINK(0)", "'@SUM(1+1)", "'+x", "'-x", "'-5", "a=b", "'x", "';=1+1", "'\uff1d1"]
             assert [row["player"] for row in players(table, guard=False)] == hostile
         assert min(float(row["delta"]) for row in players("history")) < 0.0

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from podium.service.http.access import AccessError, lacking, pool_in_path
+from podium.service.http.access import lacking, pool_in_path
 from podium.service.visits.forms import MAX_FORM_BYTES, Form, read_form
 from podium.service.visits.sessions import Session, refuse_forged
-from podium.service.visits.visitors import find_visitor
+from podium.service.visits.visitors import find_visitor, get_key_guard
 from podium.store.keys import ApiKey
 
 POOL_ADDRESS = "/admin/{pool}"
@@ -42,10 +42,11 @@ def admitting(role: str) -> Callable[[Request], Awaitable[Admission]]:
 
     async def check(request: Request) -> Admission:
         visitor, pool = await find_visitor(request), pool_in_path(request)
+        guard = await get_key_guard(request)
         if visitor.key is None or visitor.session is None:
-            raise AccessError(401, SIGN_IN)
+            raise await guard.refusal(request, 401, SIGN_IN)
         if pool is not None and not visitor.key.may(role, pool):
-            raise AccessError(403, lacking(role, pool))
+            raise await guard.refusal(request, 403, lacking(role, pool))
         return Admission(visitor.key, visitor.session, pool or "")
 
     return check

@@ -14,13 +14,14 @@ from podium.service.http.problems import READ_ERRORS, error_responses, success_r
 
 CHUNK_BYTES = 64 * 1024
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-FORMULA_START = r"^[=+\-@\t\r]"  # what spreadsheets take for the start of a formula
+# What spreadsheets take for the start of a formula, of full width too, and after semicolons that part cells.
+FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
 router = APIRouter(prefix=POOLS_PATH)
 Guard = Annotated[
     bool,
     Query(
         description="In CSV, put an apostrophe before text that a spreadsheet would take for a formula: text that "
-        "begins with =, +, -, @ or a tab. Switch it off for programs, Podium among them."
+        "begins with =, +, -, @ or a tab, be it after semicolons. Switch it off for programs, Podium among them."
     ),
 ]
 

@@ -30,6 +30,7 @@ from podium.systems.xonstat_2015 import Xonstat2015
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
+from limits import with_limits  # noqa: E402
 from reference_pages import http_page, python_page  # noqa: E402
 
 EXAMPLES = DOCS.parent / "examples"
@@ -279,6 +280,7 @@ def pages() -> dict[Path, str]:
     page_of[DOCS / "results.md"] = results_page()
     page_of[DOCS / "which-system.md"] = choice_page()
     page_of[DOCS / "explanations.md"] = explanations_page()
+    page_of[DOCS / "service.md"] = with_limits((DOCS / "service.md").read_text(encoding="utf-8"))
     return page_of
 
 

@@ -5,9 +5,21 @@ from pydantic import ValidationError
 from races import calling, event, rows
 
 from podium.service.api.bodies import parse_body
-from podium.service.api.models import MAX_PREDICTED, MAX_TICKETS, Batch, Event, PredictRequest
-from podium.service.http.strict_json import MAX_KEYS, RefusedError, reject_duplicate_keys
+from podium.service.api.models import (
+    MAX_ENTRIES,
+    MAX_EVENTS,
+    MAX_PREDICTED,
+    MAX_TICKETS,
+    Batch,
+    Event,
+    PredictRequest,
+)
+from podium.service.http.names import MAX_SENT_CHARACTERS
+from podium.service.http.strict_json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
+from podium.service.visits.forms import MAX_FORM_BYTES
+from podium.service.web.chances.predict import MOST_ENTRANTS
 from podium.store import Store
+from podium.store.log.reasons import MAX_CHARACTERS
 from podium.store.read import head_to_head
 from podium.systems import find
 
@@ -105,3 +117,39 @@ def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, mo
 def bodies_of(store):
     with store.engine.connect() as connection:
         return connection.exec_driver_sql("SELECT body FROM log WHERE kind = 'submit'").scalars().all()
+
+
+def entrants(count):
+    return [{"player": f"p{k}", "position": k + 1} for k in range(count)]
+
+
+def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
+    """As the table of limits in docs/service.md has them."""
+    when = {"started_at": "2025-01-01T00:00:00Z"}
+    one = {"events": [event(number, "ab") for number in range(MAX_EVENTS)]}
+    assert Batch.model_validate(one)
+    assert Event.model_validate({"event_id": "x", "entries": entrants(MAX_ENTRIES)} | when)
+    with calling(store, "admin") as client:
+        for depth, reason in ((MAX_DEPTH, "entrants[0]"), (MAX_DEPTH + 1, "nested too deep")):
+            sent = f'{{"entrants":{"[" * (depth - 1)}1{"]" * (depth - 1)}}}'
+            assert reason in client.post(f"{POOL}/predict", content=sent).json()["detail"]
+        for body, status in (
+            (one, 201),
+            ({"events": [*one["events"], event(1001)]}, 422),
+            ({"event_id": "y", "entries": entrants(MAX_ENTRIES + 1)} | when, 422),
+            (event(2000, ["a" * MAX_SENT_CHARACTERS, "b"]), 422),  # far beyond what a name may have once normalised
+        ):
+            assert client.post(f"{POOL}/events", json=body).status_code == status
+        for length, status in ((MAX_CHARACTERS, 200), (MAX_CHARACTERS + 1, 422)):
+            params = {"reason": "x" * length}
+            assert client.post(f"{POOL}/events/e1/void", params=params).status_code == status
+        for size, status in ((MAX_FORM_BYTES, 401), (MAX_FORM_BYTES + 1, 413)):
+            sent = b"key=".ljust(size, b"x")
+            answer = client.post(
+                "/sign-in", content=sent, headers={"content-type": "application/x-www-form-urlencoded"}
+            )
+            assert answer.status_code == status, size
+        names = [f"p{k}" for k in range(MOST_ENTRANTS + 1)]
+        page = client.get("/main/predict", params={"entrants": names})
+        assert all(f"{name}<" in page.text for name in names[:-1])
+        assert f"{names[-1]}<" not in page.text

@@ -152,7 +152,12 @@ def test_a_large_field_has_the_same_performances_by_its_table(name, monkeypatch)
     entrant = int(result.events.columns.entrants[-2])
     exact = performances(result.system, result.events, result.replayed, entrant)
     tabulated, table = [], Duels.table
-    monkeypatch.setattr(Duels, "table", lambda duels: tabulated.append(duels) or table(duels))
+
+    def count(duels):
+        tabulated.append(duels)
+        return table(duels)
+
+    monkeypatch.setattr(Duels, "table", count)
     monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
     found = performances(result.system, result.events, result.replayed, entrant)
     assert [each.rating for each in found] == pytest.approx([each.rating for each in exact], rel=0.0, abs=1e-6)

@@ -144,9 +144,9 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
             params = {"reason": "x" * length}
             assert client.post(f"{POOL}/events/e1/void", params=params).status_code == status
         for size, status in ((MAX_FORM_BYTES, 401), (MAX_FORM_BYTES + 1, 413)):
-            sent = b"key=".ljust(size, b"x")
+            form = "key=".ljust(size, "x")
             answer = client.post(
-                "/sign-in", content=sent, headers={"content-type": "application/x-www-form-urlencoded"}
+                "/sign-in", content=form, headers={"content-type": "application/x-www-form-urlencoded"}
             )
             assert answer.status_code == status, size
         names = [f"p{k}" for k in range(MOST_ENTRANTS + 1)]

@@ -30,7 +30,7 @@ from podium.systems.xonstat_2015 import Xonstat2015
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
-from limits import with_limits  # noqa: E402
+from limit_table import with_limits  # noqa: E402
 from reference_pages import http_page, python_page  # noqa: E402
 
 EXAMPLES = DOCS.parent / "examples"

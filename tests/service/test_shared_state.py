@@ -35,9 +35,10 @@ def other(store):
 
 
 def end_sessions(store, part):
-    """End the sessions whose newest statement has a part, as a restart does with all."""
+    """End the sessions whose newest statement has a part, as a restart does with all; they are gone then."""
     statement = sa.text(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE :part AND pid <> pg_backend_pid()"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE query LIKE :part AND pid <> pg_backend_pid()"
     )
     with store.engine.connect() as connection:
         assert connection.execute(statement, {"part": part}).all()

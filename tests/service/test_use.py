@@ -290,9 +290,9 @@ def test_results_that_come_together_are_stored_together(store):
     transactions = []
     store_each = store.submit_each
 
-    def counting(pool, sent):
+    def counting(pool, sent, **options):
         transactions.append(len(sent))
-        return store_each(pool, sent)
+        return store_each(pool, sent, **options)
 
     store.submit_each = counting
 

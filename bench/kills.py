@@ -47,17 +47,17 @@ class Server:
             self.port = probe.getsockname()[1]
         self.command = [*PODIUM, "serve", "--port", str(self.port), "--db", database, "--key-file", f"{folder}/key"]
         self.command += ["--workers", str(workers)] if workers > 1 else []
-        self.folder, self.workers, self.process = folder, workers, None
+        self.folder, self.workers, self.process, self.starts = folder, workers, None, 0
 
     def start(self):
-        """Start it, unless it runs, and wait until it answers."""
-        if self.process is None or self.process.poll() is not None:
-            out = subprocess.DEVNULL
-            self.process = subprocess.Popen(
-                self.command, cwd=self.folder, stdout=out, stderr=out, start_new_session=True
-            )
-        until = time.monotonic() + 60.0
+        """Start it, unless it runs, and wait until it answers; one that gives up is started again, as systemd does."""
+        out, until = subprocess.DEVNULL, time.monotonic() + 60.0
         while time.monotonic() < until:
+            if self.process is None or self.process.poll() is not None:
+                self.starts += 1
+                self.process = subprocess.Popen(
+                    self.command, cwd=self.folder, stdout=out, stderr=out, start_new_session=True
+                )
             try:
                 if httpx2.get(f"http://127.0.0.1:{self.port}/healthz", timeout=2.0).is_success:
                     return
@@ -224,7 +224,7 @@ def run(args, folder, database):
     figures = judge(store, writers)
     distinct = list(dict.fromkeys(came))
     figures |= {
-        "kind": args.kind, "workers": args.workers, "kills": args.kills,
+        "kind": args.kind, "workers": args.workers, "kills": args.kills, "starts": server.starts,
         "requests without an answer": writers.unanswered,
         "stream": {"entries": len(seen) - 1, "without a gap": seen[1:] == every},
         "webhook": {

@@ -29,6 +29,8 @@ HALF_A_DUEL = 0.5  # a bound is the rating that expects a score so near to a ful
 REACH_LOGITS = 20.0  # beyond the strongest and the weakest entrant: there expected scores have come to their ends
 NEAR = 1e-6  # of a duel: how near to its end an expected score is taken to be there
 STEPS = 50  # of bisection: down to a millionth of a point
+FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
+NEARLY = 1e-7  # of a point, in the last step
 LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
 NODES_PER_LOGIT = 20
 EXACT = 1e-9  # of a duel: how near a table has to be to what each entrant was expected to score
@@ -335,9 +337,37 @@ class Duels:
         at_least = (score == count) | (wanted > most)
         at_most = ~at_least & ((score == 0.0) | (wanted < least))
         wanted = np.clip(wanted, least, np.maximum(least, most))
-        for _ in range(STEPS):
-            middle = 0.5 * (low + high)
-            is_low = expected(middle) < wanted
-            low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+        find = approach if score.size >= LARGE_FIELD else bisect
+        shift = find(lambda shift: expected(shift) - wanted, low, high)
         bounds = [AT_LEAST if one else AT_MOST if other else None for one, other in zip(at_least, at_most, strict=True)]
-        return 0.5 * (low + high), bounds
+        return shift, bounds
+
+
+def bisect(excess: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int = STEPS) -> Floats:
+    """Find where functions that rise are 0, each between two numbers."""
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        is_low = excess(middle) < 0.0
+        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+    return 0.5 * (low + high)
+
+
+def approach(excess: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """As `bisect`, in a third of the steps: false position, by Anderson and Björck."""
+    newest = bisect(excess, low, high, FIRST_STEPS)
+    half = (high - low) / 2.0 ** (FIRST_STEPS + 1)
+    low, high = newest - half, newest + half
+    below, above = excess(low), excess(high)
+    for _ in range(STEPS):
+        width = above - below
+        share = np.divide(above, width, out=np.zeros_like(width), where=width != 0.0)
+        moved = high - np.clip(share, 0.0, 1.0) * (high - low)
+        now = excess(moved)
+        is_same = (now < 0.0) == (above < 0.0)  # the other end stays, and weighs less from now on
+        factor = 1.0 - np.divide(now, above, out=np.zeros_like(now), where=above != 0.0)
+        below = np.where(is_same, below * np.where(factor > 0.0, factor, 0.5), above)
+        low, last = np.where(is_same, low, high), high
+        high, above = moved, now
+        if np.abs(high - last).max() <= NEARLY:
+            break
+    return high

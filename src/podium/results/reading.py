@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.notebook import counted, table_html
 from podium.results.bounds import refuse_wide
 from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table
@@ -117,7 +117,8 @@ def refuse(source: str, faults: Iterator[Fault]) -> None:
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
     """Columns that are unknown, and required ones that are missing."""
-    faults = [unknown_column(column) for column in frame.columns if column not in ALL]
+    unknown = [column for column in frame.columns if column not in ALL]
+    faults = [unknown_column(column, is_shown=k < SHOWN_FAULTS) for k, column in enumerate(unknown)]
     missing = [column for column in REQUIRED if column not in frame.columns]
     renaming = (
         f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if faults and missing else ""
@@ -125,13 +126,13 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
     return faults + [Fault(None, column, None, f"is missing; every row needs it{renaming}") for column in missing]
 
 
-def unknown_column(column: str) -> Fault:
-    """A column that no results table has, and what it might have been meant for."""
+def unknown_column(column: str, *, is_shown: bool = True) -> Fault:
+    """A column that no results table has; one that is shown with what it might have been meant for."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
         remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
         return Fault(None, column, None, remedy)
-    meaning = meanings().get(fold(column)) or near_miss(column, ALL)
+    meaning = (meanings().get(fold(column)) or near_miss(column, ALL)) if is_shown else None
     hint = f"; did you mean {meaning}?" if meaning else ""
     return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")
 

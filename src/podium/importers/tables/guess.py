@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import durations
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.files.grid import Grid
@@ -112,8 +112,9 @@ class Guesser:
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
+        words = [*ALL, *(word for word, column in columns.items() if column not in chosen)]
         for heading in unknown:
-            near = near_miss(heading, [*ALL, *(word for word, column in columns.items() if column not in chosen)])
+            near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
         return {column: chosen[column] for column in ALL if column in chosen}

@@ -123,6 +123,8 @@ class UploadProcess:
         """The process, which does not end meanwhile."""
         if self._idle is not None:
             self._idle.cancel()
+        if self._reader is not None and self._reader.process.poll() is not None:  # killed, while it waited
+            self._discard()
         if self._reader is None:
             self._reader = Reader()
         try:

@@ -143,9 +143,8 @@ def test_what_was_sent_is_kept_by_no_error():
 
 def test_a_process_that_ends_by_itself_is_replaced(process):
     read(process, CSV)
-    pid = pid_of(process)
-    os.kill(pid, 9)
-    wait_for_end(pid)
+    os.kill(pid_of(process), 9)
+    process._reader.process.wait(30.0)
     assert len(read(process, CSV).rows) == 2
 
 

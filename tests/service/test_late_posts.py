@@ -97,3 +97,13 @@ def test_a_late_result_that_is_refused_is_answered_so(filled, gate, monkeypatch)
         assert client.post(PATH, json=event(1, "ab")).status_code == 201
         assert client.post(PATH, json=event(1, "ba")).status_code == 409
     assert filled.verify() == []
+
+
+def test_what_rates_nothing_of_a_large_event_is_no_long_work(filled, gate, monkeypatch):
+    monkeypatch.setattr(execution, "LARGE_EVENT_ROWS", 3)
+    with calling(filled) as client:
+        for title in ("one", "another"):
+            sent = event(12, "abcd", title=title)
+            assert client.put(f"{PATH}/e12", json=sent).status_code == 200
+        assert client.get(f"{PATH}/e12").json()["title"] == "another"
+    assert not gate.came.acquire(blocking=False)

@@ -89,13 +89,13 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
 
     Raises:
         LongWorkError: too many events would be rated again for one transaction, or a large one would be rated, and
-            `refuse_long` is set. A bulk of
-            new events is rated whatever comes after them: their entries alone need a transaction as long.
+            `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
+            transaction as long.
     """
     prepared = prepare(connection, pool, numbers_and_newcomers)
     if prepared.proposal is None:
         return prepared.answer(connection, Done(head=newest_head(connection, pool)))
-    if refuse_long and is_large(prepared.proposal):
+    if refuse_long and prepared.proposal.touched and is_large(prepared.proposal):
         raise LongWorkError
     proposal, logged = record(connection, prepared.proposal)
     rerated = None

@@ -54,10 +54,7 @@ def ended(process):
 
 
 def read(process, content, name="results.csv", form="results", left=None):
-    answer = process.read(left or threading.Event(), content, name, form, "main")
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+    return process.read(left or threading.Event(), content, name, form, "main")
 
 
 def pid_of(process):

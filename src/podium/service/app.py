@@ -118,15 +118,8 @@ def create_app(
     app.state.rules_pages = RulesPages()
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
-    for module in (
-        writes,
-        reads,
-        insights,
-        streams,
-        exports,
-        status,
-        submit,
-    ):  # flat: FastAPI searches an included router slower
+    # Flat: FastAPI searches an included router slower.
+    for module in (writes, reads, insights, streams, exports, status, submit):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(admin_routes())
     app.router.routes.extend(page_routes())  # last: a pool may be called anything

@@ -101,13 +101,7 @@ async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
     async with in_background(note_leaving(request, left)):
-        answer = await run_in(threads.uploading, uploads.read, left, *sent, **options)
-    try:
-        if isinstance(answer, PodiumError):
-            raise answer
-        return answer
-    finally:
-        del answer  # else an error and this frame would hold each other
+        return await run_in(threads.uploading, uploads.read, left, *sent, **options)
 
 
 @router.page("/events/{event_id}")

@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from podium.errors import ParameterError, PodiumError
+from podium.service.admin.uploads import Upload, read_file, stored
+from podium.service.http.threads import unwrap
 
 if TYPE_CHECKING:
-    from fastapi import Request
-
-    from podium.service.admin.uploads import Upload
+    from fastapi import Request  # large, and no use to the process
 
 try:
     import resource
@@ -33,7 +33,7 @@ READING_S = 60.0  # for one file
 IDLE_S = 60.0  # after which the process ends
 WATCH_S = 0.02
 NICE = 5
-STATM = "/proc/{}/statm"  # its second number is of resident pages
+Outcome = tuple[Upload | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # and so one core, and little memory
 TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at it with podium check, or send a part"
@@ -49,40 +49,31 @@ class Reader:
         self.process = subprocess.Popen(  # noqa: S603  (Podium itself)
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | ENVIRONMENT
         )
-        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
         self._collector = threading.Thread(target=self._collect, daemon=True)
         self._collector.start()
 
     def _collect(self) -> None:
         """Put each answer where it is waited for; None once the process has ended."""
-        output = self.process.stdout
+        output = cast("IO[bytes]", self.process.stdout)
         with suppress(EOFError, pickle.UnpicklingError):
-            while output is not None:
+            while True:
                 self.answers.put(pickle.load(output))  # noqa: S301  (of a process of our own)
         self.answers.put(None)
 
     def ask(self, *sent: Any) -> None:
         """Send what a file is read with; a process that has ended answers by its end."""
+        sending = cast("IO[bytes]", self.process.stdin)
         with suppress(OSError):
-            pickle.dump(sent, self.input)
-            self.input.flush()
-
-    @property
-    def input(self) -> IO[bytes]:
-        """Where the process reads what to do."""
-        if self.process.stdin is None:
-            raise ValueError
-        return self.process.stdin
+            pickle.dump(sent, sending)
+            sending.flush()
 
     def kill(self) -> None:
         """End the process at once."""
         self.process.kill()
-        self.process.wait()
         self._collector.join()
-        for each in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):  # of what was not sent
-                if each is not None:
-                    each.close()
+        with suppress(OSError), self.process:  # which closes the pipes; what was not sent is lost
+            pass
 
 
 class UploadProcess:
@@ -93,22 +84,18 @@ class UploadProcess:
         self._reader: Reader | None = None
         self._idle: threading.Timer | None = None
 
-    def read(
-        self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any
-    ) -> "Upload | PodiumError":
+    def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload:
         """Read results as `read_file` does, within limits.
 
         Args:
             left: set when the sender has gone.
 
-        Returns:
-            What was read, or why it is refused.
+        Raises:
+            PodiumError: the file is refused, or takes too much memory or time.
         """
-        from podium.service.admin.uploads import stored  # noqa: PLC0415
-
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)
-            return self._wait(reader, left)
+            return cast("Upload", unwrap(*self._wait(reader, left)))
 
     def end(self) -> None:
         """End the process, if there is one and it reads nothing."""
@@ -130,29 +117,29 @@ class UploadProcess:
         try:
             yield self._reader
         finally:
-            if self._reader is not None and resident_bytes(self._reader.process.pid) > MAX_KEPT:
+            if self._reader is not None and memory_of(self._reader.process.pid).resident > MAX_KEPT:
                 self._discard()
             self._idle = threading.Timer(IDLE_S, self.end)
             self._idle.daemon = True
             self._idle.start()
 
-    def _wait(self, reader: Reader, left: threading.Event) -> "Upload | PodiumError":
+    def _wait(self, reader: Reader, left: threading.Event) -> Outcome:
         """Return what the process answers; kill one that takes too much, or whose answer nobody waits for."""
         ends_at, refusal = time.monotonic() + READING_S, ""
         while not refusal:
             with suppress(queue.Empty):
-                answer: Upload | PodiumError | None = reader.answers.get(timeout=WATCH_S)
+                answer = reader.answers.get(timeout=WATCH_S)
                 if answer is not None:
                     return answer
                 refusal = TOO_MUCH_MEMORY  # which ended it
-            if resident_bytes(reader.process.pid) > MAX_RESIDENT:
+            if memory_of(reader.process.pid).resident > MAX_RESIDENT:
                 refusal = TOO_MUCH_MEMORY
             elif time.monotonic() > ends_at:
                 refusal = TOO_LONG
             elif left.is_set():
                 refusal = LEFT
         self._discard()
-        return ParameterError(refusal)
+        return None, ParameterError(refusal)
 
     def _discard(self) -> None:
         if self._reader is not None:
@@ -167,27 +154,33 @@ async def note_leaving(request: "Request", left: threading.Event) -> None:
     left.set()
 
 
-def resident_bytes(process: int) -> int:
-    """How much memory a process has; 0 where the system does not say."""
+class Memory(NamedTuple):
+    """What a process has, in bytes."""
+
+    addressed: int
+    resident: int
+
+
+def memory_of(process: int | str) -> Memory:
+    """How much memory a process has; none where the system does not say."""
     try:
-        pages = int(Path(STATM.format(process)).read_text(encoding="ascii").split()[1])
-    except (OSError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        addressed, resident, *_ = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return Memory(0, 0)
+    page = os.sysconf("SC_PAGE_SIZE")
+    return Memory(int(addressed) * page, int(resident) * page)
 
 
 def limit_memory() -> None:
-    """Limit what this process may ask for, once it has loaded what reads files."""
-    import podium.service.admin.uploads  # noqa: F401, PLC0415
-
+    """Limit what this process may ask for, now that it has loaded what reads files."""
     if resource is None:
         return
     os.nice(NICE)
-    with suppress(ValueError, OSError):  # a system that has no such limits, or lower ones
+    with suppress(ValueError, OSError):  # of lower limits that there are
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        pages = int(Path(STATM.format("self")).read_text(encoding="ascii").split()[0])
-        most = pages * os.sysconf("SC_PAGE_SIZE") + MORE_MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        addressed = memory_of("self").addressed
+        if addressed:
+            resource.setrlimit(resource.RLIMIT_AS, (addressed + MORE_MEMORY,) * 2)
 
 
 def read_what_comes() -> None:
@@ -202,16 +195,14 @@ def read_what_comes() -> None:
             output.flush()
 
 
-def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> "Upload | PodiumError":
+def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> Outcome:
     """Read an upload, and return it or why it is refused."""
-    from podium.service.admin.uploads import read_file  # noqa: PLC0415
-
     try:
-        return read_file(*sent, **options)
+        return read_file(*sent, **options), None
     except PodiumError as error:
-        return error
+        return None, error
     except MemoryError:
-        return ParameterError(TOO_MUCH_MEMORY)
+        return None, ParameterError(TOO_MUCH_MEMORY)
     except BaseException:  # noqa: BLE001  (of a library: in Rust, it panics with what is no Exception)
         sys.excepthook(*sys.exc_info())
-        return ParameterError(UNREADABLE)
+        return None, ParameterError(UNREADABLE)

@@ -11,6 +11,7 @@ import polars as pl
 
 import podium
 from podium.errors import ParameterError, ResultsError
+from podium.importers.collecting import shortened
 from podium.importers.options import Options
 from podium.importers.reading import read_format
 from podium.importers.registry import FORMATS
@@ -24,7 +25,6 @@ PARQUET = b"PAR1"
 MAX_ROWS = 100_000
 RESULTS = "results"  # a table, whose headings say what its columns mean
 TABLES = "csv"  # the importer's name for the same, by a map
-MAX_SHOWN = 1000  # letters of a value that is wrong
 SAFE_MARKS = "._-"
 PASTED = "pasted.csv"
 
@@ -117,11 +117,7 @@ def called(error: ResultsError, folder: str, path: str, name: str) -> ResultsErr
     def of_sender(text: str) -> str:
         return name if text in (path, Path(path).name) else text.removeprefix(folder)
 
-    def short(value: object) -> object:
-        is_long = isinstance(value, str) and len(value) > MAX_SHOWN
-        return f"{str(value)[:MAX_SHOWN]}…" if is_long else value
-
-    faults = [fault._replace(file=of_sender(fault.file), value=short(fault.value)) for fault in error.faults]
+    faults = [fault._replace(file=of_sender(fault.file), value=shortened(fault.value)) for fault in error.faults]
     return type(error)(of_sender(error.source), faults)
 
 

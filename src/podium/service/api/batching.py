@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class Intake:
             PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
         """
         event_ids = frozenset(ids_in(rows))
-        if self.waiting_events().get(pool, 0) + len(event_ids) > MAX_WAITING_EVENTS:
+        if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
         self._queues[pool].append(Waiting((rows, actor, match_ids), event_ids, answer))
@@ -60,10 +60,12 @@ class Intake:
 
     def waiting_events(self) -> dict[str, int]:
         """Count the events that wait to be stored, by pool."""
-        waiting: Counter[str] = Counter()
-        for pool, queue in [*self._queues.items(), *self._long.items()]:
-            waiting[pool] += sum(len(each.event_ids) for each in queue)
-        return waiting
+        return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
+
+    def _waiting_events_of(self, pool: str) -> int:
+        """Count those of one pool."""
+        queues = self._queues.get(pool, ()), self._long.get(pool, ())
+        return sum(len(each.event_ids) for queue in queues for each in queue)
 
     async def _store_all(self, pool: str) -> None:
         """Store the queue of a pool, batch after batch, until it is empty."""
@@ -77,9 +79,7 @@ class Intake:
                     else:
                         settle(each, outcome)
         except BaseException as error:
-            for each in [*batch, *self._queues.pop(pool)]:
-                if not each.answer.done():
-                    each.answer.set_exception(error)
+            refuse_all([*batch, *self._queues.pop(pool)], error)
             raise
         finally:
             del self._tasks[pool]
@@ -100,9 +100,7 @@ class Intake:
                 settle(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
                 del queue[0]
         except BaseException as error:
-            for each in queue:
-                if not each.answer.done():
-                    each.answer.set_exception(error)
+            refuse_all(queue, error)
             raise
         finally:
             del self._long_tasks[pool], self._long[pool]
@@ -139,6 +137,13 @@ class Intake:
 def ids_in(rows: Any) -> Iterable[str]:
     """The id of the event of each row; rows are dicts, or plain."""
     return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
+
+
+def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
+    """Answer what was not answered yet with an error."""
+    for each in waiting:
+        if not each.answer.done():
+            each.answer.set_exception(error)
 
 
 def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:

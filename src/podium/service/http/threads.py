@@ -36,10 +36,14 @@ async def run_in(threads: CapacityLimiter, function: Callable[P, T], *sent: P.ar
         except Exception as error:  # noqa: BLE001  (raised below)
             return None, error
 
-    returned, raised = await to_thread.run_sync(settle, limiter=threads)
+    return cast("T", unwrap(*await to_thread.run_sync(settle, limiter=threads)))
+
+
+def unwrap(answer: T, error: Exception | None) -> T:
+    """Return an answer, or raise the error that there is instead; this frame and the error do not keep each other."""
     try:
-        if raised is not None:
-            raise raised
-        return cast("T", returned)
+        if error is not None:
+            raise error
+        return answer
     finally:
-        del raised
+        del error

@@ -10,9 +10,6 @@ import argparse
 import gzip
 import io
 import re
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,8 +19,8 @@ from pathlib import Path
 import httpx2
 import polars as pl
 import zstandard
+from serving import free_port, serving
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 HEAD = "event_id,player,position\n"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -196,26 +193,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="", help="files whose name has this")
     args = parser.parse_args()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        command = [*PODIUM, "serve", "--port", str(port)]
-        with subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as server:
-            try:
-                key = re.search(r"podium_\S+", server.stdout.readline())[0]
-                for _ in range(600):
-                    try:
-                        socket.create_connection(("127.0.0.1", port), 0.1).close()
-                        break
-                    except OSError:
-                        time.sleep(0.05)
-                measure(f"http://127.0.0.1:{port}", key, server.pid, args.only)
-            finally:
-                server.terminate()
-                server.wait(20)
+        port = free_port()
+        with serving(folder, port) as (server, key):
+            measure(f"http://127.0.0.1:{port}", key, server.pid, args.only)
 
 
 if __name__ == "__main__":

@@ -10,43 +10,21 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import resource
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-from load import PODIUM, Connection, event, latencies, steady
+from load import Connection, event, latencies, steady
+from serving import PODIUM, free_port, serving
 
 BASE = "/api/v1/pools"
 SENDERS = 16
-START_S = 120.0
 HEAD = b"POST /api/v1/pools/load/events HTTP/1.1\r\nHost: podium\r\n"
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def serving(folder, port):
-    """A server, and the first key where it shows one."""
-    log = (Path(folder) / "log").open("a")
-    command = [*PODIUM, "serve", "--port", str(port)]
-    with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
-        try:
-            shown = re.search(r"podium_\S+", server.stdout.readline())
-            end = time.monotonic() + START_S
-            while time.monotonic() < end:
-                with suppress(OSError):
-                    socket.create_connection(("127.0.0.1", port), 0.1).close()
-                    break
-                time.sleep(0.02)
-            yield server, shown[0] if shown else None
-        finally:
-            server.terminate()
-            server.wait(30)
 
 
 def cpu_s(server):
@@ -206,9 +184,7 @@ def main():
     args.streams, args.restarts = min(args.streams, 1000), min(args.restarts, 20)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192) if hard > 0 else 8192, hard))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         with serving(folder, port) as (server, key):
             asyncio.run(create_pool(port, key))

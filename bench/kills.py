@@ -12,7 +12,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,12 +25,13 @@ from pathlib import Path
 import httpx2
 import numpy as np
 import polars as pl
+from serving import PODIUM, free_port
+from workers import children
 
 import podium
 from podium.store import Store
 from podium.store.webhooks import list_webhooks
 
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 POOLS = {"main": "glicko2", "other": "elo"}
 WRITERS, PLAYERS = 4, 60
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -42,9 +42,7 @@ class Server:
     """A service that is killed and started again."""
 
     def __init__(self, folder, database, workers):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.command = [*PODIUM, "serve", "--port", str(self.port), "--db", database, "--key-file", f"{folder}/key"]
         self.command += ["--workers", str(workers)] if workers > 1 else []
         self.folder, self.workers, self.process, self.starts = folder, workers, None, 0
@@ -67,10 +65,9 @@ class Server:
 
     def kill(self, rng):
         """Kill it; of several workers one of them, half of the time."""
-        pid = self.process.pid
-        workers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        workers = children(self.process.pid)
         if self.workers > 1 and workers and rng.random() < 0.5:  # noqa: PLR2004
-            os.kill(int(rng.choice(workers)), signal.SIGKILL)
+            os.kill(rng.choice(workers), signal.SIGKILL)
             return
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()

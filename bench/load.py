@@ -12,7 +12,6 @@ import asyncio
 import json
 import random
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from operator import truediv
 from pathlib import Path
 
 from raw_sqlite import RawCopy
+from serving import PODIUM, free_port, serving
 
 MOST_REQUESTS = 100_000  # of a phase
 MOST_BATCHES_AHEAD = 500
@@ -31,7 +31,6 @@ AHEAD_PER_S = 8_000  # events of batches that are made before any is sent, more 
 PLAYERS = 5_000
 ENTRIES = 8
 START = datetime(2025, 1, 1, tzinfo=UTC)
-PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
 NUMBERS = count()
 RNG = random.Random(5)  # noqa: S311
 
@@ -206,24 +205,10 @@ def main():
     args.seconds = min(args.seconds, 60.0)
     args.connections = max(2, min(args.connections, 64))
     args.senders = max(1, min(args.senders, args.connections))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        command = [*PODIUM, "serve", "--port", str(port)]
-        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
-            try:
-                key = re.search(r"podium_\S+", server.stdout.readline())[0]
-                for _ in range(600):
-                    try:
-                        socket.create_connection(("127.0.0.1", port), 0.1).close()
-                        break
-                    except OSError:
-                        time.sleep(0.05)
-                figures = asyncio.run(measure(port, key, args, Path(folder)))
-            finally:
-                server.terminate()
-                server.wait(20)
+        port = free_port()
+        with serving(folder, port) as (_, key):
+            figures = asyncio.run(measure(port, key, args, Path(folder)))
         verified = subprocess.run([*PODIUM, "verify"], cwd=folder, capture_output=True, text=True, check=False)
         figures["verify"] = verified.stdout.strip() or verified.stderr.strip()
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")

@@ -13,10 +13,7 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,7 +22,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from insights import BETWEEN, EVERYBODY, FIELD, POOL, RNG, START, name_of
-from load import PODIUM, Connection, latencies, steady
+from load import Connection, latencies, steady
+from serving import free_port, serving
 
 from podium.store import Store
 
@@ -171,31 +169,15 @@ def main():
     parser.add_argument("--posts", type=float, default=20.0, help="results a second")
     parser.add_argument("--reads", type=float, default=100.0, help="readings of the first page a second")
     args = parser.parse_args()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(args.database, Path(folder) / "podium.db")
         store = Store(str(Path(folder) / "podium.db"))
         store.describe_pool(POOL, public=True)
         players, events = store.listed_board(POOL, EVERYBODY, top=1).players, store.event_count(POOL)
         store.close()
-        command = [*PODIUM, "serve", "--port", str(port)]
-        with subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as server:
-            try:
-                key = re.search(r"podium_\S+", server.stdout.readline())[0]
-                while True:
-                    try:
-                        socket.create_connection(("127.0.0.1", port), 0.1).close()
-                        break
-                    except OSError:
-                        time.sleep(0.05)
-                figures = asyncio.run(measure(Server(port, key, players, events, server.pid), args))
-            finally:
-                server.terminate()
-                server.wait(20)
+        port = free_port()
+        with serving(folder, port) as (server, key):
+            figures = asyncio.run(measure(Server(port, key, players, events, server.pid), args))
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 

@@ -18,7 +18,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,8 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from load import PODIUM, RNG, Connection, event
+from load import RNG, Connection, event
+from serving import PODIUM, free_port
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START_S = 180.0
@@ -51,9 +51,7 @@ def postgres(folder):
 @contextmanager
 def serving(folder, url):
     """The process that watches the workers, its port, and the first key."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     words = ["serve", "--db", url, "--port", str(port), "--workers", str(WORKERS), "--no-log-requests"]
     with (
         Path(folder, "log").open("a", encoding="utf-8") as log,

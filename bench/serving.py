@@ -1,0 +1,39 @@
+"""A service of its own for a measurement: on a free port of the loopback address, in a folder of the measurement."""
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PODIUM = [sys.executable, "-c", "from podium.cli import main; main()"]
+START_S = 120.0
+
+
+def free_port():
+    """A port that is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def serving(folder, port):
+    """A server, and the first key where it shows one; what it logs is in the folder."""
+    log = (Path(folder) / "log").open("a")
+    command = [*PODIUM, "serve", "--port", str(port)]
+    with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+        try:
+            shown = re.search(r"podium_\S+", server.stdout.readline())
+            end = time.monotonic() + START_S
+            while time.monotonic() < end:
+                with suppress(OSError):
+                    socket.create_connection(("127.0.0.1", port), 0.1).close()
+                    break
+                time.sleep(0.02)
+            yield server, shown[0] if shown else None
+        finally:
+            server.terminate()
+            server.wait(30)

@@ -207,6 +207,7 @@ def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
     monkeypatch.setattr(posting, "EXCHANGE_S", 0.6)
     monkeypatch.setattr(webhooks, "LONG_S", 0.1)
     monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
+    monkeypatch.setattr(webhooks, "RETRY_S", (600.0,))  # no second try begins meanwhile
     ends = threading.Event()
 
     def drip(listening):

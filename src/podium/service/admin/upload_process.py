@@ -28,7 +28,7 @@ except ImportError:  # on Windows, where the checks before a file is read stand 
 
 MORE_MEMORY = 1_000_000_000  # bytes of address space, beyond what the process has once everything is loaded
 MAX_RESIDENT = 600_000_000  # bytes
-MAX_KEPT = 200_000_000  # bytes, with which a process waits for the next file; beyond, that has a new one
+MAX_KEPT = 120_000_000  # bytes of its own, with which a process waits for the next file; beyond, that has a new one
 READING_S = 60.0  # for one file
 IDLE_S = 60.0  # after which the process ends
 WATCH_S = 0.02
@@ -117,7 +117,7 @@ class UploadProcess:
         try:
             yield self._reader
         finally:
-            if self._reader is not None and memory_of(self._reader.process.pid).resident > MAX_KEPT:
+            if self._reader is not None and memory_of(self._reader.process.pid).own > MAX_KEPT:
                 self._discard()
             self._idle = threading.Timer(IDLE_S, self.end)
             self._idle.daemon = True
@@ -159,16 +159,17 @@ class Memory(NamedTuple):
 
     addressed: int
     resident: int
+    own: int  # resident, without the files that are mapped: how much of a library is there depends on the machine
 
 
 def memory_of(process: int | str) -> Memory:
     """How much memory a process has; none where the system does not say."""
     try:
-        addressed, resident, *_ = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+        sizes = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+        addressed, resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in sizes[:3])
     except (OSError, ValueError):
-        return Memory(0, 0)
-    page = os.sysconf("SC_PAGE_SIZE")
-    return Memory(int(addressed) * page, int(resident) * page)
+        return Memory(0, 0, 0)
+    return Memory(addressed, resident, resident - shared)
 
 
 def limit_memory() -> None:

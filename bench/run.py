@@ -26,7 +26,7 @@ from performance_page import of_limit, of_skillratings, write_page
 
 import podium
 from podium.analysis.batched import log_losses
-from podium.analysis.evaluation import Window, judged_heats
+from podium.analysis.scores import Window, judged_heats
 from podium.analysis.predictions import HeatSelection, predict
 from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, states_after

@@ -13,7 +13,8 @@ from public_histories import HISTORIES
 from tuned import against_tuned
 
 import podium
-from podium.analysis.evaluation import Window, evaluate
+from podium.analysis.evaluation import evaluate
+from podium.analysis.scores import Window
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.systems import find, names
 

@@ -26,7 +26,7 @@ from wider_evidence import wider_evidence
 
 import podium
 from podium.analysis.audit import audit
-from podium.analysis.evaluation import judge_heats
+from podium.analysis.scores import judge_heats
 from podium.analysis.predictions import HeatSelection
 from podium.engine.encoding import Events, encode
 from podium.engine.pool_state import PoolNumbers, new_pools

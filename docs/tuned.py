@@ -10,7 +10,8 @@ import polars as pl
 from public_histories import HISTORIES
 
 import podium
-from podium.analysis.evaluation import difference, held_heats, judge_heats
+from podium.analysis.evaluation import difference, held_heats
+from podium.analysis.scores import judge_heats
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.tuning import end_of_training, with_dates
 from podium.engine.encoding import Events, encode

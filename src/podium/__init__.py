@@ -8,7 +8,8 @@ from podium.version import __version__ as __version__
 if TYPE_CHECKING:
     from podium.analysis.audit import Audit, audit
     from podium.analysis.conformance import SystemCheck, check_system
-    from podium.analysis.evaluation import Evaluation, Window, evaluate
+    from podium.analysis.evaluation import Evaluation, evaluate
+    from podium.analysis.scores import Window
     from podium.analysis.simulation import Scenario, Simulated, simulate
     from podium.analysis.tuning import Tuned, tune
     from podium.client import AsyncClient, Client, ClientError

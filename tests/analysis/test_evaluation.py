@@ -6,8 +6,9 @@ import math
 import pytest
 
 import podium
-from podium.analysis.evaluation import Window, evaluate
+from podium.analysis.evaluation import evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
+from podium.analysis.scores import Window
 from podium.cli import app as command_line
 from podium.systems import find
 

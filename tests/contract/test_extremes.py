@@ -17,7 +17,8 @@ from extremes import STANDING_FOR_PAIRWISE, at_bound, extreme_events, rate_all
 
 import podium
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Window, evaluate, judged_heats
+from podium.analysis.evaluation import evaluate
+from podium.analysis.scores import Window, judged_heats
 from podium.engine.encoding import encode
 from podium.engine.large_heats import judge_large_heat
 from podium.engine.rules import overrides, rate_event

@@ -12,8 +12,8 @@ import pytest
 
 import podium
 from podium.analysis.audit import audit
-from podium.analysis.evaluation import judge_heats
 from podium.analysis.predictions import HeatSelection
+from podium.analysis.scores import judge_heats
 from podium.engine.encoding import encode
 from podium.engine.pool_state import new_pools
 from podium.systems import find

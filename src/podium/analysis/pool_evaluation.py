@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.evaluation import (
+from podium.analysis.predictions import BINS, HeatSelection, predict
+from podium.analysis.scores import (
     OVER_FIELDS,
     OVER_PAIRS,
     SUMS,
@@ -22,7 +23,6 @@ from podium.analysis.evaluation import (
     losses_of_both,
     weighed,
 )
-from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.dataset import Dataset, PoolFiles
 from podium.engine.system import System
 from podium.rated import Rated

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, sums_of_losses
-from podium.analysis.evaluation import Window, judge_events, judged_heats
+from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.dataset import Dataset
 from podium.dataset.files import read_file
 from podium.engine.encoding import Events, encode

@@ -17,16 +17,9 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import (
-    Evaluation,
-    Window,
-    evaluate,
-    judge_events,
-    judged_heats,
-    mean_log_loss,
-    refuse_engine,
-)
+from podium.analysis.evaluation import Evaluation, evaluate, mean_log_loss, refuse_engine
 from podium.analysis.pool_tuning import BlockTask, judge_block, losses_on_pools, starts_of_dataset
+from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.dataset import Dataset, PoolFiles, is_dataset, open_dataset
 from podium.engine import rules
 from podium.engine.encoding import Events, encode

@@ -211,7 +211,8 @@ def evaluate(
     form: Shape = Format.table,
 ) -> None:
     """Judge systems by predicting every event of FILE before learning it."""
-    from podium.analysis.evaluation import Window, evaluate
+    from podium.analysis.evaluation import evaluate
+    from podium.analysis.scores import Window
 
     rating_systems = described_systems(system, settings)
     labels = system or [each.label for each in rating_systems]

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from podium.engine.choosing import compiled_as
+from podium.engine.rules import compiled_as
 from podium.kernels.compiled import IN_KERNELS
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.dataset import PoolFiles, write
+from podium.dataset import write
+from podium.dataset.files import PoolFiles
 from podium.engine.encoding import frozen
 from podium.engine.placing import stand_in_order
 from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes

@@ -16,8 +16,7 @@ from podium.rounding import shown, shown_change
 from podium.service.admin.admission import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.intents import Intent, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
-from podium.service.http.access import AccessError
-from podium.service.http.problems import TooLargeError, status_of
+from podium.service.http.problems import AccessError, TooLargeError, status_of
 from podium.service.http.stores import CurrentStore
 from podium.service.http.threads import Threads, run_in
 from podium.service.web.addresses import PageRouter, address

@@ -12,7 +12,8 @@ from fastapi import Request
 
 from podium.pages.numbers import counted
 from podium.service.admin.admission import Admission
-from podium.service.http.access import AccessError, lacking, refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.access import lacking, refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.problems import AccessError
 from podium.service.http.strict_json import RefusedError
 from podium.store import Store
 from podium.store.previews import acts

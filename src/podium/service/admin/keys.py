@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.service.admin.admission import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.dry_run import SEE_OTHER, refusal
-from podium.service.http.access import AccessError
+from podium.service.http.problems import AccessError
 from podium.service.http.stores import CurrentStore
 from podium.service.http.threads import Threads, run_in
 from podium.service.visits.forms import Form

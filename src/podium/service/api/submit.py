@@ -5,7 +5,7 @@ Source: XonStat's submission. Answers are plain text; the game only logs them.
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import polars as pl
 from fastapi import APIRouter, Header, Path, Request
@@ -16,16 +16,18 @@ from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
 from podium.importers.collecting import Collector
 from podium.importers.formats import xonstat
 from podium.importers.options import Options
-from podium.results.columns import UTC
+from podium.results.columns import UTC as INSTANT
 from podium.service.api.bodies import read_bytes
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads
-from podium.service.http.access import AccessError, KeyGuard
-from podium.service.http.problems import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, podium_error, refused_key
+from podium.service.http.problems import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
 from podium.service.http.signatures import verify_signature
 from podium.service.http.threads import run_in
 from podium.store import Store
 from podium.store.derive.events import get_event
 from podium.store.keys import ApiKey
+
+if TYPE_CHECKING:
+    from podium.service.http.access import KeyGuard
 
 router = APIRouter(prefix="/submit/xonstat", tags=["events"])
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
@@ -155,7 +157,7 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
     if table.height and not xonstat.tells_start(report):
         started = stored_start(store, pool, table["event_id"][0])
         if started is not None:  # the same report again
-            table = table.with_columns(started_at=pl.lit(started).cast(UTC))
+            table = table.with_columns(started_at=pl.lit(started).cast(INSTANT))
     return Match(pool, table.to_dicts(), ", ".join(f"{count} {reason}" for reason, count in imported.dropped.items()))
 
 

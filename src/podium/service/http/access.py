@@ -10,9 +10,9 @@ from typing import TypeVar
 import sqlalchemy as sa
 from fastapi import Request
 
-from podium.errors import PodiumError
 from podium.service.http.budgets import budgets_of
 from podium.service.http.paths import decode_name
+from podium.service.http.problems import AccessError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, find_key, find_session_key, store_last_uses, timestamp
@@ -26,14 +26,6 @@ NO_KEY = "the key is missing, unknown, expired or revoked; send one as Authoriza
 IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
 
 Sent = TypeVar("Sent", str, SessionKey)
-
-
-class AccessError(PodiumError):
-    """The key does not allow this, or a rate limit is exceeded."""
-
-    def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
-        super().__init__(message)
-        self.status, self.retry_after_s = status, retry_after_s
 
 
 class KeyGuard:

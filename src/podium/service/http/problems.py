@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
-from podium.service.http.access import AccessError
 from podium.service.http.request_ids import HEADER, current_request_id
 from podium.service.http.strict_json import RefusedError
 from podium.store.derive.events import StaleError
@@ -44,6 +43,14 @@ class Problem(BaseModel):
     detail: str
     field: str | None = None
     request_id: str | None = None
+
+
+class AccessError(PodiumError):
+    """The key does not allow this, or a rate limit is exceeded."""
+
+    def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.retry_after_s = status, retry_after_s
 
 
 class TooLargeError(PodiumError):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
-from podium.service.http.access import KEY_CACHE_S, AccessError
+from podium.service.http.access import KEY_CACHE_S
+from podium.service.http.problems import AccessError
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.keys import SessionKey

@@ -7,7 +7,8 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import UnknownError
-from podium.service.http.access import AccessError, pool_in_path
+from podium.service.http.access import pool_in_path
+from podium.service.http.problems import AccessError
 from podium.service.visits.visitors import Visitor, find_visitor, is_public
 from podium.store.log.reserved_names import is_reserved
 

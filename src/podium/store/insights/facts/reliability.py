@@ -8,9 +8,9 @@ import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
-from podium.analysis.evaluation import Window, judged_heats
 from podium.analysis.intervals import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
+from podium.analysis.scores import Window, judged_heats
 from podium.results.reading import Results
 from podium.store.derive.proposal import RATED
 from podium.store.derive.rating import as_table, events_from

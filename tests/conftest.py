@@ -168,14 +168,14 @@ def migrations_once(tmp_path_factory):
     template, migrate = tmp_path_factory.mktemp("template") / "podium.db", database.upgrade
     Store(str(template)).close()
 
-    def upgrade(engine, revision="head"):
+    def upgrade(engine):
         path = file_of(engine.url)
-        if revision == "head" and path is not None and path.parent.is_dir() and not path.exists():
+        if path is not None and path.parent.is_dir() and not path.exists():
             copy = shutil.copyfile(template, path.with_name(uuid.uuid4().hex))
             with suppress(FileExistsError):  # another thread was first
                 path.hardlink_to(copy)
             copy.unlink()
-        migrate(engine, revision)
+        migrate(engine)
 
     with mock.patch.object(database, "upgrade", upgrade):
         yield

@@ -1,7 +1,6 @@
-"""Databases as an earlier version left them: its schema, and ledgers of its arithmetic."""
+"""Databases as an earlier version left them: ledgers of its arithmetic."""
 
-import hashlib
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from unittest import mock
 
@@ -12,12 +11,9 @@ from podium.engine.idle import NEVER, with_idle_before
 from podium.store import Store
 from podium.store.derive import plan, roster
 from podium.store.derive.snapshots import day_of
-from podium.store.log import content, players
-from podium.store.sql.database import engine_for, upgrade
-from podium.store.sql.schema import metadata, player
+from podium.store.sql.schema import pools
 from podium.systems import find
 
-COUNTED_UP = {"pool": "id", "player": "id", "log": "seq", "api_key": "id"}
 DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
 
 
@@ -43,23 +39,6 @@ def first_arithmetic():
         yield
 
 
-@contextmanager
-def first_log():
-    """Players numbered over all pools, and digests without a key."""
-
-    def newest_number(connection, _pool):
-        return connection.execute(sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0))).scalar_one()
-
-    def digest(text, _secret):
-        return hashlib.blake2b(text, digest_size=16).digest()
-
-    with (
-        mock.patch.object(players, "newest_number", newest_number),
-        mock.patch.object(content, "keyed_digest", digest),
-    ):
-        yield
-
-
 def fill(store):
     """Two pools: `sixties`, whose numbers the second revision moves, and `modern`, whose numbers stay."""
     store.create_pool("modern", find("elo")())
@@ -73,36 +52,7 @@ def fill(store):
     return store
 
 
-def make_earlier_database(url, scratch, revision="0003"):
-    """Fill a database of an earlier schema with what the arithmetic of its time makes of `fill`.
-
-    Args:
-        url: of an empty database.
-        scratch: of another, which the rows are copied from.
-    """
-    with first_arithmetic(), first_log():
-        source = fill(Store(scratch))
-    target = engine_for(url)
-    upgrade(target, revision)
-    known = sa.MetaData()
-    with source.engine.begin() as reading, target.begin() as writing:
-        known.reflect(writing)
-        for table in known.sorted_tables:
-            if table.name not in metadata.tables:
-                continue
-            each = metadata.tables[table.name]
-            rows = [
-                {column.name: row[column.name if column.name in row else "generation_id"] for column in table.columns}
-                for row in reading.execute(sa.select(each)).mappings()
-            ]
-            if rows:
-                writing.execute(sa.insert(table), rows)
-            if rows and target.dialect.name == "postgresql" and each.name in COUNTED_UP:
-                column = COUNTED_UP[each.name]
-                writing.execute(
-                    sa.text(
-                        f"SELECT setval(pg_get_serial_sequence('{each.name}', '{column}'), {rows[-1][column] + 99})"
-                    )
-                )
-    source.close()
-    target.dispose()
+def make_earlier_database(url):
+    """Fill a database with what the first arithmetic makes of `fill`."""
+    with first_arithmetic(), closing(fill(Store(url))) as store, store.engine.begin() as connection:
+        connection.execute(sa.update(pools).values(arithmetic=1))

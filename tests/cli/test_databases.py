@@ -48,18 +48,22 @@ def test_a_name_that_is_wrong_makes_no_database(words, tmp_path, monkeypatch):
 
 def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
     """Nothing of it is changed either."""
-    empty, text, foreign, newer = (tmp_path / f"{name}.db" for name in ("empty", "text", "foreign", "newer"))
+    empty, text, foreign, newer, older = (
+        tmp_path / f"{name}.db" for name in ("empty", "text", "foreign", "newer", "older")
+    )
     empty.touch()
     text.write_text("event_id,player\n" * 500, encoding="utf-8")
     with closing(sqlite3.connect(foreign)) as database:
         database.execute("CREATE TABLE t (x)")
-    with closing(fill(str(newer), "main")) as store, store.engine.begin() as connection:
-        set_schema(connection, "9999", "9999")
+    for path, revision in ((newer, "9999"), (older, "0012")):
+        with closing(fill(str(path), "main")) as store, store.engine.begin() as connection:
+            set_schema(connection, revision, revision)
     for path, reason in (
         (empty, "the file is empty"),
         (text, "file is not a database"),
         (foreign, "it has no tables of Podium"),
         (newer, "the database is a newer version's: its schema is 9999"),
+        (older, "run podium pool export with the version that wrote it, and podium pool import with this one"),
     ):
         before = path.read_bytes()
         message = run("verify", "--db", path, status=2)
@@ -67,8 +71,12 @@ def test_what_is_no_database_of_podium_is_not_praised(tmp_path):
         assert len(message.splitlines()) == 1
         assert path.read_bytes() == before
     for words in (("pool", "list"), ("db", "init"), ("db", "upgrade"), ("db", "backup", tmp_path / "copy.db")):
-        assert "update Podium" in run(*words, "--db", newer, status=2)
+        for path, remedy in ((newer, "update Podium"), (older, "podium pool export")):
+            before = path.read_bytes()
+            assert remedy in run(*words, "--db", path, status=2)
+            assert path.read_bytes() == before
     assert not (tmp_path / "copy.db").exists()
+    assert "podium pool export" in run("db", "restore", older, "--db", tmp_path / "copy.db", status=2)
 
 
 def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
@@ -81,6 +89,10 @@ def test_a_server_without_tables_of_podium_is_not_praised(empty_url):
         with store.engine.begin() as connection:
             set_schema(connection, "9999", "9999")
     assert "its schema is 9999" in run("verify", "--db", url, status=2)
+    with sa.create_engine(url, poolclass=sa.NullPool).begin() as connection:
+        set_schema(connection, "0003", "0003")
+    for words in (("verify",), ("db", "init"), ("db", "upgrade")):
+        assert "its schema is 0003" in run(*words, "--db", url, status=2)
 
 
 def test_verify_and_restore_count_what_they_compared(tmp_path):

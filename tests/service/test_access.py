@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import sqlalchemy as sa
 from fastapi import Request
 from races import calling
 from starlette.testclient import TestClient
@@ -13,7 +12,6 @@ from podium.service import create_app
 from podium.service.http.access import REFUSED_BURST, client_site
 from podium.store import Store, keys
 from podium.store.keys import create_key, find_key, list_keys, revoke_expired, revoke_key, rotate_key
-from podium.store.sql.database import engine_for, upgrade
 from podium.systems import find
 
 BASE = "/api/v1/pools"
@@ -51,21 +49,6 @@ def test_no_clock_makes_a_revoked_or_expired_key_valid_again(store, monkeypatch)
     assert [is_valid(store, each) for each in (revoked, rotated, expiring, successor)] == [False, False, False, True]
     with pytest.raises(podium.UnknownError):
         rotate_key(store.engine, 3)
-
-
-def test_keys_of_an_earlier_version_keep_their_end(tmp_path):
-    engine = engine_for(f"sqlite:///{tmp_path}/old.db")
-    upgrade(engine, "0005")
-    soon, past = ((datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds") for days in (1, -1))
-    insert = sa.text(
-        "INSERT INTO api_key (name, digest, role, created_at, revoked_at) VALUES (:name, :name, 'read', '', :end)"
-    )
-    with engine.begin() as connection:
-        connection.execute(insert, [{"name": "a", "end": None}, {"name": "b", "end": soon}, {"name": "c", "end": past}])
-    upgrade(engine)
-    ends = [(each.revoked, each.revoked_at, each.expires_at) for each in list_keys(engine)]
-    assert ends == [(False, None, None), (False, None, soon), (True, past, None)]
-    engine.dispose()
 
 
 def test_a_key_is_for_a_pool_that_exists(store):

@@ -158,20 +158,15 @@ def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_
 def test_serve_rates_the_pools_of_an_earlier_version_again(tmp_path):
     """Two at once: one does it and says so, both serve."""
     url = f"sqlite:///{tmp_path}/podium.db"
-    make_earlier_database(url, f"sqlite:///{tmp_path}/scratch.db")
+    make_earlier_database(url)
     opened = Store(url)
     create_key(opened.engine, "server", "write")
     with serving(tmp_path) as (one, _, first), serving(tmp_path) as (other, _, second):
         for server in (one, other):
             server.terminate()
         output = first + one.stdout.read() + second + other.stdout.read()
-    for expected in (  # of the two one may take one step of a pool, and the other the next
-        r"pool modern: .*its log of 3 entries is chained",
-        r"pool modern: (.*; )?2 events rated again, 0 changes of ratings moved\n",
-        r"pool sixties: .*its log of 7 entries is chained",
-        r"pool sixties: (.*; )?5 events rated again, ",
-    ):
-        assert len(re.findall(expected, output)) == 1
+    for expected in ("modern: 2 events rated again, 0 changes of ratings moved\n", "sixties: 5 events rated again, "):
+        assert output.count(f"pool {expected}") == 1
     assert output.count("Podium listens on") == 2
     assert opened.verify() == []
     opened.close()

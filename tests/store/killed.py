@@ -10,7 +10,7 @@ from contextlib import suppress
 from random import Random
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.upgrading.upgrade"])
+PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.upgrade"])
 
 
 def status_of(act, *arguments):
@@ -45,9 +45,8 @@ def submit_without_end(url, number, output):
 
 def upgrade_half(url):
     """Upgrade the pools of a store, and die before the second is done."""
-    from podium.store import Store
+    from podium.store import Store, upgrade
     from podium.store.derive import rerating
-    from podium.store.upgrading import upgrade
 
     plain = rerating.rerate
 

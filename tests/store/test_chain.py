@@ -7,19 +7,15 @@ from itertools import pairwise
 
 import pytest
 import sqlalchemy as sa
-from earlier import make_earlier_database
 from races import calling, event, rows
 
 import podium
-from podium.store import Store
 from podium.store.log import chain_check
 from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import column_lists, contents_in
 from podium.store.log.pools import get_pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import log, pools, reason
-from podium.store.upgrading import chaining
-from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.systems import find
 
 LINKED = {"seq", "pool_id", "digest", *HASHED, "hash"}
@@ -110,7 +106,7 @@ def added_entries(every, other):
     last = every[-1]
     row = {name: getattr(every[3], name) for name in HASHED} | {"digest": b"", "pool_id": IN_MAIN}
     row |= {"seq": last.seq, "place": None, "hash": None}
-    added = f"a log entry (number {last.seq}, submit of 'e2') was added: it is not in the chain, and later ones are"
+    added = f"a log entry (number {last.seq}, submit of 'e2') was added: it is not in the chain"
     yield [set_columns(last, {"seq": last.seq + 10}), sa.insert(log).values(row)], [added]
     yield (
         [set_columns(every[1], {"pool_id": other})],
@@ -273,42 +269,13 @@ def test_a_guessed_name_proves_nothing_without_the_secret(filled):
     assert all(len(row.digest) == (16 if row.kind in ("submit", "amend") else 0) for row in stored)
 
 
-@both_kinds
-def test_an_earlier_log_is_chained_in_turns_and_goes_on_after_one(kind, empty_url, new_url, monkeypatch):
-    """Writers are refused until it is; digests get their key, and repeats are still repeats."""
-    url = empty_url(kind)
-    make_earlier_database(url, new_url(kind), "0005")
-    monkeypatch.setattr(chaining, "TURN_ENTRIES", 2)
-    monkeypatch.setattr(chaining, "CHUNK_ENTRIES", 1)
-    monkeypatch.setattr(chaining, "SELECT_UNCHAINED", chaining.SELECT_UNCHAINED.limit(1))
-    with closing(Store(url)) as store:
-        assert due_pools(store.engine) == ["modern", "sixties"]
-        waits = [each for each in store.verify() if "waits" in each]
-        assert [each.split(":")[0] for each in waits] == ["modern", "sixties"]
-        assert all("waits to be chained" in each and "podium db upgrade" in each for each in waits)
-        again = [{"event_id": "d0", "started_at": "2025-01-01T12:00:00Z", "player": name, "position": place}
-                 for place, name in enumerate(("ana", "ben"), start=1)]  # fmt: skip
-        for act in (
-            lambda: store.submit("modern", again),
-            lambda: store.submit("modern", rows(9, ["ana", "ben"])),
-            lambda: store.void("modern", "d0"),
-            lambda: list(store.export_pool("modern")),
-        ):
-            with pytest.raises(StoreError, match="waits to be chained"):
-                act()
-        with store.engine.begin() as connection:
-            assert chaining.chain(connection, get_pool(connection, "modern"), "") == ""  # the first of two turns
-        modern, sixties = upgrade_pools(store.engine, "test")
-        assert modern.sentences[0].startswith("its log of 3 entries is chained, with the head 3:")
-        assert sixties.sentences[0].startswith("its log of 7 entries is chained, with the head 7:")
-        assert [each for each in store.verify() if "log entry" in each and "change of" not in each] == []
-        assert due_pools(store.engine) == []
-        (receipt,) = store.submit("modern", again)
-        assert receipt.duplicate
-        assert f"modern: head {receipt.head}" in store.verification("modern").heads
-        with store.engine.connect() as connection:
-            rows_of_log = connection.execute(sa.select(log.c.digest)).scalars().all()
-        assert hashlib.blake2b(rows_of_log[0], digest_size=16).digest() not in rows_of_log
+def test_a_log_without_a_chain_takes_nothing(filled):
+    with filled.engine.begin() as connection:
+        connection.execute(sa.update(log).values(place=None, hash=None))
+    for act in (lambda: filled.void("main", "e1"), lambda: list(filled.export_pool("main"))):
+        with pytest.raises(StoreError, match=r"a log without a chain, .*; run podium pool export with the version"):
+            act()
+    assert any("was added: it is not in the chain" in each for each in filled.verify())
 
 
 def test_the_hash_of_a_reason_is_salted(filled):

@@ -81,7 +81,7 @@ def test_a_pool_over_the_years(tmp_path):
 
 def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     """Reading leaves it as it is; the upgrade copies it first, and does its work once."""
-    make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
+    make_earlier_database(f"sqlite:///{tmp_path}/podium.db")
     results = tmp_path / "more.csv"
     results.write_text(
         "event_id,started_at,player,position\nd9,2025-06-01,ana,1\nd9,2025-06-01,ben,2\n", encoding="utf-8"
@@ -99,38 +99,37 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     output = run("db", "upgrade").splitlines()
     (copy,) = tmp_path.glob("podium-before-upgrade-*.db")
     assert output[0] == f"podium.db is copied to {copy.name}"
-    assert output[1].startswith("pool modern: its log of 3 entries is chained, with the head 3:")
-    assert output[1].endswith("; 2 events rated again, 0 changes of ratings moved")
-    assert "; 5 events rated again, " in output[2]
+    assert output[1] == "pool modern: 2 events rated again, 0 changes of ratings moved"
+    assert output[2].startswith("pool sixties: 5 events rated again, ")
     assert output[3:] == ["podium.db is up to date"]
-    with closing(sqlite3.connect(copy)) as before:  # the earlier schema too
-        assert before.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
+    with closing(sqlite3.connect(copy)) as before:
+        assert before.execute("SELECT DISTINCT arithmetic FROM pool").fetchall() == [(1,)]
     assert "everything stored equals what the log gives" in run("verify")
     run("ingest", results, "--pool", "sixties")
     assert run("db", "upgrade") == "podium.db is up to date\n"
     assert list(tmp_path.glob("podium-before-upgrade-*")) == [copy]
 
-    assert "copied to" in run("db", "upgrade", *opened)  # its schema is new, its pools wait
+    assert "copied to" in run("db", "upgrade", *opened)
     (tmp_path / "podium.db").unlink()
     assert "waits to be rated again" in run("db", "restore", copy, status=1)
-    assert "; 5 events rated again" in run("db", "upgrade")
+    assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
-def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url, new_url):
-    url = empty_url("postgresql")
-    make_earlier_database(url, new_url("postgresql"))
+def test_an_upgrade_of_postgresql_says_whose_the_backup_is(new_url):
+    url = new_url("postgresql")
+    make_earlier_database(url)
     output = run("db", "upgrade", "--db", url)
     assert output.startswith("a PostgreSQL database is not copied: keep a pg_dump")
-    assert "pool sixties: its log of 7 entries is chained" in output
+    assert "pool sixties: 5 events rated again" in output
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
     assert "everything stored equals what the log gives" in run("verify", "--db", url)
 
 
 def test_what_could_not_be_upgraded_is_named(tmp_path):
-    make_earlier_database(f"sqlite:///{tmp_path}/podium.db", f"sqlite:///{tmp_path}/scratch.db")
+    make_earlier_database(f"sqlite:///{tmp_path}/podium.db")
     with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
         database.execute("UPDATE pool SET system = 'stk', parameters = '{}' WHERE name = 'modern'")
-    assert run("db", "upgrade", status=1).startswith("podium: pool modern: its log of 3 entries is chained, with ")
+    assert run("db", "upgrade", status=1).startswith("podium: pool modern stays as it was: ")
     assert run("verify", status=1).startswith("podium: modern: the pool waits")
 
 

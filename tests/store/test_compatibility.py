@@ -8,7 +8,7 @@ from races import rows
 
 from podium.store import Store
 from podium.store.sql.database import MIGRATIONS, StoreError, is_current, known_revisions
-from podium.store.upgrading.upgrade import is_due
+from podium.store.upgrade import is_due
 from podium.systems import find
 
 

@@ -15,7 +15,7 @@ from podium.ledger.leaderboard import Eligibility, shared_ranks
 from podium.ledger.trends import can_be_unsettled
 from podium.store.derive.snapshots import date_of
 from podium.store.insights.board_models import Listing
-from podium.store.sql.schema import rank_count, snapshot_day
+from podium.store.sql.schema import rank_count
 from podium.systems import find
 
 WEEK = timedelta(days=7)
@@ -194,16 +194,9 @@ def test_ranks_move_since_the_newest_day_that_is_right(store):
     assert all(row.move is None and not row.is_new for row in page.rows)
     store.snapshot(POOL, second)
     assert store.listed_board(POOL, Listing()).since == date_of(second)
-    with store.engine.begin() as connection:  # as an earlier version took it
-        connection.execute(sa.update(snapshot_day).values(settled=None))
-    assert store.listed_board(POOL, Listing()).since is None
-    assert store.listed_board(POOL, Listing(unsettled=True)).since == date_of(second)
 
 
-def test_counts_of_the_settled_are_verified_and_filled_in(store):
-    """Where they are wrong, `verify` says so; where an earlier version had none, an upgrade counts them."""
-    from podium.store.upgrading.upgrade import due_pools, upgrade_pools
-
+def test_counts_of_the_settled_are_verified(store):
     store.create_pool(POOL, find("folyami")())
     for number in range(7):
         store.submit(POOL, rows(number, "abcd" if number < 6 else "aef"))
@@ -212,14 +205,6 @@ def test_counts_of_the_settled_are_verified_and_filled_in(store):
     with store.engine.begin() as connection:
         connection.execute(sa.update(rank_count).values(settled=rank_count.c.players))
     assert any("settled players are counted" in each for each in store.verify())
-    with store.engine.begin() as connection:
-        connection.execute(sa.update(rank_count).values(settled=None))
-    assert due_pools(store.engine) == [POOL]
-    store.submit(POOL, rows(8, "abcd"))
-    assert [*upgrade_pools(store.engine, "")] == []
-    assert due_pools(store.engine) == []
-    assert store.verify() == []
-    assert store.listed_board(POOL, Listing()).listed == 4
 
 
 def test_another_system_settles_others(store):

@@ -14,7 +14,7 @@ from podium.store.rows import ledger
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import metadata, pools
 from podium.store.sql.upsert import upsert
-from podium.store.upgrading.upgrade import upgrade_pools
+from podium.store.upgrade import upgrade_pools
 from podium.store.write import submission
 from podium.systems import find
 

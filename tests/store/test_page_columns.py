@@ -13,8 +13,6 @@ from podium.store import Store
 from podium.store.derive import rerating
 from podium.store.sql.schema import change, log, metadata, player, standing
 from podium.store.sql.schema import event as events
-from podium.store.upgrading import filling
-from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.store.write.submission import ConflictError
 from podium.systems import find
 
@@ -128,27 +126,6 @@ def test_verification_finds_what_is_not_so(new_url):
         change_found, standing_found = store.verify()
         assert "the change of 'a' in the event of log entry" in change_found
         assert standing_found == "main: 'b' is not as settled as the state says"
-
-
-@both_kinds
-def test_a_pool_of_an_earlier_version_is_filled_in_turns(kind, new_url):
-    with closing(filled(new_url(kind), "trials")) as store:
-        store.rename("main", "d", "Dörte")
-        truth = everything(store)
-        with store.engine.begin() as connection:
-            connection.execute(sa.update(change).values(rank=None, field=None))
-            connection.execute(sa.update(standing).values(provisional=None, deviation=None))
-            connection.execute(sa.update(player).values(folded=None))
-        (sentence,) = store.verify()
-        assert sentence == f"main: the pool {filling.WAITS}"
-        amended = store.amend("main", heats(2, a=(1, 2, 0), b=(2, 2, 0), c=(4, None, 0), d=(9, 1, 0)), dry_run=True)
-        assert all(each.rating != each.rating_was for each in amended.effects)  # what only waits does not move
-        assert due_pools(store.engine) == ["main"]
-        with mock.patch.multiple(filling, TURN_EVENTS=2, TURN_PLAYERS=3):
-            assert [str(each) for each in upgrade_pools(store.engine, "test")] == [f"pool main: {filling.FILLED}"]
-        assert everything(store) == truth
-        assert store.verify() == []
-        assert due_pools(store.engine) == []
 
 
 def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):

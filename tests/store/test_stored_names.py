@@ -1,18 +1,15 @@
-"""Names that were stored before there was a rule: still addressable, brought to their form at an upgrade."""
+"""Names that were stored before there was a rule, as in an earlier version's file of a pool: still addressable."""
 
-import json
 import unicodedata
 from contextlib import contextmanager
 from unittest import mock
 
 import pytest
-from races import ratings, rows
+from races import rows
 
 from podium.errors import ResultsError
 from podium.results import columns
 from podium.store.log import players
-from podium.store.upgrading import stored_names
-from podium.store.upgrading.upgrade import due_pools, upgrade_pools
 from podium.store.write.submission import ConflictError
 from podium.systems import find
 
@@ -43,41 +40,7 @@ def earlier(store):
     return store
 
 
-def test_stored_names_are_normalised_at_an_upgrade(earlier):
-    before = ratings(earlier)
-    assert due_pools(earlier.engine) == ["main"]
-    (done,) = upgrade_pools(earlier.engine, "admin")
-    assert done.error == ""
-    assert "2 names normalised" in str(done)
-    assert "'Pérez (2)'" in str(done)
-    after = ratings(earlier)
-    assert after == {
-        "Pérez": before["Pérez"], "Pérez (2)": before[LATER], "cy": before[" cy "],
-        "ben": before["ben"], HIDDEN: before[HIDDEN],
-    }  # fmt: skip
-    assert due_pools(earlier.engine) == []
-    assert list(upgrade_pools(earlier.engine, "admin")) == []
-    assert earlier.verify() == []
-
-
-def test_the_earlier_player_keeps_the_name_whatever_form_it_had(store):
-    with no_rule():
-        store.create_pool("main", find("elo")())
-        store.submit("main", rows(1, [LATER, "ben"]))
-        store.submit("main", rows(2, ["ben", "Pérez"]))
-        store.submit("main", rows(3, ["Pérez (2)", "ben"]))
-    before = ratings(store)
-    list(upgrade_pools(store.engine, "admin"))
-    after = ratings(store)
-    assert (after["Pérez"], after["Pérez (3)"]) == (before[LATER], before["Pérez"])
-    assert after["Pérez (2)"] == before["Pérez (2)"]
-    assert store.verify() == []
-
-
-@pytest.mark.parametrize("upgraded", [False, True])
-def test_what_an_earlier_server_sent_is_still_a_repeat(upgraded, earlier):
-    if upgraded:
-        list(upgrade_pools(earlier.engine, "admin"))
+def test_what_an_earlier_server_sent_is_still_a_repeat(earlier):
     version = earlier.version("main")
     for sent in (
         rows(1, ["Pérez", "ben"]),
@@ -108,7 +71,6 @@ def test_a_repeat_is_known_by_its_players_numbers(store):
 
 
 def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
-    list(upgrade_pools(earlier.engine, "admin"))
     assert earlier.rank("main", HIDDEN).player == HIDDEN
     assert earlier.predict("main", [HIDDEN, "ben"]).entrants.height == 2
     assert earlier.explain("main", "e3", HIDDEN).player == HIDDEN
@@ -120,13 +82,6 @@ def test_a_name_that_the_rule_refuses_stays_addressable(earlier):
     (receipt,) = earlier.submit("main", rows(5, ["ben", HIDDEN]))
     assert receipt.duplicate
     assert earlier.verify() == []
-
-
-def test_a_marked_name_is_as_short_as_any():
-    name = "x" * 200
-    assert len(stored_names.marked_name(name, {name})) == 200
-    assert stored_names.marked_name("a", {"a", "a (2)"}) == "a (3)"
-    assert json.dumps(stored_names.normal_form(" a\u0301 ")) == '"\\u00e1"'
 
 
 def test_a_name_that_no_database_can_hold_is_refused_as_any_bad_name(store):

@@ -143,8 +143,8 @@ class Peak(TypedDict):
 class Streaks(TypedDict):
     """Runs of rated events, one after the other."""
 
-    wins: int | None  # The longest run of events won; null until a pool is upgraded.
-    current_wins: int | None  # The run of events won that the newest ends.
+    wins: int  # The longest run of events won.
+    current_wins: int  # The run of events won that the newest ends.
     gains: int  # The longest run of events that raised the rating.
     current_gains: int  # The run of events that raised it that the newest ends.
 
@@ -158,8 +158,8 @@ class FormLine(TypedDict):
     change: float  # The change of the rating, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     rating: float  # The rating after it, in points.
-    rank: int | None  # The player's rank in it; null where none was sent, and until the pool is upgraded.
-    field: int | None  # How many entrants it rated; null until the pool is upgraded.
+    rank: int | None  # The player's rank in it; null where none was sent.
+    field: int | None  # How many entrants it rated; null where a season began.
 
 
 class NearbyRow(TypedDict):

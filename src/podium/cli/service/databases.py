@@ -48,7 +48,7 @@ def upgrade(url: Database = DEFAULT) -> None:
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
     store_class = store_type()
-    from podium.store.upgrading.upgrade import upgrade_pools
+    from podium.store.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
     store = store_class(url, must_exist=True)
@@ -73,7 +73,7 @@ def copy_before_upgrade(url: str) -> None:
     from podium.store.backup import back_up
     from podium.store.sql.database import engine_for, explain_failure, require_database
     from podium.store.sql.files import file_of
-    from podium.store.upgrading.upgrade import is_due
+    from podium.store.upgrade import is_due
 
     require_database(url)
     with explain_failure(url):

@@ -53,7 +53,7 @@ def serve(
         from podium.service import create_app
         from podium.service.server import run
         from podium.service.workers import WorkerSettings, prepare_kernels, refuse_workers, run_workers
-        from podium.store.upgrading.upgrade import upgrade_pools
+        from podium.store.upgrade import upgrade_pools
     if workers > 1:
         refuse_workers(url, workers)
     store = open_store(url, create=True)

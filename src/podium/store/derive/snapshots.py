@@ -17,11 +17,7 @@ IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 UPDATE_STALE = (
     sa.update(snapshot_day).where(IN_POOL, snapshot_day.c.day > sa.bindparam("changed_day")).values(stale=True)
 )
-SELECT_DAYS = (
-    sa.select(snapshot_day.c.day, snapshot_day.c.stale, snapshot_day.c.settled)
-    .where(IN_POOL)
-    .order_by(snapshot_day.c.day)
-)
+SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
 
 
 class DayRank(NamedTuple):

@@ -40,7 +40,7 @@ class Verification:
     events: int
     changes: int  # rows of the ledger
     differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
-    waits: tuple[str, ...]  # a sentence on each pool that another version left
+    waits: tuple[str, ...]  # a sentence on each pool that another version's arithmetic rated
     heads: tuple[str, ...] = ()  # a sentence on the head of each pool's log
 
     @property
@@ -196,7 +196,7 @@ def named_differences(
         *values, provisional, deviation = wanted[number]
         if row is None or values != [*row][: len(values)]:
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
-        elif row.provisional is not None and (row.provisional, row.deviation) != (provisional, deviation):
+        elif (row.provisional, row.deviation) != (provisional, deviation):
             yield f"{names.get(number)!r} is not as settled as the state says"
 
 
@@ -217,7 +217,7 @@ def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -
         _, _, expected_players, expected_settled = counts.get(key, (*key, 0, 0))
         if players != expected_players:
             yield f"{players} players are counted from {low} to {high}, and there are {expected_players}"
-        elif settled not in (None, expected_settled):
+        elif settled != expected_settled:
             yield f"{settled} settled players are counted from {low} to {high}, and there are {expected_settled}"
 
 
@@ -226,7 +226,5 @@ def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]
     for row in connection.execute(snapshots.SELECT_DAYS, {"pool": pool.id}).all():
         stored = [] if row.stale else snapshots.stored_ranks(connection, pool, row.day)
         expected = [] if row.stale else snapshots.ranks_at(connection, pool, row.day)
-        if row.settled is None:  # taken by a version that knew no ranks among the settled
-            expected = [each._replace(settled_rank=None) for each in expected]
         if sorted(stored) != sorted(expected):
             yield f"the snapshot of {snapshots.date_of(row.day)} is not the board of that moment"

@@ -22,10 +22,8 @@ class FormLine:
     change: float = field(metadata={"description": "The change of the rating, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
     rating: float = field(metadata={"description": "The rating after it, in points."})
-    rank: int | None = field(
-        metadata={"description": "The player's rank in it; null where none was sent, and until the pool is upgraded."}
-    )
-    field: int | None = field(metadata={"description": "How many entrants it rated; null until the pool is upgraded."})
+    rank: int | None = field(metadata={"description": "The player's rank in it; null where none was sent."})
+    field: int | None = field(metadata={"description": "How many entrants it rated; null where a season began."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,8 @@ class Peak:
 class Streaks:
     """Runs of rated events, one after the other."""
 
-    wins: int | None = field(metadata={"description": "The longest run of events won; null until a pool is upgraded."})
-    current_wins: int | None = field(metadata={"description": "The run of events won that the newest ends."})
+    wins: int = field(metadata={"description": "The longest run of events won."})
+    current_wins: int = field(metadata={"description": "The run of events won that the newest ends."})
     gains: int = field(metadata={"description": "The longest run of events that raised the rating."})
     current_gains: int = field(metadata={"description": "The run of events that raised it that the newest ends."})
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.store.log.pools import Pool
-from podium.store.sql.database import StoreError
+from podium.store.sql.database import CARRY_OVER, StoreError
 from podium.store.sql.prepared import execute_prepared
 from podium.store.sql.schema import log
 
@@ -23,9 +23,6 @@ GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stand
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
 SALT_BYTES = 16
 CHUNK_ENTRIES = 200  # that are read at once; a body may have thousands of lines
-WAITS = (
-    "waits to be chained: its log is an earlier version's; run podium db upgrade (podium serve does so as it starts)"
-)
 IN_POOL = log.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(IN_POOL).order_by(log.c.seq.desc()).limit(1)
 SELECT_LINK = sa.select(log.c.hash).where(IN_POOL, log.c.place == sa.bindparam("place"))
@@ -98,20 +95,14 @@ def newest_head(connection: sa.Connection, pool: Pool) -> Head:
     """The head of a pool's log.
 
     Raises:
-        StoreError: the log is not chained yet.
+        StoreError: the log is not chained.
     """
     row = execute_prepared(connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
     if row is None:
         return Head(0, GENESIS.hex())
     if row.hash is None:
-        raise StoreError(f"pool {pool.name!r} {WAITS}")
+        raise StoreError(f"pool {pool.name!r} has a log without a chain, as earlier versions had; {CARRY_OVER}")
     return Head(row.place, row.hash.hex())
-
-
-def is_chained(connection: sa.Connection, pool: Pool) -> bool:
-    """Whether the newest entry has its hash."""
-    row = connection.execute(SELECT_NEWEST_LINK, {"pool": pool.id}).first()
-    return row is None or row.hash is not None
 
 
 def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:

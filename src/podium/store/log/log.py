@@ -62,19 +62,15 @@ def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogE
 
 def keyed_digest(content: bytes, secret: bytes) -> bytes:
     """The digest that tells equal content from other content, and tells nothing to whoever lacks the secret."""
-    return with_key(hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest(), secret)
-
-
-def with_key(digest: bytes, secret: bytes) -> bytes:
-    """A digest without a key, as earlier versions have it, made one with a key (RFC 2104, SHA-256, cut)."""
-    return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]
+    digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
+    return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
 def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> Logged:
     """Write log entries, chained to those before them; their numbers are drawn while the pool is locked.
 
     Raises:
-        StoreError: the log is not chained yet.
+        StoreError: the log is not chained.
     """
     head = newest_head(connection, pool)
     if not entries:

@@ -38,11 +38,8 @@ SELECT_BOARD_AFTER = SELECT_BOARD.where(BOARD_ORDER < BOARD_CURSOR)
 SELECT_BOARD_BEFORE = (
     SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
 )
-IS_SETTLED = standing.c.provisional.is_not(sa.true())  # of a pool that is not upgraded yet, everybody
-COUNTED = {  # of a bucket, by whether only the settled count
-    False: rank_count.c.players,
-    True: sa.func.coalesce(rank_count.c.settled, rank_count.c.players),
-}
+IS_SETTLED = standing.c.provisional.is_(sa.false())
+COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
 COUNT_PLAYERS = {
     settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
         rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")

@@ -10,11 +10,10 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.store.derive.verification import Verification, differences
 from podium.store.log import chain_check
-from podium.store.log.chain import WAITS, Head, is_chained
+from podium.store.log.chain import Head
 from podium.store.log.pools import every_pool, get_pool, other_arithmetic
 from podium.store.sql.database import UnavailableError, read_transaction, reading_once
 from podium.store.sql.files import integrity_faults
-from podium.store.upgrading import filling
 
 
 def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
@@ -43,8 +42,7 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
         try:
             with read_transaction(engine) as connection, reading_once(connection):
                 pool = get_pool(connection, name)
-                reason = other_arithmetic(pool) or ("" if is_chained(connection, pool) else WAITS)
-                reason = reason or (filling.WAITS if filling.is_due(connection, pool) else "")
+                reason = other_arithmetic(pool)
                 if reason:
                     waits.append(f"{name}: the pool {reason}")
                 head_faults[name] = {head: chain_check.head_fault(connection, pool, head) for head in heads}

@@ -19,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 LedgerKey = tuple[int, int, int]  # start, sequence, player
 PART_ROWS = 2_000  # that are objects at a time, on their way to arrays
-NO_RANK, NO_FIELD = 0, -1  # in the arrays, for what is empty in the table
+NO_RANK = 0  # in the array, for what is empty in the table
 GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
 BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
 SELECT_LEDGER = sa.select(*(column for column in change.c if column.name != "generation_id")).where(
@@ -44,7 +44,7 @@ class LedgerRow(NamedTuple):
     rating: float
     state: bytes
     rank: int | None  # in the overall result of the event; None where there is none
-    field: int | None  # rated entrants of the event; 0 where a season begins; None until a pool is upgraded
+    field: int  # rated entrants of the event; 0 where a season begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Ledger:
     rating: Floats
     state: Packed  # after the event: exact doubles, little-endian
     rank: Integers  # or NO_RANK
-    field: Integers  # or NO_FIELD
+    field: Integers
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
@@ -70,8 +70,7 @@ class Ledger:
         numbers: Any = [np.fromiter(each, np.int64, count) for each in (started_at, seq, player, place)]
         numbers += [np.fromiter(each, np.float64, count) for each in (before, rating)]
         ranks = [each or NO_RANK for each in rank] if None in rank else rank
-        sizes = [NO_FIELD if each is None else each for each in field] if None in field else field
-        numbers += [state_column(state), *(np.fromiter(each, np.int64, count) for each in (ranks, sizes))]
+        numbers += [state_column(state), *(np.fromiter(each, np.int64, count) for each in (ranks, field))]
         return cls(*numbers)
 
     def __len__(self) -> int:
@@ -94,9 +93,8 @@ class Ledger:
 
     def table_columns(self) -> Iterator[list[Any]]:
         """The columns as the table has them."""
-        yield from (column.tolist() for column in self.columns[:7])
-        for column, nothing in ((self.rank, NO_RANK), (self.field, NO_FIELD)):
-            yield [None if each == nothing else each for each in column.tolist()]
+        *columns, rank, field = (column.tolist() for column in self.columns)
+        yield from (*columns, [None if each == NO_RANK else each for each in rank], field)
 
     def rows(self) -> Iterator[LedgerRow]:
         """Every row, as the table has it, without its generation."""
@@ -164,7 +162,7 @@ def joined(parts: Sequence[Ledger]) -> Ledger:
 
 
 def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
-    """Which rows have other bits than their counterparts, or none; there, what `podium db upgrade` fills in may lack.
+    """Which rows have other bits than their counterparts, or none.
 
     Args:
         new: the rows.
@@ -177,12 +175,10 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
     has = np.flatnonzero(counterparts >= 0)
     if has.size:
         theirs, mine = old.at(counterparts[has]), new if has.size == len(new) else new.at(has)
-        differs = mine.place != theirs.place
+        differs = (mine.place != theirs.place) | (mine.rank != theirs.rank) | (mine.field != theirs.field)
         for name in ("before", "rating"):
             differs |= getattr(mine, name).view(np.int64) != getattr(theirs, name).view(np.int64)
         differs |= are_other(mine.state, theirs.state)
-        ranked = (mine.rank != theirs.rank) | (mine.field != theirs.field)
-        differs |= ranked & (theirs.field != NO_FIELD)
         other[has] = differs
     return other
 

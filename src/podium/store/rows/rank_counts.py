@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from podium.store.log.pools import Pool
 from podium.store.rows.ledger import GENERATION
 from podium.store.sql.prepared import execute_prepared_many
-from podium.store.sql.schema import rank_count, standing
+from podium.store.sql.schema import rank_count
 from podium.store.sql.upsert import upsert
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)
-TOTALS = ("players", "settled")  # what is added; a count of the settled that is empty stays so until a pool is upgraded
+TOTALS = ("players", "settled")  # what is added
 DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
 DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
 
@@ -91,32 +91,3 @@ def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -
 def delete_counts(connection: sa.Connection, pool: Pool) -> None:
     """Delete every count of a pool."""
     connection.execute(DELETE_COUNTS, {"generation": pool.generation})
-
-
-COUNT_SETTLED = (
-    sa.update(rank_count)
-    .where(rank_count.c.generation_id == GENERATION)
-    .values(
-        settled=sa.select(sa.func.count())
-        .select_from(standing)
-        .where(standing.c.generation_id == GENERATION, standing.c.provisional.is_(sa.false()))
-        .where(standing.c.rating >= rank_count.c.bucket * 1.0 / rank_count.c.per_point)
-        .where(standing.c.rating < (rank_count.c.bucket + 1) * 1.0 / rank_count.c.per_point)
-        .correlate(rank_count)
-        .scalar_subquery()
-    )
-)
-SELECT_UNCOUNTED = sa.select(rank_count.c.bucket).where(
-    rank_count.c.generation_id == GENERATION, rank_count.c.settled.is_(None)
-)
-
-
-def lack_settled(connection: sa.Connection, pool: Pool) -> bool:
-    """Whether an earlier version counted the players, and not how many of them are settled."""
-    return connection.execute(SELECT_UNCOUNTED, {"generation": pool.generation}).first() is not None
-
-
-def count_settled(connection: sa.Connection, pool: Pool, _actor: str) -> str:
-    """Count the settled players, whose standings say that they are; nothing to say of it."""
-    connection.execute(COUNT_SETTLED, {"generation": pool.generation})
-    return ""

@@ -14,6 +14,7 @@ from podium.store.sql.files import READ_ONCE, file_of, pragmas, sqlite_code
 from podium.store.sql.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
+CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
 PRAGMAS = (
     "page_size=8192",  # of a new database: a batch changes pages all over the index by player, and logs each whole
@@ -56,7 +57,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
         must_exist: refuse what is no database of Podium, instead of making it one.
 
     Raises:
-        StoreError: the database cannot be opened, or is a newer Podium's.
+        StoreError: the database cannot be opened, or its schema is none that this version of Podium knows.
     """
     if must_exist:
         require_database(url)
@@ -71,14 +72,14 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 
 
 def require_database(url: str, name: str = "") -> None:
-    """Refuse what is no database of this version of Podium or an earlier one; nothing is created or changed.
+    """Refuse what is no database that this version of Podium knows; nothing is created or changed.
 
     Args:
         url: of the database.
         name: of the database in errors; the URL where it is empty.
 
     Raises:
-        StoreError: it is missing, empty, not a database, has no tables of Podium, or is a newer Podium's.
+        StoreError: it is missing, empty, not a database, has no tables of Podium, or another schema.
     """
     with explain_failure(name or url):
         engine = plain_engine(url)  # Podium's own would make a WAL database of any
@@ -91,7 +92,7 @@ def require_database(url: str, name: str = "") -> None:
 
 
 def refusal(engine: sa.Engine) -> str:
-    """Why this is no database of this version of Podium or an earlier one, in words; empty where it is one."""
+    """Why this is no database that this version of Podium knows, in words; empty where it is one."""
     path = file_of(engine.url)
     if engine.dialect.name == "sqlite" and (path is None or not path.exists()):
         return "there is no such database"
@@ -99,7 +100,7 @@ def refusal(engine: sa.Engine) -> str:
         return "the file is empty, there is no database in it"
     revision = schema_revision(engine)
     no_tables = "it has no tables of Podium; podium db init makes them"
-    return no_tables if revision is None else newer_schema(engine, revision)
+    return no_tables if revision is None else unknown_schema(engine, revision)
 
 
 def as_it_is(value: Any) -> Any:
@@ -248,10 +249,18 @@ def known_revisions() -> tuple[str, ...]:
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
-def newer_schema(engine: sa.Engine, revision: str | None) -> str:
-    """A sentence on a schema of a newer version of Podium that this one cannot go on with; empty on any other."""
+def unknown_schema(engine: sa.Engine, revision: str | None) -> str:
+    """A sentence on a schema that this version of Podium cannot go on with; empty on any other, and on none."""
     known = known_revisions()
-    if revision is None or revision in known or earliest_revision(engine) in known:
+    if revision is None or revision in known:
+        return ""
+    if revision < known[0]:
+        return (
+            f"the database is an earlier version's: its schema is {revision}, and this version of Podium knows those "
+            f"from {known[0]} on; {CARRY_OVER}"
+        )
+    earliest = earliest_revision(engine)
+    if earliest is not None and earliest <= known[-1]:
         return ""
     return (
         f"the database is a newer version's: its schema is {revision}, and this version of Podium knows those up to "
@@ -270,21 +279,18 @@ def earliest_revision(engine: sa.Engine) -> str | None:
 def is_current(engine: sa.Engine) -> bool:
     """Whether the schema is this version's, or a newer one's that it can go on with; locks nothing."""
     revision = schema_revision(engine)
-    known = known_revisions()
-    if revision == known[-1]:
-        return True
-    return revision is not None and revision not in known and not newer_schema(engine, revision)
+    return revision is not None and revision not in known_revisions()[:-1] and not unknown_schema(engine, revision)
 
 
-def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema up to a revision; lock nothing if it is there already.
+def upgrade(engine: sa.Engine) -> None:
+    """Bring the schema up to date; lock nothing if it is.
 
     Raises:
-        StoreError: it is of a newer version of Podium.
+        StoreError: it is none that this version of Podium knows.
     """
-    if revision == "head" and is_current(engine):
+    if is_current(engine):
         return
-    reason = newer_schema(engine, schema_revision(engine))
+    reason = unknown_schema(engine, schema_revision(engine))
     if reason:
         raise StoreError(f"{engine.url.render_as_string()}: {reason}")
     from alembic import command  # noqa: PLC0415  (large, and no use to whoever opens a database of this version)
@@ -296,7 +302,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
         config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+        command.upgrade(config, "head")
         if engine.dialect.name == "sqlite":  # this connection serves on, and knows no statistics that it wrote itself
             connection.exec_driver_sql("ANALYZE sqlite_master")
 

@@ -76,8 +76,8 @@ player = Table(
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
-    Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name; empty until a pool is upgraded
-    Column("folded", Prefixed, nullable=True),  # `lookalikes.fold` of the name; empty until a pool is upgraded
+    Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name
+    Column("folded", Prefixed, nullable=True),  # `lookalikes.fold` of the name
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
     Index(None, "pool_id", "folded"),
@@ -90,7 +90,7 @@ alias = Table(  # names that players had, under which servers may still send the
     Column("pool_id", Number, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("player_id", Number, nullable=False),
-    Column("folded", Prefixed, nullable=True),  # as of a player's name; empty until a pool is upgraded
+    Column("folded", Prefixed, nullable=True),  # as of a player's name
     player_of_pool(),
     Index(None, "pool_id", "player_id"),
     Index(None, "pool_id", "folded"),
@@ -109,7 +109,7 @@ log = Table(
     Column("present", Integer, nullable=True),  # how many of the match's entrants were in the result as it was sent
     Column("received_at", String(32), nullable=False),  # ISO 8601; for people, never read by rating
     Column("actor", Text, nullable=False),
-    Column("place", BigInteger, nullable=True),  # in the chain of the pool, from 1; empty until a pool is upgraded
+    Column("place", BigInteger, nullable=True),  # in the chain of the pool, from 1
     Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.store.log.chain
     Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, where one was given
     Index(None, "pool_id", "seq"),
@@ -255,8 +255,8 @@ change = Table(
     Column("rating_before", Double, nullable=False),
     Column("rating", Double, nullable=False),
     Column("state", LargeBinary, nullable=False),  # after the event
-    Column("rank", Integer, nullable=True),  # in the overall result; empty where none was sent, and with an empty field
-    Column("field", Integer, nullable=True),  # rated entrants; 0 where a season begins; empty until a pool is upgraded
+    Column("rank", Integer, nullable=True),  # in the overall result; empty where none was sent
+    Column("field", Integer, nullable=True),  # rated entrants; 0 where a season begins
     Index(None, "generation_id", "player_id", "started_at", "seq"),
     sqlite_with_rowid=False,
 )
@@ -282,7 +282,7 @@ standing = Table(
     Column("seq", Number, nullable=False),
     Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
     Column("state", LargeBinary, nullable=False),
-    Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled; empty until a pool is upgraded
+    Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled
     Column("deviation", Double, nullable=True),  # of the state; empty where the system has none
     Index(None, "generation_id", "rating", "player_id"),
     sqlite_with_rowid=False,
@@ -306,7 +306,7 @@ rank_count = Table(
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
     Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
     Column("players", Integer, nullable=False),
-    Column("settled", Integer, nullable=True),  # of them; empty until a pool is upgraded
+    Column("settled", Integer, nullable=True),  # of them
     sqlite_with_rowid=False,
 )
 

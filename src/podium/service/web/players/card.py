@@ -215,8 +215,7 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
 def streak_tile(card: PlayerCard) -> Tile:
     """The longest run of events won; of gains, where fewer than two were won in a row."""
     streaks = card.streaks
-    wins, current = (streaks.wins or 0), (streaks.current_wins or 0)
-    words = "won in a row"
+    wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
     if wins < 2:  # noqa: PLR2004  (a row takes two)
         wins, current, words = streaks.gains, streaks.current_gains, "in a row that gained"
     return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")

@@ -13,10 +13,7 @@ from podium.store.sql.schema import snapshot, snapshot_day
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_DAY = (
-    sa.select(snapshot_day.c.day, snapshot_day.c.settled)
-    .where(IN_POOL, ~snapshot_day.c.stale)
-    .order_by(snapshot_day.c.day.desc())
-    .limit(1)
+    sa.select(snapshot_day.c.day).where(IN_POOL, ~snapshot_day.c.stale).order_by(snapshot_day.c.day.desc()).limit(1)
 )
 SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settled_rank).where(
     snapshot.c.pool_id == sa.bindparam("pool"), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
@@ -47,7 +44,7 @@ def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int
         settled: among the settled; else among all.
     """
     newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id}).first()
-    if newest is None or (settled and newest.settled is None):
+    if newest is None:
         return NO_RANKS
     rows = connection.execute(SELECT_RANKS, {"pool": pool.id, "day": newest.day, "among": values(players)})
     ranks = {row.player_id: row.settled_rank if settled else row.rank for row in rows}

@@ -21,7 +21,7 @@ from podium.rounding import shown, shown_change
 from podium.store.insights.board_models import Listing
 from podium.store.insights.boards.listings import Board, open_board
 from podium.store.insights.boards.moves import NO_RANKS, earlier_ranks
-from podium.store.insights.careers.changes import UNKNOWN, Career, EventNames, career_of, event_names, form_lines
+from podium.store.insights.careers.changes import Career, EventNames, career_of, event_names, form_lines
 from podium.store.insights.player_models import NearbyRow, Peak, PlayerCard, Streaks
 from podium.store.insights.version_cache import VersionCache
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
@@ -130,10 +130,7 @@ def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
 
 def streaks(career: Career) -> Streaks:
     """The longest runs and those that last, over a player's events."""
-    gains = runs(career.gain > 0.0)
-    if (career.field == UNKNOWN).any():
-        return Streaks(None, None, *gains)
-    return Streaks(*runs(career.rank == 1), *gains)
+    return Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:

@@ -19,7 +19,6 @@ from podium.store.sql.timestamps import instant
 
 EVER = -(2**62)  # microseconds: no change is older
 LARGEST_NUMBER = 2**63  # what a database holds
-UNKNOWN = -1  # a field that is empty until a pool is upgraded
 SELECT_ROWS = sa.select(
     *(change.c[name] for name in ("started_at", "seq", "place", "rating_before", "rating", "rank", "field", "state"))
 ).where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
@@ -48,7 +47,7 @@ class Career(NamedTuple):
     before: npt.NDArray[np.float64]
     after: npt.NDArray[np.float64]
     rank: npt.NDArray[np.int64]  # 0 where none is known
-    field: npt.NDArray[np.int64]  # `UNKNOWN` where it is empty
+    field: npt.NDArray[np.int64]  # 0 where a season began
     states: npt.NDArray[np.float64]  # (rows, fields): after each
 
     @classmethod
@@ -62,7 +61,7 @@ class Career(NamedTuple):
             before=np.array(before, np.float64),
             after=np.array(after, np.float64),
             rank=np.array([each or 0 for each in rank], np.int64),
-            field=np.array([UNKNOWN if each is None else each for each in field], np.int64),
+            field=np.array(field, np.int64),
             states=states_of(pool, states),
         )
 
@@ -116,8 +115,9 @@ def form_lines(career: Career, names: EventNames, digits: int) -> tuple[FormLine
     lines = []
     for k, (started_at, seq, gain, rating, rank, field) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         event_id, title = names.get(seq, (None, None))
-        known_field = field if field > 0 else None
-        lines.append(FormLine(event_id, title, instant(started_at), gain, shown[k], rating, rank or None, known_field))
+        lines.append(
+            FormLine(event_id, title, instant(started_at), gain, shown[k], rating, rank or None, field or None)
+        )
     return tuple(lines)
 
 

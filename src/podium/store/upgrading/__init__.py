@@ -1,1 +1,0 @@
-"""What a newer version does to the pools of an earlier one."""

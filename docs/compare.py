@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.analysis.scores import Window
 from public_histories import HISTORIES
 from tuned import against_tuned
 
 import podium
 from podium.analysis.evaluation import evaluate
-from podium.analysis.scores import Window
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.systems import find, names
 

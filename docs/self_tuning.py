@@ -20,13 +20,13 @@ from hard_cases import (
     with_rows,
     young_season,
 )
+from podium.analysis.scores import judge_heats
 from public_histories import HISTORIES
 from tuned import later_events, later_heats, log_loss
 from wider_evidence import wider_evidence
 
 import podium
 from podium.analysis.audit import audit
-from podium.analysis.scores import judge_heats
 from podium.analysis.predictions import HeatSelection
 from podium.engine.encoding import Events, encode
 from podium.engine.pool_state import PoolNumbers, new_pools

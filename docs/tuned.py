@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from podium.analysis.scores import judge_heats
 from public_histories import HISTORIES
 
 import podium
 from podium.analysis.evaluation import difference, held_heats
-from podium.analysis.scores import judge_heats
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.tuning import end_of_training, with_dates
 from podium.engine.encoding import Events, encode

@@ -5,8 +5,8 @@ import weakref
 
 import pytest
 
-from podium import collector
-from podium.collector import paused_collection
+from podium.support import collector
+from podium.support.collector import paused_collection
 
 
 class Cycle:

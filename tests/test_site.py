@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium.collector import paused_collection
+from podium.support.collector import paused_collection
 
 DOCS = Path(__file__).parents[1] / "docs"
 LOADS = {

@@ -5,8 +5,8 @@ import pytest
 
 from podium.cli.terminal.files import check_output, unused_path, write_table
 from podium.errors import OutputError
-from podium.part_files import part_file
 from podium.reporting.cells import cell
+from podium.support.part_files import part_file
 
 
 def fail_halfway(path):

@@ -12,7 +12,7 @@ from sentences import GOLDEN, history, sentences
 import podium
 from podium.cli.demo import season_path
 from podium.cli.terminal.reasons import explanation_text
-from podium.rounding import shown, shown_change
+from podium.support.rounding import shown, shown_change
 from podium.systems import names
 
 

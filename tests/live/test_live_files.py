@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 import podium
-from podium.arithmetic import ARITHMETIC
 from podium.errors import OutputError
+from podium.support.collector import ARITHMETIC
 from podium.systems.elo import Elo
 
 

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from sentences import history
 
 import podium
-from podium.rounding import MINUS
+from podium.support.rounding import MINUS
 from podium.systems import find
 
 TWO = [

@@ -10,9 +10,9 @@ from polars.testing import assert_frame_equal
 from test_parts import small_slices, sorted_history  # noqa: F401  (a fixture)
 
 import podium
-from podium import part_files
 from podium.errors import OutputError, ParameterError, ResultsError
 from podium.rated.parts import rate_folder
+from podium.support import part_files
 from podium.systems import make_system
 
 pytestmark = pytest.mark.usefixtures("small_slices")

@@ -11,9 +11,9 @@ from duel_rows import duels
 from polars.testing import assert_frame_equal
 
 import podium
-from podium import part_files
 from podium.errors import OutputError, ResultsError
 from podium.rated import RatedStream, streaming
+from podium.support import part_files
 from podium.systems import find
 
 FRAMES = [duels(4, first=4 * number) for number in range(4)]

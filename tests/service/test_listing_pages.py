@@ -13,11 +13,11 @@ from races import rows
 
 from podium.pages.addresses import part
 from podium.pages.numbers import rating
-from podium.rounding import shown_change, signed
 from podium.service.web.boards import leaderboard
 from podium.store import Store
 from podium.store.derive.snapshots import day_of
 from podium.store.insights.board_models import Listing
+from podium.support.rounding import shown_change, signed
 from podium.systems import find
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"

@@ -9,11 +9,11 @@ from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
 from podium.pages.addresses import part
-from podium.rounding import MINUS
 from podium.service import create_app
 from podium.service.web.sharing import pictures
 from podium.store import Store
 from podium.store.keys import create_key
+from podium.support.rounding import MINUS
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

@@ -62,8 +62,8 @@ def upgrade_half(url):
 
 def restore_half(point, count, copy, target):
     """Restore a copy, and die as something is called so many times."""
-    from podium import part_files
     from podium.store import backup
+    from podium.support import part_files
 
     module = part_files if point == "synchronise" else backup
     plain, calls = getattr(module, point), []

@@ -12,9 +12,9 @@ from extent import in_turn
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.thinning import thinned
-from podium.rounding import shown
 from podium.store import Store
 from podium.store.insights.careers import rivals as rivals_room
+from podium.support.rounding import shown
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from races import START, rows
 
 from podium.errors import ParameterError, UnknownError
-from podium.rounding import shown_change
+from podium.support.rounding import shown_change
 from podium.systems import find
 
 DAY = 24 * 60

@@ -11,7 +11,6 @@ from killed import status_of, upgrade_half
 from races import calling, event, ratings
 
 import podium
-from podium.arithmetic import ARITHMETIC
 from podium.service.api.board_cache import BoardCache
 from podium.store import Store, upgrade
 from podium.store.derive import rerating
@@ -19,6 +18,7 @@ from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools
 from podium.store.upgrade import due_pools, upgrade_pools
+from podium.support.collector import ARITHMETIC
 from podium.systems import find
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

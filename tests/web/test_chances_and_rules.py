@@ -11,12 +11,12 @@ from html_tree import tree
 from starlette.testclient import TestClient
 
 from podium.pages.promises import findings, trust_of
-from podium.rounding import shown
 from podium.service import create_app
 from podium.service.web.chances.predict import chance_words, odds_words
 from podium.store import Store
 from podium.store.insights.fact_models import ReliabilityBin
 from podium.store.keys import create_key
+from podium.support.rounding import shown
 from podium.systems import find
 
 API = "/api/v1/pools"

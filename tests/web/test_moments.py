@@ -10,10 +10,10 @@ import pytest
 from html_tree import as_number, tree
 from starlette.testclient import TestClient
 
-from podium.rounding import shown, shown_change
 from podium.service import create_app
 from podium.store import Store
 from podium.store.insights.careers import cards
+from podium.support.rounding import shown, shown_change
 from podium.systems import find
 
 API = "/api/v1/pools/main"

@@ -12,10 +12,10 @@ from html_tree import as_number, tree
 from starlette.testclient import TestClient
 
 from podium.pages.numbers import day_words
-from podium.rounding import shown, shown_change, signed
 from podium.service import create_app
 from podium.service.web.players.card import rank_tile
 from podium.store import Store
+from podium.support.rounding import shown, shown_change, signed
 from podium.systems import find
 
 API = "/api/v1/pools"

@@ -16,7 +16,7 @@ from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe
 import podium
 from podium.reporting import report as reports
 from podium.reporting.report import report
-from podium.rounding import shown, shown_change
+from podium.support.rounding import shown, shown_change
 
 MAX_SEASON = 1_500_000
 WAYS = SCREENS if EVERY_WAY else [(320, "light"), (390, "dark"), (1280, "light")]

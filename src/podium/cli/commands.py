@@ -12,19 +12,19 @@ from podium.cli.terminal.helping import App
 COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, on the example season."),
-        ("setup:init", "init", "Write podium.toml: the file, system and pool you mean."),
+        ("systems:init", "init", "Write podium.toml: the file, system and pool you mean."),
     ),
     "Results": (
         ("results.checking:check", "check", "Say what is wrong in FILE, and how to mend it."),
         ("results.importing:import_results", "import", "Turn files of other programs into a results table."),
-        ("results.columns:columns", "columns", "Describe the columns of a results table."),
+        ("results.checking:columns", "columns", "Describe the columns of a results table."),
     ),
     "Ratings": (
         ("rating:rate", "rate", None),
         ("rating:leaderboard", "leaderboard", None),
         ("rating:explain", "explain", "Say why a rating moved, point by point."),
-        ("forecasting:predict", "predict", "Tell the chances of a field of entrants."),
-        ("forecasting:strength", "strength", "Show how strong the field of each event was."),
+        ("rating:predict", "predict", "Tell the chances of a field of entrants."),
+        ("rating:strength", "strength", "Show how strong the field of each event was."),
     ),
     "Systems": (
         ("systems:systems", "systems", "List the rating systems, or describe one."),
@@ -53,14 +53,14 @@ COMMANDS = {
     ),
 }
 GROUPS = {
-    "Results": (("results.datasets:dataset", "dataset"),),
-    "Systems": (("labs:lab", "lab"),),
+    "Results": (("results.importing:dataset", "dataset"),),
+    "Systems": (("simulating:lab", "lab"),),
     "Live service": (
         ("service.pools:pool", "pool"),
-        ("service.databases:season", "season"),
+        ("service.serving:season", "season"),
         ("service.keys:key", "key"),
-        ("service.webhooks:webhook", "webhook"),
-        ("service.databases:db", "db"),
+        ("service.keys:webhook", "webhook"),
+        ("service.serving:db", "db"),
         ("service.pools:reason", "reason"),
     ),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from podium.dataset.storage import Storage, is_url
 from podium.errors import OutputError
-from podium.part_files import synchronise
+from podium.support.part_files import synchronise
 
 
 @contextmanager

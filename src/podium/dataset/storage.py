@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import OutputError, ParameterError, needs_extra
-from podium.part_files import part_file
+from podium.support.part_files import part_file
 
 
 def is_url(uri: Any) -> bool:

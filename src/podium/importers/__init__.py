@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podium.importers.reading import read_format
 
 __all__ = ["FORMATS", "FormatError", "Imported", "Options", "read_format"]
-_HOMES = {"Imported": "importer", "read_format": "reading"}
+_HOMES = {"Imported": "collecting", "read_format": "reading"}
 
 
 def __getattr__(name: str) -> Any:

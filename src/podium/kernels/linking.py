@@ -17,7 +17,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 
-from podium.collector import paused_collection
+from podium.support.collector import paused_collection
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]

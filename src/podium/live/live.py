@@ -28,11 +28,11 @@ from podium.live import saving
 from podium.live.one_event import RatedEvent, player_change, rows_of_teams
 from podium.live.order import FIRST, Moment, note_newest, untimely
 from podium.live.ratings import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
-from podium.notebook import counted, table_html
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
+from podium.support.notebook import counted, table_html
 from podium.systems import make_system
 
 SHOWN_PLAYERS = 10  # in a notebook

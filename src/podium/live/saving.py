@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from podium.arithmetic import ARITHMETIC
 from podium.engine.periods import EVENT
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
 from podium.ledger.saved import parameters, pool_columns, refuse_other, with_pool_columns
 from podium.live.order import Moment
 from podium.live.ratings import LiveRatings
-from podium.part_files import part_file
+from podium.support.collector import ARITHMETIC
+from podium.support.part_files import part_file
 from podium.systems import find
 from podium.version import __version__
 

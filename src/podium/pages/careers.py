@@ -6,7 +6,7 @@ from datetime import datetime
 from podium.ledger.reasons.what_if import ordinal
 from podium.ledger.trends import FORM_EVENTS, Trend
 from podium.pages.numbers import change, counted, day_words
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 

@@ -8,7 +8,7 @@ from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.groups import CAUSE
 from podium.ledger.reasons.wording import gap_words
 from podium.pages.result_table import heat_head
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 MOST_HEATS = 7  # columns of heats, the overall result among them
 MOST_ROWS = 60

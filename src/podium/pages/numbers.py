@@ -1,4 +1,4 @@
-"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.rounding`."""
+"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.support.rounding`."""
 
 import re
 from datetime import UTC, date, datetime
@@ -7,7 +7,7 @@ from decimal import Decimal
 from markupsafe import Markup, escape
 
 from podium.ledger.reasons.standings import plain
-from podium.rounding import MINUS, shown, signed
+from podium.support.rounding import MINUS, shown, signed
 
 DASH = "\N{EN DASH}"  # where there is no value
 GAP = "\N{NO-BREAK SPACE}"

@@ -7,7 +7,7 @@ from typing import Any
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.groups import BAND, HEAT
 from podium.ledger.reasons.wording import gap_words, heat_words
-from podium.rounding import shown, signed
+from podium.support.rounding import shown, signed
 
 MOST_ROWS = 12  # of a group; of a larger one the largest few, and the others together
 FIRST_ROWS = 5

@@ -11,7 +11,7 @@ from podium.pages.drawing.duel_marks import duel_marks
 from podium.pages.drawing.waterfall import Scale, bar, end
 from podium.pages.numbers import halves, in_sentence, rating
 from podium.pages.steps import Step, steps_of
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 MOST_OPEN = 6  # steps of a group that is open at first
 LEAST_SHORT = Decimal("0.5")  # duels by which the promise was missed that are worth a sentence

@@ -12,7 +12,7 @@ from typing import Self
 import polars as pl
 
 from podium.errors import OutputError
-from podium.part_files import part_file, remove_unfinished
+from podium.support.part_files import part_file, remove_unfinished
 
 PATTERN = "part-*.parquet"
 

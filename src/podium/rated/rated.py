@@ -24,9 +24,9 @@ from podium.ledger.pair_predictions import pair_predictions
 from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.saved import Start, metadata, with_pool_columns
-from podium.notebook import counted, table_html
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
+from podium.support.notebook import counted, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.reasons.explanation import Explanation

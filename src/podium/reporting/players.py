@@ -17,7 +17,7 @@ from podium.pages.numbers import DASH, change, counted, day_words, deviation, ra
 from podium.pages.why import WhyView, why_view
 from podium.rated import Rated
 from podium.reporting.standings import change_of, rating_shown
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 MOST_POINTS = 120  # of a chart
 CHART_HEIGHT = 180

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import PodiumError, needs_extra
-from podium.part_files import part_file
 from podium.reporting.style import NARROW_LEGEND_COLUMNS, NARROW_WIDTH, WIDTH, configuration, legend_columns
+from podium.support.part_files import part_file
 
 SUFFIXES = (".png", ".svg", ".html")
 PIXELS = 2  # of a picture for each of the drawing

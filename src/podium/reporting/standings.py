@@ -13,7 +13,7 @@ from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.ledger.trends import are_settled, can_be_unsettled
 from podium.rated import Rated
-from podium.rounding import shown, shown_change
+from podium.support.rounding import shown, shown_change
 
 SPARK = 16  # events of the line in a row
 ONE_DAY = timedelta(days=1)

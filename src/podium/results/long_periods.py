@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault
-from podium.part_files import remove_unfinished
 from podium.results.consistency import contradictions
 from podium.results.event_order import SEQUENCE
 from podium.results.hashing import number_runs
@@ -17,6 +16,7 @@ from podium.results.places import Places
 from podium.results.reading import Results, refuse
 from podium.results.seen_ids import SeenIds
 from podium.results.waiting_rows import read_rows, write_rows
+from podium.support.part_files import remove_unfinished
 
 LONG_ROWS = 1 << 20  # that are held of a period before they go to a file
 UNSORTED = "stands after a later event of its rating period, which has more rows than are held: sort them by started_at"

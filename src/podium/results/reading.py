@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.notebook import counted, table_html
 from podium.results.bounds import refuse_wide
 from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table
 from podium.results.consistency import contradictions
@@ -20,6 +19,7 @@ from podium.results.hashing import Numbered, number_names, number_runs
 from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
 from podium.results.plain_rows import read_plainly
+from podium.support.notebook import counted, table_html
 
 STDIN = "-"
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.part_files import synchronise
 from podium.results.hashing import hashes_differ
+from podium.support.part_files import synchronise
 
 HELD_IDS = 1 << 20  # ids in memory; more go to files
 FILES_BITS = 6  # an id's first bits choose its file

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from podium.errors import OutputError
-from podium.part_files import part_file
 from podium.results.places import Places
+from podium.support.part_files import part_file
 
 SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
 

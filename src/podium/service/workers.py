@@ -18,7 +18,6 @@ import sqlalchemy as sa
 import uvicorn
 from fastapi import FastAPI
 
-from podium.collector import keep_loaded
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
 from podium.rated import rate
@@ -28,6 +27,7 @@ from podium.service.metrics import SHARED_FOLDER
 from podium.service.server import server_options
 from podium.store import Store
 from podium.store.sql.database import full_url
+from podium.support.collector import keep_loaded
 
 SETTINGS = "PODIUM_WORKER"  # the environment variable by which settings come to workers
 HEALTH_CHECK_S = 60  # within which a worker answers its parent, on a machine that is busy

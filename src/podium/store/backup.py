@@ -7,7 +7,6 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from podium.part_files import part_file
 from podium.store.derive.verification import Verification
 from podium.store.log.chain_check import head_note
 from podium.store.log.pools import every_pool
@@ -22,6 +21,7 @@ from podium.store.sql.database import (
 )
 from podium.store.sql.files import SIDE_FILES, file_of, files_of, integrity_faults
 from podium.store.store import Store
+from podium.support.part_files import part_file
 
 
 def back_up(url: str, target: Path) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from podium.arithmetic import ARITHMETIC
 from podium.errors import PodiumError
 from podium.store.derive import snapshots
 from podium.store.derive.generations import clear_unread
@@ -26,6 +25,7 @@ from podium.store.sql.database import (
 )
 from podium.store.write.execution import Done, Prepare, Prepared
 from podium.store.write.long_work import carry_out
+from podium.support.collector import ARITHMETIC
 
 
 @dataclass(frozen=True, slots=True)

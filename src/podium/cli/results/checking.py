@@ -11,7 +11,7 @@ from podium.cli.terminal import show
 from podium.cli.terminal.files import check_output, write_table
 from podium.cli.terminal.helping import examples
 from podium.errors import OutputError, ParameterError
-from podium.notebook import counted
+from podium.support.notebook import counted
 
 if TYPE_CHECKING:
     from podium.results.reading import Results

@@ -61,7 +61,7 @@ def check(folder: Annotated[str, typer.Argument(metavar="DIR", help="A dataset."
 
 def tell(written: "Dataset", verdict: str) -> None:
     """Say how large a dataset is."""
-    from podium.notebook import counted
+    from podium.support.notebook import counted
 
     sizes = counted(written.rows, "row"), counted(written.events, "event"), counted(len(written.pools), "pool")
     typer.echo(f"{written.uri}: {', '.join(sizes)}, digest {written.digest}: {verdict}")

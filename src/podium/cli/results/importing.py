@@ -15,7 +15,7 @@ from podium.cli.terminal.helping import examples
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS
-from podium.notebook import counted
+from podium.support.notebook import counted
 
 if TYPE_CHECKING:
     import polars as pl

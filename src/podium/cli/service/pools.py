@@ -14,7 +14,7 @@ from podium.cli.terminal.options import Settings, Shape, SystemFile, SystemName
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import OutputError, ParameterError
-from podium.part_files import part_file
+from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
     from podium.store.log.description import DescriptionChanges

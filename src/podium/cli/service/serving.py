@@ -9,8 +9,8 @@ import typer
 
 from podium.cli.service.storing import DEFAULT, Database, open_store
 from podium.cli.terminal.helping import examples
-from podium.collector import keep_loaded
 from podium.errors import PodiumError, needs_extra
+from podium.support.collector import keep_loaded
 
 if TYPE_CHECKING:
     from podium.store import Store

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podium.errors import OutputError, ParameterError
-from podium.part_files import part_file
 from podium.reporting.cells import as_text
+from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
     import polars as pl

@@ -28,7 +28,7 @@ def explanation_text(explanation: "Explanation") -> str:
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     """The lines of a change: what, and how many points."""
     from podium.pages.steps import steps_of
-    from podium.rounding import signed
+    from podium.support.rounding import signed
 
     yield "Before", str(explanation.shown_before)
     for number, group in enumerate(explanation.groups):
@@ -40,7 +40,7 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
 
 def what_if_text(imagined: "WhatIf") -> str:
     """What a change would have been, a line for each thing changed."""
-    from podium.rounding import signed
+    from podium.support.rounding import signed
 
     if not imagined.alternatives:
         return f"{imagined.player} won all there was to win."

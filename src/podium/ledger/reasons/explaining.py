@@ -23,7 +23,7 @@ from podium.ledger.reasons.shares import affordable_parts
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
-from podium.rounding import shown_change, shown_parts, shown_table
+from podium.support.rounding import shown_change, shown_parts, shown_table
 
 WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"

@@ -8,8 +8,8 @@ import polars as pl
 
 from podium.ledger.reasons.groups import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
-from podium.notebook import lines_html
-from podium.rounding import shown, signed
+from podium.support.notebook import lines_html
+from podium.support.rounding import shown, signed
 
 SCHEMA = {
     "player": pl.String,

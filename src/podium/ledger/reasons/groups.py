@@ -7,7 +7,7 @@ from decimal import Decimal
 from podium.engine.system import ELO_SCALE, System
 from podium.ledger.reasons.duels import Duel
 from podium.ledger.reasons.shares import MOST_PARTS
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 HEAT, OPPONENT, BAND, CAUSE = "heat", "opponent", "band", "cause"  # a duel's own row has the cause OPPONENT
 NEAR, FAR = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of the same expected scores

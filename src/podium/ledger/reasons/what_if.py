@@ -22,10 +22,10 @@ from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import find_entrant, settlement_number, states_before
 from podium.ledger.reasons.shares import MAX_WORK
 from podium.ledger.reasons.wording import heat_words
-from podium.notebook import counted, lines_html
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
-from podium.rounding import shown_change, signed
+from podium.support.notebook import counted, lines_html
+from podium.support.rounding import shown_change, signed
 
 MOST_ALTERNATIVES = 8
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from podium.pages.drawing.axes import Plot, Scale, Step, across, number, round_values, text
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 BAR = 12  # pixels high
 HEIGHT = 196

@@ -7,7 +7,7 @@ from typing import Protocol
 from markupsafe import Markup
 
 from podium.pages.drawing.axes import Plot, Scale, Step, across, number, round_values, text
-from podium.rounding import shown, signed
+from podium.support.rounding import shown, signed
 
 HEIGHT = 196
 PER_CENT = tuple(Step(k / 4.0, f"{25 * k} %") for k in range(5))

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from podium.pages.drawing.axes import Plot, Scale, Step, dates, number, round_values, text
-from podium.rounding import shown
+from podium.support.rounding import shown
 
 HEIGHT = 256
 MOST_DOTS = 60  # links on a desk; a quarter of them on a phone

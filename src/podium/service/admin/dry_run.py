@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse
 
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.pages.numbers import counted
-from podium.rounding import shown, shown_change
 from podium.service.admin.admission import POOL_ADDRESS, Admission, Sender
 from podium.service.admin.intents import Intent, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
@@ -27,6 +26,7 @@ from podium.store.insights.fact_models import CorrectedLine
 from podium.store.log.pools import Pool
 from podium.store.previews.preview import MovedRating, Preview
 from podium.store.write.receipts import Receipt
+from podium.support.rounding import shown, shown_change
 
 SEE_OTHER, OK, CONFLICT = 303, 200, 409
 MAX_PACKED_BYTES = MAX_UPLOAD_BYTES - 100_000  # of a form that is sent back, beside its other fields

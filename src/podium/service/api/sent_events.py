@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from itertools import chain, repeat
 from typing import Any, NamedTuple, Self
 
-from podium.collector import paused_collection
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
 from podium.service.api.bodies import validate
 from podium.service.api.models import EARLIEST, LATEST, MAX_CLOCK_LEAD, MAX_ENTRIES, MAX_EVENTS, Batch, Entry, Event
 from podium.service.http.strict_json import RefusedError, loads
 from podium.store.sql.timestamps import instant, microseconds
+from podium.support.collector import paused_collection
 
 REQUIRED = frozenset({"event_id", "started_at", "entries"})
 EVENT_FIELDS, ENTRY_FIELDS = frozenset(Event.model_fields), READ.intersection(Entry.model_fields)

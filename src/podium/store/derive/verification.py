@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from podium.arithmetic import ARITHMETIC
-from podium.collector import paused_collection
 from podium.store.derive import snapshots
 from podium.store.derive.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.derive.rating import events_from, rate_segments, statuses_of
@@ -24,6 +22,7 @@ from podium.store.rows.rank_counts import rank_counts
 from podium.store.rows.standings import columns_of
 from podium.store.rows.states import packed_states
 from podium.store.sql.schema import player, rank_count, standing
+from podium.support.collector import ARITHMETIC, paused_collection
 
 MAX_DIFFERENCES = 20  # that are reported
 BATCH_EVENTS = 5_000  # that are rated and compared before the next

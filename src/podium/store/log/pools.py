@@ -10,13 +10,12 @@ from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
-from podium.arithmetic import ARITHMETIC
-from podium.collector import paused_collection
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.store.log.description import SILENT, PoolDescription
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import pools
+from podium.support.collector import ARITHMETIC, paused_collection
 from podium.systems import find
 
 WriteObserver = Callable[[str, float, float], None]  # see `locked_pool`

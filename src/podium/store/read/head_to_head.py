@@ -11,7 +11,6 @@ from podium.engine.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
 from podium.results.reading import Results
-from podium.rounding import shown_change
 from podium.store.derive.rating import as_table
 from podium.store.log.content import read_bodies
 from podium.store.log.players import merges, number_of
@@ -22,6 +21,7 @@ from podium.store.read.models import CommonEvent, ComparedPlayer, Comparison, Ri
 from podium.store.read.states import system_and_states
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
+from podium.support.rounding import shown_change
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
 MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries

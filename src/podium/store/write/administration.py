@@ -8,7 +8,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.arithmetic import ARITHMETIC
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.live import refuse_share
@@ -23,6 +22,7 @@ from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, generation, metadata, pools, season
 from podium.store.sql.timestamps import microseconds, now
 from podium.store.write.execution import Prepare, Prepared, count_written
+from podium.support.collector import ARITHMETIC
 from podium.systems import find
 
 SECRET_BYTES = 32

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
-from podium.collector import paused_collection
 from podium.store.derive import generations, rerating
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.rating import LongWorkError
@@ -22,6 +21,7 @@ from podium.store.rows.standings import newest_standings, refresh_standings, sto
 from podium.store.sql.database import read_transaction
 from podium.store.write.execution import refuse_unrateable
 from podium.store.write.planned import Planned, Recorded, answer_planned, part_start, record_planned
+from podium.support.collector import paused_collection
 
 T = TypeVar("T")
 FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`

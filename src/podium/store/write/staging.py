@@ -11,7 +11,6 @@ from typing import Generic, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
-from podium.collector import paused_collection
 from podium.store.derive import generations, rerating
 from podium.store.derive.plan import Plan, Stretch
 from podium.store.derive.proposal import FIRST_PLACEHOLDER
@@ -25,6 +24,7 @@ from podium.store.rows.states import Mask
 from podium.store.sql.database import read_transaction
 from podium.store.write.execution import refuse_unrateable
 from podium.store.write.planned import Planned, answer_planned, part_start, record_planned
+from podium.support.collector import paused_collection
 
 T = TypeVar("T")
 

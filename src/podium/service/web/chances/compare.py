@@ -13,7 +13,6 @@ from podium.errors import ParameterError, UnknownError
 from podium.pages.drawing.bars import split_bar
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, rating
-from podium.rounding import shown
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
@@ -25,6 +24,7 @@ from podium.store.insights.board_models import Listing
 from podium.store.insights.player_models import PlayerCard
 from podium.store.log.pools import Pool
 from podium.store.read.models import CommonEvent, Rivalry
+from podium.support.rounding import shown
 
 MOST_POINTS = 150  # of each history
 LAST_MEETINGS = 10

@@ -14,7 +14,6 @@ from podium.ledger.forecast import Forecast, names_in
 from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import rating
 from podium.pages.promises import Trust, trust_of
-from podium.rounding import shown_table
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
@@ -22,6 +21,7 @@ from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.insights.board_models import EventHeadline, Listing
+from podium.support.rounding import shown_table
 
 MOST_ENTRANTS = 64
 MOST_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one

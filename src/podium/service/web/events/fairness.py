@@ -6,11 +6,11 @@ from markupsafe import Markup
 
 from podium.ledger.reasons.explanation import Explanation
 from podium.pages.numbers import direction, in_sentence, percent
-from podium.rounding import shown_change
 from podium.service.web.rendering import PoolFrame
 from podium.store.derive.events import Change
 from podium.store.insights.event_story import EventStory
 from podium.store.insights.fact_models import FairExpectation, ReliabilityBin
+from podium.support.rounding import shown_change
 
 EVEN = 0.5  # of a duel
 

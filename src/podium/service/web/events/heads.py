@@ -12,10 +12,10 @@ from podium.ledger.reasons.wording import capitalised
 from podium.pages.numbers import counted, rating
 from podium.pages.result_table import ResultTable, result_table
 from podium.results.derived_heats import OVERALL
-from podium.rounding import shown_change
 from podium.service.web.rendering import PoolFrame
 from podium.store.insights.event_story import EventStory
 from podium.store.read.models import ResultRow
+from podium.support.rounding import shown_change
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"

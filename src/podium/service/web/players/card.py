@@ -14,7 +14,6 @@ from podium.ledger.trends import can_be_unsettled
 from podium.pages.careers import CareerSummary, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, rating, short_day
-from podium.rounding import shown
 from podium.service.http.paths import PlayerName
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
@@ -26,6 +25,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.insights.player_models import CurvePoint, PlayerCard
 from podium.store.log.pools import Pool
+from podium.support.rounding import shown
 
 Range = Literal["1y", "5y", "all"]
 YEAR = timedelta(days=365.25)

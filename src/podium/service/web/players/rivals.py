@@ -12,7 +12,6 @@ from markupsafe import Markup
 from podium.ledger.reasons.wording import heat_words
 from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import halves
-from podium.rounding import shown
 from podium.service.http.paths import PlayerName
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address
@@ -20,6 +19,7 @@ from podium.service.web.rendering import Page, PoolFrame, pool_frame, render, un
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.insights.player_models import RivalRow, Rivals, Scalp
+from podium.support.rounding import shown
 
 MET_MOST, MOVED_MOST = 8, 6
 router = PageRouter()

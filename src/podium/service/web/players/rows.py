@@ -8,10 +8,10 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from podium.pages.drawing.bars import signed_bar
-from podium.rounding import shown
 from podium.service.web.addresses import pool_address
 from podium.service.web.rendering import PoolFrame
 from podium.store.insights.player_models import FormLine
+from podium.support.rounding import shown
 
 
 @dataclass(frozen=True, slots=True)

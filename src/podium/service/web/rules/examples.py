@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import Alternative
-from podium.rounding import shown_change
 from podium.store import Store
 from podium.store.insights.board_models import EventHeadline, ListedRow, Listing
 from podium.store.read.models import EventDetails
+from podium.support.rounding import shown_change
 
 SEARCHED = 50  # newest events that are looked at
 READ = 8  # newest events of which every line is read

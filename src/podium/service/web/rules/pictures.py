@@ -5,9 +5,9 @@ from markupsafe import Markup
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.numbers import rating
 from podium.pages.promises import Picture, reliability_picture
-from podium.rounding import shown
 from podium.service.web.rendering import PoolFrame
 from podium.store.insights.fact_models import PoolFacts, PromisePoint
+from podium.support.rounding import shown
 
 LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less

@@ -12,13 +12,13 @@ from podium.engine.system import System
 from podium.ledger.trends import can_be_unsettled
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
 from podium.pages.promises import findings
-from podium.rounding import shown
 from podium.service.web.addresses import pool_address
 from podium.service.web.boards.leaderboard import settling_rule
 from podium.service.web.rendering import PoolFrame
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.insights.board_models import EventHeadline
 from podium.store.insights.fact_models import PoolFacts
+from podium.support.rounding import shown
 
 LATER_EVENT = 10  # beside which a first event is put
 AWAY = timedelta(days=90)

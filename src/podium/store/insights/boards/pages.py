@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger.leaderboard import shared_ranks
 from podium.ledger.trends import is_provisional
-from podium.rounding import shown_change
 from podium.store.insights.board_models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.insights.boards.listings import Board, Position, open_board
 from podium.store.insights.boards.moves import NO_RANKS, EarlierRanks, earlier_ranks
@@ -22,6 +21,7 @@ from podium.store.rows.standings import get_standing
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change
 from podium.store.sql.timestamps import instant
+from podium.support.rounding import shown_change
 
 MOST_UNSETTLED = 20
 Ranked = Sequence[tuple[int | None, Any]]  # rows of a board, each with the rank

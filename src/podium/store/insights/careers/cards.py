@@ -17,7 +17,6 @@ from podium.ledger.trends import (
     own_interval,
     trend,
 )
-from podium.rounding import shown, shown_change
 from podium.store.insights.board_models import Listing
 from podium.store.insights.boards.listings import Board, open_board
 from podium.store.insights.boards.moves import NO_RANKS, earlier_ranks
@@ -28,6 +27,7 @@ from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import Pool
 from podium.store.rows.standings import get_standing
 from podium.store.sql.timestamps import instant
+from podium.support.rounding import shown, shown_change
 
 RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side

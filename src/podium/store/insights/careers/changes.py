@@ -8,7 +8,6 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.rounding import shown_change
 from podium.store.insights.player_models import ChangesPage, FormLine
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.read.states import states_of
@@ -16,6 +15,7 @@ from podium.store.rows.standings import get_standing
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.timestamps import instant
+from podium.support.rounding import shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
 LARGEST_NUMBER = 2**63  # what a database holds

@@ -7,7 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.ledger.reasons import wording
-from podium.rounding import shown, shown_change, signed
 from podium.store.derive.proposal import RATED, VOIDED
 from podium.store.insights.board_models import EntrantChange, EventHeadline
 from podium.store.insights.events.sent_winners import Winners, sent_winners
@@ -16,6 +15,7 @@ from podium.store.log.pools import BOUND_KEY, Pool, key_of
 from podium.store.read.events import same_event
 from podium.store.sql.schema import change, event
 from podium.store.sql.timestamps import instant
+from podium.support.rounding import shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
 DELTA = change.c.rating - change.c.rating_before

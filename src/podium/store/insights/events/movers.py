@@ -7,7 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.ledger.trends import FINDING_EVENTS, can_be_unsettled
-from podium.rounding import shown_change
 from podium.store.insights.board_models import Mover, Movers, Surprise
 from podium.store.insights.events.event_list import newest_rated
 from podium.store.log.players import names_of
@@ -16,6 +15,7 @@ from podium.store.read.boards import IS_SETTLED
 from podium.store.sql.among import among, values
 from podium.store.sql.schema import change, event, standing
 from podium.store.sql.timestamps import DAY_US, instant
+from podium.support.rounding import shown_change
 
 DELTA = change.c.rating - change.c.rating_before
 WITHIN = (

@@ -54,3 +54,6 @@ def paused_collection() -> Iterator[None]:
         yield
     finally:
         PAUSES.end()
+
+
+ARITHMETIC = 5

@@ -1,0 +1,1 @@
+"""What all rooms may use: rounding for people, files that appear whole, and what notebooks show."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.gathering import gather_rows
+from podium.kernels.memory import gather_rows
 from podium.kernels.records import LANES
 
 

@@ -17,7 +17,7 @@ from podium.engine.pool_state import PoolReader
 from podium.engine.rule_versions import are_ours, functions_of, qualify, version_of
 from podium.engine.rules import Points, enter, expect
 from podium.errors import ParameterError
-from podium.kernels.logarithm import LN_10
+from podium.kernels.elementary import LN_10
 from podium.probability.logistic_sums import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
 

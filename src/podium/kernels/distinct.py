@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 
-from podium.kernels.linking import in_kernels
+from podium.kernels.compiled import in_kernels
 from podium.kernels.records import LANES
 
 PAIR = 2

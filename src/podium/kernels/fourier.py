@@ -14,8 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from podium.kernels.compiled import kernel
-from podium.kernels.linking import in_kernels
+from podium.kernels.compiled import in_kernels, kernel
 
 SIDE_BY_SIDE = 8
 COLUMNS = 2 * SIDE_BY_SIDE

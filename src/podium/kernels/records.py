@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 
-from podium.kernels.linking import in_kernels
+from podium.kernels.compiled import in_kernels
 
 ROWS_OF_FIELDS = 3  # dimensions of a table whose lanes stand in rows
 LANES = 16  # tables side by side: (rows, fields, LANES), the lanes of a number next to each other

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.logarithm import LN_10
+from podium.kernels.elementary import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
 
 Floats = npt.NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Expected scores from log-odds: the logistic curve that Elo and most after it share."""
 
 from podium.kernels.compiled import kernel
-from podium.kernels.exponential import exp
+from podium.kernels.elementary import exp
 
 LARGEST = 300.0  # strengths stay within e^300, so that a sum of two is finite and a ratio keeps its digits
 

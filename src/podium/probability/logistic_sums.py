@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.kernels.chebyshev import points, polynomials
 from podium.kernels.compiled import kernel
+from podium.kernels.elementary import points, polynomials
 from podium.kernels.records import LANES
 from podium.probability.boxes import FIRST, ORDER, OWN, PLACE, Boxes, fill_boxes, members, room_for_boxes
 from podium.probability.logistic import logistic

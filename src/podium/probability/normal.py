@@ -7,7 +7,7 @@ Weng and Lin (2011): with x the expected difference and t the draw margin, both 
 import math
 
 from podium.kernels.compiled import kernel
-from podium.kernels.exponential import exp, expm1
+from podium.kernels.elementary import exp, expm1
 
 SQRT_2_PI = 2.5066282746310002
 INVERSE_SQRT_2_PI = 0.3989422804014327

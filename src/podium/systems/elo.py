@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, compare, compare_all, settle
 from podium.engine.system import System, parameter
-from podium.kernels.logarithm import LN_10
+from podium.kernels.elementary import LN_10
 from podium.probability.logistic import logistic, score
 
 

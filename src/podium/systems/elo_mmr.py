@@ -29,7 +29,7 @@ from podium.engine.inputs import (
 )
 from podium.engine.rules import enter, expect, kernel, rate_event
 from podium.engine.system import System, parameter
-from podium.kernels.logarithm import power
+from podium.kernels.elementary import power
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances

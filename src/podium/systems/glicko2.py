@@ -14,7 +14,7 @@ import numpy.typing as npt
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
-from podium.kernels.exponential import LARGEST, exp
+from podium.kernels.elementary import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances

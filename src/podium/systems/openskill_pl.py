@@ -8,8 +8,7 @@ from podium.engine.duels.steps import face_off, judge_result, rate_in_steps
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect, kernel, rate_two
 from podium.engine.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
-from podium.kernels.exponential import exp
-from podium.kernels.logarithm import log
+from podium.kernels.elementary import exp, log
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs
 from podium.systems._normal_skill import State

@@ -9,7 +9,7 @@ from podium.engine.duels.lanes import PLACES, fields_of, rate_lanes
 from podium.engine.duels.one_by_one import is_far, rate_one
 from podium.engine.duels.waiting import SLOT, admit
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.gathering import gather_rows
+from podium.kernels.memory import gather_rows
 from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column
 
 FEWEST = 3  # duels that are quicker in lanes than one after the other

@@ -10,7 +10,7 @@ from podium.engine.inputs import Heat, finisher
 from podium.engine.rules import rate_two
 from podium.engine.system import System, blank
 from podium.kernels.compiled import IN_KERNELS, kernel
-from podium.kernels.prefetch import LINE_BYTES
+from podium.kernels.memory import LINE_BYTES
 from podium.kernels.records import LANES, read_fields, write_fields
 
 

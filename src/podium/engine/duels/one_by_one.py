@@ -6,7 +6,7 @@ from typing import Any
 from podium.engine.inputs import Heat, mode_at, plain_entry
 from podium.engine.rules import rate_two
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.prefetch import prefetch
+from podium.kernels.memory import prefetch
 from podium.kernels.records import finite, read, total, write, write_column
 
 AHEAD = 24  # duels from asking for their states to reading them

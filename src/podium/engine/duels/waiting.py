@@ -11,7 +11,7 @@ import numpy as np
 from podium.engine.duels.one_by_one import AHEAD
 from podium.kernels.compiled import kernel
 from podium.kernels.distinct import are_disjoint
-from podium.kernels.prefetch import LINE_BYTES, prefetch
+from podium.kernels.memory import LINE_BYTES, prefetch
 from podium.kernels.records import LANES
 
 BATCHES = 8  # that wait at a time; a power of two

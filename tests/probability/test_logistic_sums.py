@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.probability.boxes import FIRST, KEY, ORDER, PLACE, fill_boxes, room_for_boxes
-from podium.probability.logistic_sums import TOTAL, WEIGHT, X, add_up_logistics, room_for_logistic_sums
+from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics, room_for_logistic_sums
+from podium.probability.normal import FIRST, KEY, ORDER, PLACE, fill_boxes, room_for_boxes
 
 SLOPE = math.log(10.0) / 400.0
 fields = st.lists(

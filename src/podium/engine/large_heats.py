@@ -15,7 +15,7 @@ from podium.engine.choosing import compiled_as
 from podium.engine.inputs import Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.kernels.compiled import IN_KERNELS, kernel
 from podium.kernels.records import add, read, times
-from podium.probability.logistic_sums import TOTAL, WEIGHT, X, add_up_logistics
+from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics
 
 LARGE_HEAT = 2048  # entrants; changing it changes ratings: see `podium.support.collector`
 

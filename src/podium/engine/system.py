@@ -18,7 +18,7 @@ from podium.engine.rule_versions import are_ours, functions_of, qualify, version
 from podium.engine.rules import Points, enter, expect
 from podium.errors import ParameterError
 from podium.kernels.elementary import LN_10
-from podium.probability.logistic_sums import room_for_logistic_sums
+from podium.probability.logistic import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
 
 STEP = 1e-4  # points over which a slope is taken

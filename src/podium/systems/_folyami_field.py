@@ -18,9 +18,9 @@ import numpy as np
 from podium.kernels.compiled import kernel
 from podium.kernels.elementary import interpolation_weights, points
 from podium.kernels.fourier import COLUMNS, SIDE_BY_SIDE, roots_of_unity, size_for, transform, transform_back
-from podium.probability.boxes import FIRST, ORDER, Boxes, fill_boxes, members, room_for_boxes
 from podium.probability.gamma import incomplete_beta
 from podium.probability.logistic import logistic
+from podium.probability.normal import FIRST, ORDER, Boxes, fill_boxes, members, room_for_boxes
 
 POINTS = 32
 WIDEST = 4.0  # of a box, in log-odds of W

@@ -3,7 +3,7 @@
 import re
 
 from podium.importers.sources import MAX_EXPANSION
-from podium.results.bounds import MAX_COLUMNS
+from podium.results.columns import MAX_COLUMNS
 from podium.service.admin import upload_process, uploads
 from podium.service.api import batching, bodies, models
 from podium.service.connections import MAX_HEADER_BYTES, Phase

@@ -10,7 +10,7 @@ import pytest
 import podium
 from podium.errors import ParameterError, ResultsError
 from podium.importers.tables.files.stored import ods_boxes, xlsx_box
-from podium.results.bounds import MAX_COLUMNS
+from podium.results.columns import MAX_COLUMNS
 from podium.service.admin.uploads import MAX_ROWS, read_file, stored
 
 CELL = '<c r="{}" t="inlineStr"><is><t>x</t></is></c>'

@@ -12,7 +12,7 @@ import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.tuning import with_dates
 from podium.cli.app import app
-from podium.results.event_order import tie_notice
+from podium.results.consistency import tie_notice
 from podium.results.reading import read_results
 from podium.service.api.bodies import validate
 from podium.service.api.models import Event

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from podium.cli.app import app
-from podium.results.lookalikes import are_alike, key, pairs_alike
+from podium.results.names import are_alike, key, pairs_alike
 
 ALIKE = [
     ("Ana", "ana"), ("Pérez", "Perez"), ("аna", "ana"), ("АNA", "ana"), ("Ian", "lan"), ("Bill", "Bi11"),

@@ -30,7 +30,7 @@ from podium.executors import Engine, Executor, Local, executor
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
 from podium.rated.warming import warm
-from podium.results.event_order import in_sequence
+from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
 from podium.systems._portable import PortableSystem, is_portable

@@ -154,7 +154,7 @@ def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
         held: whether the rated rows are at hand.
     """
     from podium.ledger.readiness import why_nothing_counts
-    from podium.results.event_order import tie_notice
+    from podium.results.consistency import tie_notice
 
     tied = tie_notice(rated.results.frame) if held else None
     if tied is not None:

@@ -13,10 +13,10 @@ import polars as pl
 from podium.dataset.storage import Storage
 from podium.errors import Fault, ResultsError
 from podium.results.columns import ALL, DEFAULTS, has_values
+from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
-from podium.results.part import Part
+from podium.results.long_periods import Part
 from podium.results.parts import Moments
-from podium.results.places import Places
 from podium.results.reading import Results, first_line
 from podium.results.slices import Slice, read_ahead
 

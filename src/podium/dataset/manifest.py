@@ -9,7 +9,7 @@ from typing import Any
 from podium.dataset.files import PartFile, PoolFiles
 from podium.dataset.storage import Storage
 from podium.errors import Fault, ResultsError
-from podium.results.part import Part
+from podium.results.long_periods import Part
 from podium.results.parts import Moments
 from podium.support.notebook import counted
 from podium.version import __version__

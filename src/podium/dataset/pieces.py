@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from podium.results.columns import ALL
-from podium.results.event_order import SEQUENCE
+from podium.results.consistency import SEQUENCE, Places
 from podium.results.parts import FILLED
-from podium.results.places import Places
 
 HELD_ROWS = 1 << 20  # in memory, of all pools together
 SORTED_ROWS = 1 << 20  # of one pool, sorted in memory at a time

@@ -18,14 +18,11 @@ from podium.dataset.publishing import new_folder
 from podium.dataset.storage import Storage, storage_at
 from podium.errors import Fault
 from podium.results.columns import DEFAULTS
-from podium.results.consistency import contradictions
-from podium.results.event_order import order_keys
+from podium.results.consistency import Places, contradictions, order_keys
 from podium.results.hashing import number_runs, runs
 from podium.results.parts import SPLIT, Assembly
-from podium.results.places import Places
 from podium.results.reading import Results, read_results, refuse
-from podium.results.seen_ids import SeenIds
-from podium.results.slices import grouped_slices, is_folder, is_several
+from podium.results.slices import SeenIds, grouped_slices, is_folder, is_several
 
 FILE_ROWS = 1 << 19  # of a file, unless one event has more
 

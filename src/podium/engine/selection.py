@@ -12,8 +12,8 @@ from podium.engine.rules import counts, overrides
 from podium.engine.system import System
 from podium.errors import Fault, ResultsError
 from podium.kernels.compiled import compile_kernel
+from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, with_derived_heats
-from podium.results.event_order import order_keys
 from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
 

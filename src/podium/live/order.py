@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.engine.idle import NEVER
 from podium.errors import Fault
-from podium.results.event_order import SEQUENCE
+from podium.results.consistency import SEQUENCE
 
 FIRST = -math.inf  # the sequence of an event that has none
 Moment = tuple[int, float]  # microseconds since 1970 and sequence

@@ -18,12 +18,9 @@ import polars as pl
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
 from podium.ledger.saved import Start, parameters, refuse_other
-from podium.results.long_periods import LongPeriod
-from podium.results.parts import Read
-from podium.results.seen_ids import FILES, SeenIds
-from podium.results.slices import SLICE_ROWS, Position
-from podium.results.source_files import SourceFile, difference
-from podium.results.waiting_rows import read_rows, write_rows
+from podium.results.long_periods import LongPeriod, read_rows, write_rows
+from podium.results.parts import Read, SourceFile, difference
+from podium.results.slices import FILES, SLICE_ROWS, Position, SeenIds
 from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
 from podium.version import __version__

@@ -22,12 +22,10 @@ from podium.rated.history_parts import HistoryParts
 from podium.rated.long_periods import rate_long_period
 from podium.rated.rated import Rated
 from podium.rated.tables import begin, rate_table
-from podium.results.long_periods import LongPart, LongPeriods
-from podium.results.part import Part
-from podium.results.parts import PartReader
+from podium.results.long_periods import LongPart, LongPeriods, Part
+from podium.results.parts import PartReader, fingerprint, source_files
 from podium.results.reading import Results
-from podium.results.seen_ids import SeenIds
-from podium.results.source_files import fingerprint, source_files
+from podium.results.slices import SeenIds
 from podium.systems import make_system
 
 EVERY = 8  # parts from one checkpoint to the next

@@ -1,14 +1,15 @@
 """The columns of a results table: their types, and each cell turned into its type or reported as a fault."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from podium.errors import SHOWN_FAULTS, Fault
+from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.results.names import SPACES, is_page_address, normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
@@ -323,3 +324,30 @@ def from_texts(series: pl.Series) -> pl.Series:
     instants = joined.str.to_datetime("%Y-%m-%dT%H:%M:%S%.6f%:z", time_unit="us", time_zone="UTC", strict=False)
     matched = pl.DataFrame({"text": texts, "instant": instants})
     return pl.DataFrame({"text": series}).join(matched, on="text", how="left", maintain_order="left")["instant"]
+
+
+MAX_COLUMNS = 1_000  # of a table, and different keys of its objects
+MAX_BOX = 100  # times its filled cells that a sheet may span
+FREE_CELLS = 1_000_000  # that any sheet may span
+
+
+def refuse_wide(columns: Collection[object], table_name: str) -> None:
+    """Refuse a table of too many columns: all rows are laid out in each.
+
+    Raises:
+        ResultsError: it has.
+    """
+    if len(columns) > MAX_COLUMNS:
+        remedy = f"has {len(columns):,} columns, or keys; a table of results has {MAX_COLUMNS:,} at most"
+        raise ResultsError(table_name, [Fault(None, None, None, remedy)])
+
+
+def refuse_repeated(columns: Sequence[str], table_name: str) -> None:
+    """Refuse a header with a name twice.
+
+    Raises:
+        ResultsError: it has.
+    """
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise ResultsError(table_name, [Fault(None, name, None, "appears twice in the header") for name in twice])

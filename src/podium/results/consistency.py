@@ -1,7 +1,7 @@
 """What cells that are fine alone contradict together: one rule a function, each a cheap test before any detail."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import Fault
 from podium.results.columns import FOR_PAGES
-from podium.results.hashing import Integers, index_type, number_runs, surely_distinct_within
+from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
@@ -174,3 +174,81 @@ def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
         ~pl.any_horizontal([pl.lit(value=False), *(expression.meta.output_name() for expression in known)])
     )
     return bare.sort("row").select("unit", "row", "event_id")
+
+
+SEQUENCE = "sequence"
+
+
+def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], ...]:
+    """What orders events, the weightiest first; the order of the file is the last.
+
+    Args:
+        frame: results, with `started_at` and `sequence` where they have them.
+        first: (events) an event's first row, in the order of the file.
+    """
+    at = as_indices(first)
+    keys: list[npt.NDArray[Any]] = []
+    if "started_at" in frame.columns:
+        keys.append(frame["started_at"].gather(at).cast(pl.Int64).to_numpy())
+    if SEQUENCE in frame.columns:
+        keys.append(frame[SEQUENCE].gather(at).to_numpy())
+    return (*keys, np.arange(first.size, dtype=first.dtype))
+
+
+def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows by `sequence`, those of one number as they stand; without the column, which only orders."""
+    return frame.sort(SEQUENCE, maintain_order=True).drop(SEQUENCE) if SEQUENCE in frame.columns else frame
+
+
+def tie_notice(frame: pl.DataFrame) -> str | None:
+    """How many dated events only the order of the file puts in order; None where there is none.
+
+    Args:
+        frame: checked results.
+    """
+    if "started_at" not in frame.columns:
+        return None
+    moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]
+    first = as_indices(number_runs(frame["event_id"]).first)
+    events = frame.select(pl.col(name).gather(first) for name in moment)
+    if (np.diff(events["started_at"].cast(pl.Int64).to_numpy()) > 0).all():
+        return None
+    tied = int((events.group_by(moment).len()["len"].replace(1, 0)).sum())
+    if not tied:
+        return None
+    shared, remedy = (
+        ("start and sequence", "give each its own sequence to decide otherwise")
+        if SEQUENCE in moment
+        else ("start", "a column sequence, a number for each event, would decide instead")
+    )
+    return (
+        f"{tied:,} of {events.height:,} events share their {shared} with another: "
+        f"they are rated in the order of the file ({remedy})"
+    )
+
+
+class Places(NamedTuple):
+    """Where rows come from."""
+
+    sources: list[str]
+    source: npt.NDArray[np.int32]  # (rows): the number of the table
+    row: npt.NDArray[np.int64]  # (rows): of that table, from 0
+
+    def of(self, rows: Any) -> "Places":
+        """The places of those rows."""
+        return self._replace(source=self.source[rows], row=self.row[rows])
+
+    def located(self, faults: Iterable[Fault]) -> Iterator[Fault]:
+        """Faults of these rows, where they are in their tables."""
+        for fault in faults:
+            if fault.row is None:
+                yield fault
+            else:
+                source, row = self.source[fault.row - 1], self.row[fault.row - 1]
+                yield fault._replace(row=int(row) + 1, file=self.sources[source])
+
+    @property
+    def name(self) -> str:
+        """What to call these rows together."""
+        first, last = (self.sources[number] for number in self.source[[0, -1]])
+        return first if first == last else f"{first} to {last}"

@@ -1,22 +1,64 @@
 """Rating periods whose rows are more than are held: they wait in files, whole events a file, until the period ends."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from podium.errors import Fault
-from podium.results.consistency import contradictions
-from podium.results.event_order import SEQUENCE
-from podium.results.hashing import number_runs
-from podium.results.part import Part
-from podium.results.places import Places
+from podium.errors import Fault, OutputError, ResultsError
+from podium.results.consistency import SEQUENCE, Places, contradictions
+from podium.results.hashing import Numbered, number_runs
 from podium.results.reading import Results, refuse
-from podium.results.seen_ids import SeenIds
-from podium.results.waiting_rows import read_rows, write_rows
-from podium.support.part_files import remove_unfinished
+from podium.results.slices import SeenIds
+from podium.support.part_files import part_file, remove_unfinished
+
+
+class Part(NamedTuple):
+    """Whole events, checked."""
+
+    results: Results
+    numbered: Numbered  # the numbers of their events
+    places: Places
+
+    @contextmanager
+    def in_tables(self) -> Iterator[None]:
+        """Name the rows of an error by where they are in their tables."""
+        try:
+            yield
+        except ResultsError as error:
+            raise ResultsError(error.source, self.places.located(error.faults)) from None
+
+
+SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
+
+
+def write_rows(path: Path, frame: pl.DataFrame, places: Places) -> None:
+    """Write rows.
+
+    Raises:
+        OutputError: they cannot be written.
+    """
+    columns = [pl.Series(SOURCE, places.source), pl.Series(ROW, places.row)]
+    with part_file(path, OutputError) as part:
+        frame.hstack(columns).write_parquet(part, compression="lz4", statistics=False)
+
+
+def read_rows(path: Path, sources: list[str]) -> tuple[pl.DataFrame, Places]:
+    """Read rows again.
+
+    Args:
+        sources: the names of the tables that they come from.
+
+    Raises:
+        OSError: there is no such file.
+        PolarsError: it is damaged.
+    """
+    table = pl.read_parquet(path)
+    return table.drop(SOURCE, ROW), Places(sources, table[SOURCE].to_numpy(), table[ROW].to_numpy())
+
 
 LONG_ROWS = 1 << 20  # that are held of a period before they go to a file
 UNSORTED = "stands after a later event of its rating period, which has more rows than are held: sort them by started_at"

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.results.bounds import refuse_wide
-from podium.results.columns import ALL, NUMBERS, TEXTS, text_of_number
+from podium.results.columns import ALL, NUMBERS, TEXTS, refuse_wide, text_of_number
 
 NO_TEXT = (bool, np.bool_, list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
 SURROGATE = "has half of a surrogate pair, which is no text"

@@ -78,8 +78,8 @@ def write_certain(file: Input, fix: Path) -> None:
 def report(results: "Results") -> None:
     """Print what the results are good for."""
     from podium.ledger.readiness import needs, why_nothing_counts
-    from podium.results.event_order import tie_notice
-    from podium.results.lookalikes import pairs_alike, warning
+    from podium.results.consistency import tie_notice
+    from podium.results.names import pairs_alike, warning
 
     frame = results.frame
     events, players = (frame[name].n_unique() for name in ("event_id", "player"))

@@ -12,9 +12,9 @@ from podium.importers.tables.cells import PLACE
 from podium.importers.tables.files.grid import Grid
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.values import date_rule, decimal_marks, may_be_thousands, status_words
+from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
-from podium.results.delimited import DELIMITERS
-from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
+from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "

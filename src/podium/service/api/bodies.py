@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
-from podium.results.headings import fold, meanings
+from podium.results.column_guide import fold, meanings
 from podium.service.http.strict_json import RefusedError, loads, printable
 from podium.service.visits.forms import limited_stream
 

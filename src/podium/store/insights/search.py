@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.results.lookalikes import search_key
+from podium.results.names import search_key
 from podium.store.insights.board_models import FoundPlayer
 from podium.store.log.pools import Pool
 from podium.store.read.boards import ranks_of

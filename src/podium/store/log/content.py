@@ -14,7 +14,7 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
 from podium.results.columns import DEFAULTS as OF_TABLES
-from podium.results.event_order import SEQUENCE, in_sequence
+from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.results.lookalikes import are_alike, key, search_key
-from podium.results.names import admit, normalise, refusal
+from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.store.log.pools import Pool
 from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError

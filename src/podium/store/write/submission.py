@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
-from podium.results.lookalikes import warning
+from podium.results.names import warning
 from podium.store.derive.events import SELECT_EVENTS, get_event, require_version
 from podium.store.derive.proposal import FIRST_PLACEHOLDER, RATED, VOIDED, EventRow, Proposal
 from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents

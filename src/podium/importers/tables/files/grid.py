@@ -13,7 +13,7 @@ from podium.importers.tables.files.records import from_json
 from podium.importers.tables.files.stored import from_database, from_spreadsheet
 from podium.importers.tables.files.texts import from_text
 from podium.importers.tables.model import SourceRule
-from podium.results.bounds import refuse_wide
+from podium.results.columns import refuse_wide
 
 SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
 WRAPPERS = (".gz", ".zst", ".zip")

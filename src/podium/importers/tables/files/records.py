@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.sources import refuse_file, strict_json
-from podium.results.bounds import refuse_wide
+from podium.results.columns import refuse_wide
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\])?)")
 Chain = tuple[dict[str, Any], ...]  # the object, then what it stands in, the nearest first

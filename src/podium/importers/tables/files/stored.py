@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.importers.sources import MAX_EXPANSION, refuse_file
 from podium.importers.tables.model import SourceRule
-from podium.results.bounds import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
+from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
 ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx

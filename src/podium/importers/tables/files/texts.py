@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers.tables.model import SourceRule
-from podium.results.delimited import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
+from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 

@@ -87,7 +87,7 @@ def child(engine: str, folder: str, system: str, *, history: bool) -> None:
 def rate_and_kill(folder: str, system: str, how: dict[str, Any]) -> Any:
     """Rate by two workers of Dask, one of which is killed in the middle."""
     import podium
-    from podium.executors.dask_workers import dask_workers
+    from podium.executors.choosing import dask_workers
     from podium.rated import pools
     from podium.systems import make_system
 

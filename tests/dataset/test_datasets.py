@@ -15,7 +15,7 @@ from pool_rows import by_pool, duels
 from strategies import histories
 
 import podium
-from podium.dataset import check, open_dataset, pieces, write, writing
+from podium.dataset import check, files, open_dataset, write, writing
 from podium.errors import MissingExtraError, OutputError, ParameterError, ResultsError
 from podium.results import slices
 
@@ -27,9 +27,9 @@ def small(monkeypatch):
     """Little is held, read, sorted and written at a time."""
     monkeypatch.setattr(slices, "SLICE_ROWS", 7)
     monkeypatch.setattr(slices, "FEW_ROWS", 5)
-    monkeypatch.setattr(pieces, "HELD_ROWS", 10)
-    monkeypatch.setattr(pieces, "SORTED_ROWS", 9)
-    monkeypatch.setattr(pieces, "SAMPLED", 2)
+    monkeypatch.setattr(files, "HELD_ROWS", 10)
+    monkeypatch.setattr(files, "SORTED_ROWS", 9)
+    monkeypatch.setattr(files, "SAMPLED", 2)
     monkeypatch.setattr(writing, "FILE_ROWS", 6)
 
 

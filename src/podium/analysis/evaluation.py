@@ -20,7 +20,7 @@ from podium.analysis.scores import (
     own_scores,
     weighed,
 )
-from podium.dataset.opening import is_dataset, open_dataset
+from podium.dataset.manifest import is_dataset, open_dataset
 from podium.engine.encoding import encode
 from podium.engine.periods import EVENT
 from podium.engine.system import System

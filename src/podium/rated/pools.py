@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from podium.dataset.files import PartFile, PoolFiles, file_digest, pool_folder
+from podium.dataset.files import PartFile, PoolFiles, Storage, file_digest, is_url, pool_folder, storage_at
 from podium.dataset.manifest import Dataset
-from podium.dataset.publishing import new_folder, refuse_existing
-from podium.dataset.storage import Storage, is_url, storage_at
+from podium.dataset.writing import new_folder, refuse_existing
 from podium.engine.periods import EVENT, check_period
 from podium.engine.system import System
 from podium.executors import Engine, Function, Local, Task, executor

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podium.dataset.opening import is_dataset, open_dataset
+from podium.dataset.manifest import is_dataset, open_dataset
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.executors import Engine

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.importers.durations import add, is_lapped, parse, parse_column, pl, status_word
+from podium.importers.times import add, is_lapped, parse, parse_column, pl, status_word
 
 TIMES = [
     ("1:33:56.736", 5636.736, ""),

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import FormatError as FormatError
-from podium.importers.options import Options as Options
 from podium.importers.registry import FORMATS as FORMATS
+from podium.importers.registry import Options as Options
 
 if TYPE_CHECKING:
-    from podium.importers.importer import Imported
+    from podium.importers.collecting import Imported
     from podium.importers.reading import read_format
 
 __all__ = ["FORMATS", "FormatError", "Imported", "Options", "read_format"]

@@ -6,9 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 from podium.errors import FormatError, ParameterError
-from podium.importers.importer import Imported
-from podium.importers.options import Options
-from podium.importers.registry import FORMATS
+from podium.importers.collecting import Imported
+from podium.importers.registry import FORMATS, Options
 
 PLAYERS = ("id", "name", "fide")
 FORFEITS = ("keep", "drop")

@@ -1,6 +1,9 @@
 """The formats that Podium imports, by name; none is loaded before it is used."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
 
 class Format(NamedTuple):
@@ -22,3 +25,15 @@ FORMATS = {
     "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
     "csv": Format("any table, by a map of its columns", "tables.csv"),
 }
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to import; each format uses what concerns it."""
+
+    skip_bad: bool = False  # leave out the events of bad records, whole, instead of refusing the input
+    timezone: str = "UTC"  # IANA's name of the zone of times without an offset
+    player: str = "id"  # what players are called: id, name, or fide (pgn)
+    forfeits: str = "keep"  # keep who left as quit, or drop them
+    map: Path | Mapping[str, Any] | None = None  # what the columns of a table mean: a TOML file, or what it would hold
+    guess: bool = False  # whether headings say what the map lacks

@@ -1,15 +1,16 @@
 """The files of an import: one, a folder's, an archive's or standard input; unwrapped and decoded, within limits."""
 
+import csv
 import gzip
 import io
 import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 
 from podium.errors import Fault, FormatError
 from podium.results.objects import refused_constant, repeated_key
@@ -304,3 +305,45 @@ def depth_exceeds(value: Any, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+class Record(NamedTuple):
+    """A row: where it begins, its cells by column, and what is wrong with their number, if anything."""
+
+    line: int
+    cells: dict[str, str]
+    uneven: str
+
+    @property
+    def place(self) -> str:
+        """Where it begins, as faults say it."""
+        return f"line {self.line}"
+
+
+def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
+    """Read a file of comma-separated values.
+
+    Args:
+        required: the columns that its header must have, among others.
+
+    Yields:
+        Its rows; a row of too few cells lacks the last columns.
+
+    Raises:
+        FormatError: its header is another one, or it is not well-formed CSV.
+    """
+    reader = csv.reader(io.StringIO(text(source), newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in required if name not in header]
+        if missing:
+            refuse_file(source.name, f"has no column {missing[0]} in its first line; it needs {', '.join(required)}")
+        line = reader.line_num + 1
+        for cells in reader:
+            if cells:
+                uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, and the header {len(header)}"
+                yield Record(line, dict(zip(header, cells, strict=False)), uneven)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        remedy = f"is not well-formed CSV ({error})"
+        raise FormatError(source.name, [Fault(None, None, None, remedy, f"line {reader.line_num}")]) from None

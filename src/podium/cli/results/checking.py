@@ -66,7 +66,7 @@ def write_certain(file: Input, fix: Path) -> None:
     Raises:
         ResultsError: the table leaves a choice.
     """
-    from podium.importers.tables.door import as_they_were, load_one, understand
+    from podium.importers.tables.reading import as_they_were, load_one, understand
 
     if not Path(file.path).is_file():
         return

@@ -65,7 +65,7 @@ class TableFlags:
                 {"format": self.date_format} if self.date_format else {}
             )
         if self.winner or self.loser:
-            from podium.importers.tables.frames import matches_map
+            from podium.importers.tables.reading import matches_map
 
             if not (self.winner and self.loser):
                 raise ParameterError("--winner and --loser belong together")

@@ -6,11 +6,10 @@ Source: `tournaments/{tournament}.json?include_participants=1&include_matches=1`
 import re
 from collections.abc import Sequence
 
-from podium.importers import moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
+from podium.importers import times
+from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.json_documents import Node, documents
-from podium.importers.options import Options
+from podium.importers.registry import Options
 from podium.importers.sources import refuse_file, sources
 
 PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
@@ -89,7 +88,7 @@ def started_at(match: Node, event: Event) -> int | None:
     text = next((each for each in map(match.get, ("started_at", "completed_at")) if each.value is not None), None)
     if text is None:
         return None
-    moment = moments.of_iso(text.value) if isinstance(text.value, str) else None
+    moment = times.of_iso(text.value) if isinstance(text.value, str) else None
     if moment is None:
         event.refuse(text.value, "is no moment in ISO 8601", place=text.place)
     return moment

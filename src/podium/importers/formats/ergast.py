@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from podium.importers import durations, moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.csv_records import csv_records
-from podium.importers.importer import Imported
+from podium.importers import times as durations
+from podium.importers import times as moments
+from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.json_documents import Node, documents
-from podium.importers.options import Options
-from podium.importers.sources import Source, refuse_file, sources
+from podium.importers.registry import Options
+from podium.importers.sources import Source, csv_records, refuse_file, sources
 
 NULL = "\\N"
 STATUSES = {

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from podium.importers import durations, moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.csv_records import csv_records
-from podium.importers.importer import Imported
-from podium.importers.options import Options
-from podium.importers.sources import Source, refuse_file, sources, strict_json, text
+from podium.importers import times
+from podium.importers.collecting import Collector, Event, Imported
+from podium.importers.registry import Options
+from podium.importers.sources import Source, csv_records, refuse_file, sources, strict_json, text
 
 STATUSES = {
     "DNF": "dnf",
@@ -177,7 +175,7 @@ def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Ev
     if not DAY.match(day) or (clock and not CLOCK.match(clock)):
         event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
         return event
-    event.started_at = moments.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
+    event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
     if event.started_at is None:
         event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
     return event
@@ -207,7 +205,7 @@ def add(session: Session, row: dict[str, str], place: str, event: Event, collect
 def time_s(row: dict[str, str], place: str, event: Event) -> float | None:
     """A finisher's time in seconds: of its milliseconds, which its clock time must not contradict."""
     millis, clock = row.get("timeMillis", ""), row.get("time", "")
-    total = durations.parse(clock)
+    total = times.parse(clock)
     if total is not None and total.sign:
         total = None  # a gap, where a time was to stand
     if not millis:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
 
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
-from podium.importers.moments import LocalTimes, of_utc
-from podium.importers.options import Options
+from podium.importers.collecting import Collector, Event, Imported
+from podium.importers.registry import Options
 from podium.importers.sources import Source, refuse_file, sources
+from podium.importers.times import LocalTimes, of_utc
 from podium.results.names import normalise
 
 TAG = re.compile(r'^\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"([^\r]*)"\]\s*$')

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from podium.importers import durations, moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
+from podium.importers import times
+from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.json_documents import Node, documents
-from podium.importers.options import Options
+from podium.importers.registry import Options
 from podium.importers.sources import refuse_file, sources
 
 UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
@@ -63,7 +62,7 @@ def take(race: Node, file: str, collector: Collector) -> None:
         event.refuse(status.value, "is no status of a race", place=status.place)
     started = race.get("started_at")
     if started.value is not None:
-        event.started_at = moments.of_iso(started.value) if isinstance(started.value, str) else None
+        event.started_at = times.of_iso(started.value) if isinstance(started.value, str) else None
         if event.started_at is None:
             event.refuse(started.value, "is no moment in ISO 8601", place=started.place)
     category = race.get("category").get("slug").text() or event.event_id.rpartition("/")[0]
@@ -115,7 +114,7 @@ def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
 def finish_time(node: Node, event: Event) -> Decimal | None:
     """The time of one who is done."""
     iso = isinstance(node.value, str) and node.value.startswith("P")
-    time = durations.parse(node.value) if iso else None
+    time = times.parse(node.value) if iso else None
     if time is None or time.sign or not time.seconds:
         remedy = "is missing; who is done has a time" if node.value is None else "must be like P0DT01H15M23.123456S"
         event.refuse(node.value, remedy, place=node.place)

@@ -5,11 +5,10 @@ Source: start.gg's developer portal. The query is in docs/importers.md.
 
 from collections.abc import Sequence
 
-from podium.importers import moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
+from podium.importers import times
+from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.json_documents import Node, documents
-from podium.importers.options import Options
+from podium.importers.registry import Options
 from podium.importers.sources import refuse_file, sources
 
 COMPLETED = 3
@@ -96,7 +95,7 @@ def started_at(node: Node, event: Event) -> int | None:
     if seconds is None:
         return None
     whole = isinstance(seconds.value, int) and seconds.is_number()
-    moment = moments.of_seconds(seconds.value) if whole else None
+    moment = times.of_seconds(seconds.value) if whole else None
     if moment is None:
         event.refuse(seconds.value, "must be seconds since 1970", place=seconds.place)
     return moment

@@ -13,11 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
-from podium.importers.moments import LocalTimes, of_utc
-from podium.importers.options import Options
+from podium.importers.collecting import Collector, Event, Imported
+from podium.importers.registry import Options
 from podium.importers.sources import Source, decode, refuse_file, sources
+from podium.importers.times import LocalTimes, of_utc
 
 MAGIC = b"SQLite format 3\0"
 BUSY_S = 5.0

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from podium.importers import moments
-from podium.importers.collecting import Collector, Event
-from podium.importers.importer import Imported
-from podium.importers.options import Options
+from podium.importers import times
+from podium.importers.collecting import Collector, Event, Imported
+from podium.importers.registry import Options
 from podium.importers.sources import Source, refuse_file, sources
 
 BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
@@ -278,7 +277,7 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
     lasted = max((player.number("alivetime") for player in playing), default=0.0) if duration is None else duration
     epoch = EPOCH_ID.match(report.value("I"))
     if epoch:
-        event.started_at = moments.of_seconds(int(epoch[1]))
+        event.started_at = times.of_seconds(int(epoch[1]))
     elif received_us is not None:
         event.started_at = received_us - round(lasted * 1_000_000)
     event.shared = {"pool": report.game_type, "mode": report.value("O").strip() or None}

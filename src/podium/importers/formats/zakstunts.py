@@ -5,11 +5,9 @@ Source: duplode/elo-zs, which rates these races.
 
 from collections.abc import Sequence
 
-from podium.importers.collecting import Collector, Event
-from podium.importers.csv_records import Record, csv_records
-from podium.importers.importer import Imported
-from podium.importers.options import Options
-from podium.importers.sources import sources
+from podium.importers.collecting import Collector, Event, Imported
+from podium.importers.registry import Options
+from podium.importers.sources import Record, csv_records, sources
 
 COLUMNS = ("Track", "Racer", "Rank", "Ghost", "Status")
 COUNTS = ("", "MSC")

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from podium.importers import durations
-from podium.importers.moments import LocalTimes
+from podium.importers import times
 from podium.importers.tables.model import FILE, ROW, Part, Rule, SourceRule
+from podium.importers.times import LocalTimes
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
@@ -186,7 +186,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, unread: pl.Series, remedy: str) -> Cells:
     """Cells that are no values: words for a status and lapped racers have none, others are bad or null."""
     distinct = texts.filter(unread).unique().to_list()
-    statuses = {word: durations.status_word(word) for word in distinct}
+    statuses = {word: times.status_word(word) for word in distinct}
     words = {word: status for word, status in statuses.items() if status is not None}
     lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
     found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
@@ -198,7 +198,7 @@ def is_lapped(word: str, unit: str | None) -> bool:
     """Whether a cell is of a lapped racer, in the table's own unit or in one that all know."""
     if unit is not None and word.strip().endswith(unit):
         return word.strip().removesuffix(unit).strip().removeprefix("+").strip().isdecimal()
-    return durations.is_lapped(word)
+    return times.is_lapped(word)
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -216,7 +216,7 @@ def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     """Times in seconds; gaps have their sign beside."""
-    read = durations.parse_column(texts, decimal=table.rule.decimal)
+    read = times.parse_column(texts, decimal=table.rule.decimal)
     seconds, signs = read["seconds"], read["sign"]
     if seconds.null_count() > texts.null_count() and table.rule.decimal == ".":  # 1e3, which is a number and no clock's
         other = texts.str.contains(NUMBER).fill_null(value=False) & ~texts.str.contains(r"^[+-]")

@@ -2,25 +2,147 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from podium.importers.importer import Imported
-from podium.importers.moments import LocalTimes
-from podium.importers.options import Options
+from podium.errors import Fault
+from podium.importers.collecting import Imported
+from podium.importers.registry import Options
 from podium.importers.sources import refuse_file
-from podium.importers.tables.applying import apply_map, drop_small, grids
-from podium.importers.tables.faults import find_faults, without_bad_events
-from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.applying import Mapped, apply_map, drop_small, grids
+from podium.importers.tables.files import Grid
 from podium.importers.tables.guess import guess
 from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map, SourceRule
+from podium.importers.times import LocalTimes
+from podium.results.columns import REQUIRED, normalise_table
+from podium.results.consistency import (
+    NOTHING_COMPARES,
+    REMEDY,
+    bare_heats,
+    contradictions,
+    finishers,
+    with_ids,
+)
 from podium.results.reading import read_results
 
-if TYPE_CHECKING:
-    from podium.errors import Fault
+COMPARED = ("position", "score", "time_s")
+MAX_GROUPS = 1000  # different values of a column; more are not listed
+
+
+@dataclass
+class Findings:
+    """What is wrong, and the events that it is in."""
+
+    faults: list[Fault] = field(default_factory=list)
+    events: set[str | None] = field(default_factory=set)
+    checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, where nothing is wrong
+
+
+def find_faults(mapped: Mapped) -> Findings:
+    """Everything wrong with mapped rows, as the strict reading would find it, grouped.
+
+    Returns:
+        The faults; none where the table is a results table. Rows are compared within events without a bad cell.
+    """
+    findings = Findings()
+    for name, (which, written) in mapped.bad.items():
+        add(findings, mapped, name, which, written, mapped.remedies[name])
+    missing = [name for name in REQUIRED if name not in mapped.table.columns]
+    if missing:
+        findings.faults += [Fault(None, name, None, "is missing; every row needs it") for name in missing]
+        return findings
+    remaining = mapped.of_rows(~mapped.any_bad) if mapped.bad else mapped
+    checked = normalise_table(remaining.table)
+    while checked.faults:
+        of_columns = [fault for fault in checked.faults if fault.row is None]
+        if of_columns:
+            findings.faults += [located(remaining, fault) for fault in of_columns]
+            return findings
+        remaining = remaining.of_rows(~wrong_cells(findings, remaining, checked.faults))
+        checked = normalise_table(remaining.table)
+    frame = checked.frame
+    if findings.events:
+        whole = ~remaining.table["event_id"].is_in([each for each in findings.events if each is not None])
+        frame, remaining = frame.filter(whole), remaining.of_rows(whole)
+    blank = True
+    for fault in contradictions(frame):
+        if fault.row is not None:
+            findings.events.add(remaining.table["event_id"][fault.row - 1])
+        if not fault.remedy.startswith(NOTHING_COMPARES):
+            findings.faults.append(located(remaining, fault))
+        elif blank:
+            add_blanks(findings, remaining, frame)
+            blank = False
+    findings.checked = frame, checked.sent
+    return findings
+
+
+def wrong_cells(findings: Findings, mapped: Mapped, faults: list[Fault]) -> pl.Series:
+    """Add the cells that the strict reading refuses, with all that have the same value; return their rows."""
+    wrong = pl.Series([False], dtype=pl.Boolean).new_from_index(0, mapped.table.height)
+    for fault in faults:
+        row, name = (fault.row or 1) - 1, fault.column or ""
+        if wrong[row]:
+            continue
+        column = mapped.table[name]
+        alike = column.eq_missing(column[row])
+        add(findings, mapped, name, alike, column.cast(pl.String), fault.remedy)
+        wrong |= alike
+    return wrong
+
+
+def add(findings: Findings, mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> None:
+    """Add a fault for each value of a column among the marked rows, with its rows."""
+    rows = pl.DataFrame({"value": written, "row": mapped.rows, "bad": which}).filter("bad")
+    column = mapped.headings.get(name, name)
+    for value, numbers in rows.group_by("value", maintain_order=True).agg("row").head(MAX_GROUPS).iter_rows():
+        findings.faults.append(Fault(None, column, value, remedy, mapped.grid.places(numbers), mapped.grid.name))
+    if "event_id" in mapped.table.columns:
+        findings.events |= set(mapped.table["event_id"].filter(which))
+
+
+def add_blanks(findings: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
+    """Add who of the heats that nothing compares lacks what most of the others have."""
+    table = with_ids(frame)
+    heats = bare_heats(table)
+    rows = finishers(table).filter(pl.col("unit").is_in(heats["unit"].implode()))
+    findings.events |= set(heats["event_id"])
+    known = [name for name in COMPARED if name in rows.columns]
+    name = min(known, key=lambda each: rows[each].null_count(), default=None)
+    lacking = rows if name is None else rows.filter(pl.col(name).is_null())
+    numbers = [int(mapped.rows[row - 1]) for row in lacking["row"]]
+    column = None if name is None else mapped.headings.get(name, name)
+    subject = (
+        "nothing compares these finishers" if name is None else "is empty, and nothing else compares these finishers"
+    )
+    findings.faults.append(
+        Fault(None, column, None, f"{subject}: {REMEDY}", mapped.grid.places(numbers), mapped.grid.name)
+    )
+
+
+def located(mapped: Mapped, fault: Fault) -> Fault:
+    """A fault of the strict reading, where it is in the source."""
+    column = mapped.headings.get(fault.column, fault.column) if fault.column else fault.column
+    place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
+    return fault._replace(row=None, column=column, place=place, file=mapped.grid.name)
+
+
+def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
+    """The events without any fault, each whole; the faults of the others, and how many those are."""
+    faults: list[Fault] = []
+    skipped: set[str | None] = set()
+    while (findings := find_faults(mapped)).faults:
+        faults += findings.faults
+        skipped |= findings.events
+        if "event_id" not in mapped.table.columns or not findings.events:
+            mapped = mapped.of_rows(pl.Series([], dtype=pl.UInt32))
+            break
+        ids = mapped.table["event_id"]
+        gone = ids.is_in([each for each in findings.events if each is not None]).fill_null(value=True)
+        mapped = mapped.of_rows(~gone)
+    return mapped, faults, len(skipped)
 
 
 def read(files: Sequence[str], options: Options) -> Imported:

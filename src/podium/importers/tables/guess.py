@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.importers import durations
+from podium.importers import times
+from podium.importers.tables.applying import date_rule, decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
-from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.files import Grid
 from podium.importers.tables.maps import build_map
-from podium.importers.tables.values import date_rule, decimal_marks, may_be_thousands, status_words
 from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.plain_rows import DELIMITERS
@@ -145,13 +145,13 @@ class Guesser:
             return True
         texts = self.texts(heading)
         words = texts.unique().to_list()
-        plain = [each for each in words if durations.status_word(each) is None and not durations.is_lapped(each)]
+        plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
         if column == "position":
             return not plain or bool(pl.Series(plain).str.strip_chars().str.contains(PLACE).any())
         if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
             self.asides[heading] = "whole numbers, which may be seconds, places or points"
             return False
-        return not plain or any(durations.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
+        return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 
     def check_missing(self) -> None:
         """Say what a required column may be called, and what a row is."""
@@ -254,7 +254,7 @@ class Guesser:
             if heading is None:
                 continue
             distinct = self.texts(heading).unique(maintain_order=True).to_list()
-            words = {word: status for word in distinct if (status := durations.status_word(word)) is not None}
+            words = {word: status for word in distinct if (status := times.status_word(word)) is not None}
             if words:
                 columns["status"] = {"from": heading, "map": words, "default": "finished"}
                 self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))

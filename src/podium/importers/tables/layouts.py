@@ -7,7 +7,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.tables.files.grid import Grid
+from podium.importers.tables.files import Grid
 from podium.importers.tables.model import CELL, COLUMN, FILE, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.columns import text
 

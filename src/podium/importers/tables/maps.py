@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.importers.moments import LocalTimes
 from podium.importers.tables.model import Condition, Join, Layout, Map, Part, Rule, Scalar, SourceRule
+from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES
 
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "sqlite", "parquet")

@@ -12,9 +12,8 @@ import polars as pl
 import podium
 from podium.errors import ParameterError, ResultsError
 from podium.importers.collecting import shortened
-from podium.importers.options import Options
 from podium.importers.reading import read_format
-from podium.importers.registry import FORMATS
+from podium.importers.registry import FORMATS, Options
 from podium.results.columns import DEFAULTS
 from podium.service.http.temporary import temporary_folder
 

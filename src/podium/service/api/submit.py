@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
 from podium.importers.collecting import Collector
 from podium.importers.formats import xonstat
-from podium.importers.options import Options
+from podium.importers.registry import Options
 from podium.results.columns import UTC as INSTANT
 from podium.service.api.bodies import read_bytes
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads

@@ -1,1 +1,0 @@
-"""Tables as they are written: delimited text, JSON, workbooks, databases and Parquet."""

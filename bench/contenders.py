@@ -8,8 +8,8 @@ import peers
 from events import TENNIS, Fields, duels_with_draws, fields, tennis
 
 import podium
-from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, states_after
+from podium.engine.tables.encoding import encode
 from podium.systems import find
 
 Ready = Callable[[Fields], peers.Timed]

@@ -28,9 +28,9 @@ from podium.analysis.scores import Window, judged_heats
 import podium
 from podium.analysis.batched import log_losses
 from podium.analysis.predictions import HeatSelection, predict
-from podium.engine.encoding import encode
 from podium.engine.replay import newcomers, states_after
 from podium.engine.system import System
+from podium.engine.tables.encoding import encode
 from podium.kernels.records import LANES
 from podium.systems import find
 

@@ -28,9 +28,9 @@ from wider_evidence import wider_evidence
 import podium
 from podium.analysis.audit import audit
 from podium.analysis.predictions import HeatSelection
-from podium.engine.encoding import Events, encode
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
 from podium.systems import find
 
 LEARNT = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinished", "reach")

@@ -14,8 +14,8 @@ import podium
 from podium.analysis.evaluation import difference, held_heats
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.tuning import end_of_training, with_dates
-from podium.engine.encoding import Events, encode
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError
 from podium.systems import find, names
 

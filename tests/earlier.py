@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import sqlalchemy as sa
 
-from podium.engine.idle import NEVER, with_idle_before
+from podium.engine.replay import NEVER, with_idle_before
 from podium.store import Store
 from podium.store.derive import plan, roster
 from podium.store.derive.snapshots import day_of

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import podium
-from podium.engine.large_heats import LARGE_HEAT
+from podium.engine.fast.large_heats import LARGE_HEAT
 from podium.engine.system import kinds
 from podium.errors import NotFiniteError, ParameterError
 from podium.results.columns import MOST_WEIGHT
@@ -111,8 +111,8 @@ def run_kernels(names, *, whole):
 
     from podium.analysis.batched import can_share, log_losses
     from podium.analysis.evaluation import evaluate
-    from podium.engine.encoding import encode
-    from podium.engine.wide_heats import sums_up
+    from podium.engine.fast.heats import sums_up
+    from podium.engine.tables.encoding import encode
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])
     for name in names:

@@ -13,7 +13,7 @@ from strategies import histories
 import podium
 from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import mean_log_loss
-from podium.engine.encoding import encode
+from podium.engine.tables.encoding import encode
 from podium.kernels.records import LANES
 from podium.systems import find, names
 

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
-from podium.engine.duels import running as duels
-from podium.engine.duels.one_by_one import NEAR, is_far
-from podium.engine.duels.running import goes_in_lanes
-from podium.engine.duels.waiting import SEATS
-from podium.engine.encoding import encode
-from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
+from podium.engine.fast import duels
+from podium.engine.fast.duels import goes_in_lanes
+from podium.engine.fast.lanes import NEAR, SEATS, is_far
 from podium.engine.replay import newcomers, replay
 from podium.engine.rules import rate_two
+from podium.engine.tables.encoding import encode
+from podium.engine.tables.inputs import Entry, Heat, mode_at, plain_entry
 from podium.errors import NotFiniteError
 from podium.kernels.records import LANES
 from podium.systems import find, names

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import podium
-from podium.engine.encoding import encode
+from podium.engine.tables.encoding import encode
 from podium.systems import find
 from podium.systems.glicko import Q, attenuation
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.engine import placing
-from podium.engine.encoding import frozen, place_columns
+from podium.engine.tables import placing
+from podium.engine.tables.encoding import frozen, place_columns
 
 HEATS = st.lists(
     st.integers(1, 5).flatmap(

@@ -11,10 +11,10 @@ import pytest
 
 import podium
 from podium.analysis.conformance import History, compiled_equals_interpreted
-from podium.engine.encoding import encode
 from podium.engine.replay import replay
 from podium.engine.rules import Comparison, Credit, compare, credit, in_pool, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
+from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError, ResultsError, RuleError, UnknownError
 from podium.probability.logistic import logistic, score
 

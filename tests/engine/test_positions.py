@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from podium.engine.positions import Positions
+from podium.engine.tables.selection import Positions
 
 ARRAYS = {
     "all rows in order": np.arange(9, dtype=np.int32),

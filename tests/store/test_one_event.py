@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.engine.encoding import encode
-from podium.engine.small_event import encode_small, entries_of
+from podium.engine.fast.heats import encode_small, entries_of
+from podium.engine.tables.encoding import encode
 from podium.results.reading import Results
 from podium.store.derive.one_event import only_event, rate_one
 from podium.store.derive.rating import Chosen, as_table, rate_segments, segments_of

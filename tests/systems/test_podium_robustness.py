@@ -14,8 +14,8 @@ from podium.analysis.scores import judge_heats
 import podium
 from podium.analysis.audit import audit
 from podium.analysis.predictions import HeatSelection
-from podium.engine.encoding import encode
 from podium.engine.pool_state import new_pools
+from podium.engine.tables.encoding import encode
 from podium.systems import find
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -13,8 +13,8 @@ from podium.analysis.evaluation import refuse_engine
 from podium.dataset import PoolFiles, is_dataset, open_dataset
 from podium.dataset.files import read_file
 from podium.engine import rules
-from podium.engine.periods import EVENT, check_period
 from podium.engine.system import System
+from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import ParameterError
 from podium.executors import Engine
 from podium.kernels.records import read

@@ -21,9 +21,9 @@ from podium.analysis.scores import (
     weighed,
 )
 from podium.dataset.manifest import is_dataset, open_dataset
-from podium.engine.encoding import encode
-from podium.engine.periods import EVENT
 from podium.engine.system import System
+from podium.engine.tables.encoding import encode
+from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
 from podium.executors import Engine
 from podium.results.reading import Results, read_results

@@ -15,8 +15,8 @@ from podium.analysis.batched import can_share, sums_of_losses
 from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.dataset import Dataset
 from podium.dataset.files import read_file
-from podium.engine.encoding import Events, encode
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
 from podium.executors import Executor
 from podium.kernels.records import LANES

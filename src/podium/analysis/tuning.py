@@ -22,9 +22,9 @@ from podium.analysis.pool_tuning import BlockTask, judge_block, losses_on_pools,
 from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.dataset import Dataset, PoolFiles, is_dataset, open_dataset
 from podium.engine import rules
-from podium.engine.encoding import Events, encode
 from podium.engine.replay import takes_sums
 from podium.engine.system import System, kinds
+from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.executors import Engine, Executor, Local, executor
 from podium.kernels.records import LANES

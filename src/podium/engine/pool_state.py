@@ -1,13 +1,18 @@
 """Pools with a state: numbers that belong to a pool rather than to a player, read and moved by its every event."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
-from podium.engine.inputs import MODES, OTHER_MODE, Occasion
+from podium.engine.tables.inputs import MODES, OTHER_MODE, Occasion
+from podium.kernels.compiled import kernel
+from podium.kernels.records import finite, read, total, write, write_column
 
 PoolNumbers = npt.NDArray[np.float64]
 NO_OCCASION = Occasion(np.nan, -1.0)
@@ -78,3 +83,55 @@ class PoolReader:
 def new_pools(system: PoolReader, count: int) -> PoolNumbers:
     """The states of so many pools in which nothing has been rated, (pools, fields)."""
     return np.tile(np.array(system.new_pool(), np.float64), (count, 1))
+
+
+@kernel
+def keep_states(
+    columns: Any,
+    start: int,
+    stop: int,
+    rating: int,
+    prototypes: Any,
+    new_states: Any,
+    states: Any,
+    before: Any,
+    after: Any,
+) -> int:
+    """Move players on to their new states, and keep what changed; the first entrant with one not finite, or -1.
+
+    Args:
+        start: the first entrant.
+        stop: the one after the last.
+        rating: its column of the states.
+        before: the ratings that entrants brought, (entrants); or none, where they are not kept.
+        after: the states that they left with, (fields, entrants).
+    """
+    newcomer, _, _ = prototypes
+    keep = before.size > 0
+    everything = 0.0  # one sum is checked, not each number
+    for i in range(start, stop):
+        player = columns.player[i]
+        state = read(new_states, i - start, newcomer)
+        if keep:
+            before[i] = states[player, rating]
+            write_column(after, i, state)
+        write(states, player, state)
+        everything += total(state)
+    if not math.isfinite(everything):
+        for i in range(start, stop):
+            if not finite(read(new_states, i - start, newcomer)):
+                return i
+    return -1
+
+
+def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
+    """What numba asks of a rule: the function registered for the type of its first argument, a NamedTuple."""
+
+    def chosen_for(first: types.Type) -> Callable[..., Any] | None:
+        if not isinstance(first, types.NamedTuple | types.NamedUniTuple):
+            return None
+        chosen = rule.dispatch(first.instance_class)
+        # Bare of annotations: numba refuses an implementation whose annotations differ from the slot's.
+        return FunctionType(chosen.__code__, chosen.__globals__, chosen.__name__, None, chosen.__closure__)
+
+    return chosen_for

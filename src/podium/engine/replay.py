@@ -1,23 +1,23 @@
 """The one engine: every event in order, each player's state from before to after."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from podium.engine.duels.running import replay_duels, runs
-from podium.engine.encoding import Events, Pool
-from podium.engine.inputs import Columns, empty_scratch
-from podium.engine.keeping import keep_states
-from podium.engine.large_heats import LARGE_HEAT
-from podium.engine.pool_state import PoolNumbers, new_pools
+from podium.engine.fast.duels import replay_duels, runs
+from podium.engine.fast.heats import judges_two, side_by_side_cached, side_by_side_uncached, sums_up, wide_scratch
+from podium.engine.fast.large_heats import LARGE_HEAT
+from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import params_in_pool, rate_event
-from podium.engine.side_by_side import judges_two, side_by_side_cached, side_by_side_uncached
 from podium.engine.system import System
-from podium.engine.wide_heats import sums_up, wide_scratch
+from podium.engine.tables.encoding import Events, Pool, frozen
+from podium.engine.tables.inputs import Columns, empty_scratch
+from podium.engine.tables.selection import DAY_US, numbers_at
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
 
@@ -210,3 +210,33 @@ def states_after(system: System, columns: Columns, first: int, last: int, states
     nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
     replay_settlements(system, columns, first, last, nothing)
     return states
+
+
+NEVER = np.iinfo(np.int64).min  # the instant of one who was not seen before
+
+
+def with_idle_before(events: Events, system: System, period: str, seen: npt.NDArray[np.int64]) -> Events:
+    """The events, idleness before each player's first one counted from when it was seen last.
+
+    Args:
+        seen: microseconds since 1970, or `NEVER`: (players of the events).
+    """
+    if not events.columns.idle.size:
+        return events
+    player, first = np.unique(events.columns.player, return_index=True)
+    back = seen[player] != NEVER
+    player, first = player[back], first[back]
+    _, earliest = np.unique(events.ledger.entrant.array, return_index=True)  # the ledger is in order of time
+    starts = events.results.frame["started_at"][events.ledger.row[earliest][first]]
+    before = pl.Series(seen[player]).cast(starts.dtype)
+    idle = events.columns.idle.copy()
+    idle[first] = np.maximum(units_between(before, starts, system, period), 0)
+    return replace(events, columns=events.columns._replace(idle=frozen(idle)))
+
+
+def units_between(before: pl.Series, after: pl.Series, system: System, period: str) -> npt.NDArray[Any]:
+    """Whole days, or rating periods missed, between instants."""
+    if system.idle_unit == "period":
+        return numbers_at(after, period) - numbers_at(before, period) - 1
+    gap: npt.NDArray[np.int64] = after.cast(pl.Int64).to_numpy() - before.cast(pl.Int64).to_numpy()
+    return gap // DAY_US

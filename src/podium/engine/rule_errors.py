@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from podium.engine import rules
+from podium.engine.fast.steps import judge_two_heats
 from podium.engine.system import System
-from podium.engine.two_heats import judge_two_heats
 from podium.errors import RuleError
 from podium.kernels.compiled import HOME
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events
-from podium.engine.inputs import PRESENT
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
-from podium.engine.teams import expected_scores
+from podium.engine.tables.encoding import Events
+from podium.engine.tables.inputs import PRESENT
+from podium.engine.tables.teams import expected_scores
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought, system_at

@@ -8,10 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events
-from podium.engine.idle import NEVER
-from podium.engine.replay import Replayed, States
+from podium.engine.replay import NEVER, Replayed, States
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.ledger.history import named_rows
 from podium.ledger.saved import Start

@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.ledger.history import started_at
 from podium.results.hashing import Integers

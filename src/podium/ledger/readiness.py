@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from podium.engine.selection import UNRATED_STATUS
+from podium.engine.tables.selection import UNRATED_STATUS
 from podium.results.reading import Results
 from podium.systems import find, names
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.encoding import Events
-from podium.engine.idle import NEVER
-from podium.engine.periods import EVENT, numbers_at
 from podium.engine.pool_state import PoolNumbers, new_pools
-from podium.engine.replay import States, newcomers
+from podium.engine.replay import NEVER, States, newcomers
 from podium.engine.system import System, as_setting
+from podium.engine.tables.encoding import Events
+from podium.engine.tables.selection import EVENT, numbers_at
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded

@@ -10,11 +10,10 @@ from typing import Any, Self
 
 import polars as pl
 
-from podium.engine.encoding import Events, encode
-from podium.engine.idle import NEVER, with_idle_before
-from podium.engine.periods import EVENT
-from podium.engine.replay import Replayed, States, replay
+from podium.engine.replay import NEVER, Replayed, States, replay, with_idle_before
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import EVENT
 from podium.errors import NotFiniteError, ParameterError, ResultsError
 from podium.ledger.forecast import Forecast, expected_score, field_of, forecast
 from podium.ledger.history import history

@@ -6,7 +6,7 @@ from itertools import repeat
 
 import polars as pl
 
-from podium.engine.idle import NEVER
+from podium.engine.replay import NEVER
 from podium.errors import Fault
 from podium.results.consistency import SEQUENCE
 

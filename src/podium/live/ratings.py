@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.encoding import Events
-from podium.engine.idle import NEVER
 from podium.engine.pool_state import PoolNumbers
-from podium.engine.replay import Replayed, States, newcomers
+from podium.engine.replay import NEVER, Replayed, States, newcomers
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import as_board
 from podium.ledger.saved import Start, pool_table

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from podium.engine.periods import EVENT
 from podium.engine.system import System
+from podium.engine.tables.selection import EVENT
 from podium.errors import OutputError, ParameterError
 from podium.ledger.saved import parameters, pool_columns, refuse_other, with_pool_columns
 from podium.live.order import Moment

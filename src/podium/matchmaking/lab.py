@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.encoding import Events
 from podium.engine.replay import Replayed
+from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.kernels.elementary import LN_10
 from podium.ledger.history import started_at

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import System, log_odds
-from podium.engine.teams import expected_scores
+from podium.engine.tables.inputs import PRESENT
+from podium.engine.tables.teams import expected_scores
 from podium.errors import ParameterError
 
 TEN_TO_ONE = 10.0 / 11.0

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.encoding import encode
-from podium.engine.idle import NEVER
 from podium.engine.long_periods import PeriodSums
-from podium.engine.replay import States, newcomers
+from podium.engine.replay import NEVER, States, newcomers
 from podium.engine.system import System
+from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated

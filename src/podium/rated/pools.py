@@ -17,8 +17,8 @@ import polars as pl
 from podium.dataset.files import PartFile, PoolFiles, Storage, file_digest, is_url, pool_folder, storage_at
 from podium.dataset.manifest import Dataset
 from podium.dataset.writing import new_folder, refuse_existing
-from podium.engine.periods import EVENT, check_period
 from podium.engine.system import System
+from podium.engine.tables.selection import EVENT, check_period
 from podium.executors import Engine, Function, Local, Task, executor
 from podium.ledger.saved import Start, metadata, refuse_earlier
 from podium.rated.parts import RatedParts, empty_results

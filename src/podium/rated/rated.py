@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from podium.engine.encoding import Events
-from podium.engine.periods import EVENT
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed, States
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events
+from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.long_periods import takes_pieces
-from podium.engine.periods import EVENT, check_period, numbers_at
 from podium.engine.system import System
+from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import ParameterError
 from podium.ledger.saved import Start, refuse_earlier
 from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress

@@ -3,10 +3,9 @@
 import os
 from typing import Any
 
-from podium.engine.encoding import encode
-from podium.engine.idle import with_idle_before
-from podium.engine.replay import replay
+from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
+from podium.engine.tables.encoding import encode
 from podium.ledger.saved import Start, parameters, read_start, refuse_earlier, refuse_other
 from podium.rated.rated import Rated
 from podium.results.hashing import Numbered

@@ -10,8 +10,8 @@ import polars as pl
 
 from podium.dataset import write
 from podium.dataset.files import PoolFiles
-from podium.engine.encoding import frozen
-from podium.engine.placing import stand_in_order
+from podium.engine.tables.encoding import frozen
+from podium.engine.tables.placing import stand_in_order
 from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes
 
 STARTS = (0, 86_400_000_000, 172_800_000_000)  # microseconds since 1970

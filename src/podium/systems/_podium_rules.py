@@ -3,8 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from podium.engine.inputs import Entrant, Entry, Heat, Occasion
 from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, in_pool, kernel
+from podium.engine.tables.inputs import Entrant, Entry, Heat, Occasion
 from podium.kernels.elementary import exp
 from podium.probability.logistic import logistic, score
 from podium.systems._podium_pool import COUNTED, DAY, GAP, OWN_GAP_DAYS, START, THETA, TICK, C

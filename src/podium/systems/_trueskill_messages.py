@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from podium.engine.rules import kernel
-from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
+from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
 from podium.probability.normal import draw_corrections, win_corrections
 
 # What a line notes of a team, beside `teams.Team`: its performance as a message (it has neither surprise nor shrink),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from numba.extending import overload
 
 from podium.engine.rules import compiled_as
-from podium.engine.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
+from podium.engine.tables.teams import MU, RANK, SHRINK, SPARE, SURPRISE, VARIANCE
 from podium.kernels.compiled import IN_KERNELS, kernel
 from podium.kernels.records import LANES, read_fields, write_fields
 

@@ -15,7 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import (
+from podium.engine.rules import enter, expect, kernel, rate_event
+from podium.engine.system import System, parameter
+from podium.engine.tables.inputs import (
     Columns,
     Entrant,
     Scratch,
@@ -27,8 +29,6 @@ from podium.engine.inputs import (
     slot_at,
     weight_at,
 )
-from podium.engine.rules import enter, expect, kernel, rate_event
-from podium.engine.system import System, parameter
 from podium.kernels.elementary import power
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic

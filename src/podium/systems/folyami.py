@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
-from podium.engine.large_heats import finishes
+from podium.engine.fast.large_heats import finishes
 from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
 from podium.engine.system import System, parameter
+from podium.engine.tables.inputs import Entrant, Entry, Heat, slot_at, weight_at
 from podium.kernels.elementary import LARGEST, exp, log
 from podium.kernels.records import add, read
 from podium.probability import ranks

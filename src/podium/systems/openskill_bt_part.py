@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.engine.duels.steps import rate_in_steps
+from podium.engine.fast.steps import rate_in_steps
 from podium.engine.rules import rate_two
 from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared

@@ -118,7 +118,7 @@ def read_settings(path: Path) -> SettingsFile:
         known = f"is not a format{did_you_mean(settings.get('format'), list(FORMATS))} ({', '.join(FORMATS)})"
         raise settings.fault("format", f"{settings.get('format')!r} {known}")
     if "period" in values:
-        from podium.engine.periods import check_period
+        from podium.engine.tables.selection import check_period
 
         check(settings, "period", check_period)
     return settings

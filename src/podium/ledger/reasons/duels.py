@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from podium.engine import inputs, rules
-from podium.engine.encoding import Events
+from podium.engine import rules
 from podium.engine.system import System, blank
+from podium.engine.tables import inputs
+from podium.engine.tables.encoding import Events
 from podium.kernels.records import read, times
 from podium.ledger.reasons.shares import Part, Settlement, fair_shares, settlement_of
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events
 from podium.engine.replay import Replayed, States, newcomers
-from podium.engine.selection import UNFINISHED_STATUS
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events
+from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.errors import UnknownError
 from podium.ledger.forecast import suggestion
 from podium.ledger.history import system_at

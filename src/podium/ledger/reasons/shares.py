@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine import inputs
-from podium.engine.encoding import frozen
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.engine.system import System
+from podium.engine.tables import inputs
+from podium.engine.tables.encoding import frozen
 
 MOST_PARTS = 8  # parts whose coalitions are all rated: 256
 MOST_BLOCKS = 100  # opponents, or blocks of them, that are left out one at a time

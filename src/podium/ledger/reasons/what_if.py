@@ -12,11 +12,11 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine import rules
-from podium.engine.encoding import Events, encode, frozen
-from podium.engine.inputs import Columns
 from podium.engine.replay import Replayed, replay
-from podium.engine.selection import UNFINISHED_STATUS
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode, frozen
+from podium.engine.tables.inputs import Columns
+from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import find_entrant, settlement_number, states_before

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from podium.engine.fast.heats import encode_small, entries_of
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, replay_settlements
-from podium.engine.small_event import encode_small, entries_of
 from podium.errors import NotFiniteError
 from podium.store.derive.rating import Chosen, Outcome
 from podium.store.log.pools import OrderKey, Pool

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.engine.encoding import Events, encode
-from podium.engine.idle import NEVER, with_idle_before
-from podium.engine.periods import EVENT
 from podium.engine.pool_state import PoolNumbers, new_pools
-from podium.engine.replay import Replayed, States, newcomers, replay
+from podium.engine.replay import NEVER, Replayed, States, newcomers, replay, with_idle_before
 from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import EVENT
 from podium.live import refuse_share
 from podium.results.reading import Results
 from podium.store.rows.ledger import Integers, Ledger

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.encoding import encode
+from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
 from podium.results.reading import Results

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.selection import UNRATED_STATUS
+from podium.engine.tables.selection import UNRATED_STATUS
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.store.derive.rating import with_names
 from podium.store.log.content import read_bodies

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
+from podium.engine.tables.inputs import PRESENT
 from podium.store.derive.snapshots import date_of, today
 from podium.store.insights.fact_models import PoolFacts, PromisePoint, ReliabilityBin, WeightPoint
 from podium.store.insights.facts.reliability import promise_outcomes

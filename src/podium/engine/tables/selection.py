@@ -1,16 +1,17 @@
 """Which rows of a results table count, in the order of rating, with texts turned to numbers."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import OTHER_MODE, Heat, finisher
 from podium.engine.rules import counts, overrides
 from podium.engine.system import System
-from podium.errors import Fault, ResultsError
+from podium.engine.tables.inputs import OTHER_MODE, Heat, finisher
+from podium.errors import Fault, ParameterError, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, with_derived_heats
@@ -269,3 +270,87 @@ def float_column(frame: pl.DataFrame, column: str) -> Floats:
     if column not in frame.columns:
         return np.empty(0)
     return np.ascontiguousarray(frame[column].to_numpy(), np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Positions:
+    """Positions in another table, as an array of whole numbers has them."""
+
+    size: int
+    listed: Integers | None  # None: 0, 1, 2, ...
+
+    @classmethod
+    def of(cls, positions: Integers) -> Self:
+        """The positions that an array has."""
+        in_order = (positions == np.arange(positions.size, dtype=positions.dtype)).all()
+        return cls(positions.size, None if in_order else positions)
+
+    @property
+    def array(self) -> Integers:
+        """All of them, written out."""
+        return np.arange(self.size, dtype=index_type(self.size)) if self.listed is None else self.listed
+
+    def __getitem__(self, chosen: slice | npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Those that a slice, a mask, or numbers not below 0 choose."""
+        if self.listed is not None:
+            return self.listed[chosen]
+        if isinstance(chosen, slice):
+            return np.arange(*chosen.indices(self.size), dtype=index_type(self.size))
+        return np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+
+    def at(self, number: int) -> int:
+        """One of them."""
+        return number if self.listed is None else int(self.listed[number])
+
+    def are_all(self, count: int) -> bool:
+        """Whether they are those of all so many rows, in order."""
+        return self.listed is None and self.size == count
+
+    def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The values at them; the array itself where they are all of its rows, in order."""
+        return values if self.are_all(len(values)) else values[self.array]
+
+
+EVENT = "event"
+DAY_US = 86_400_000_000
+DAYS_TO_1970 = 719_163.0  # from the day before the year 1 began
+MONDAY = 4 * DAY_US  # 1970-01-05, so that weeks begin on Mondays
+SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
+
+
+def check_period(period: str) -> str:
+    """Return the period, if it is one.
+
+    Raises:
+        ParameterError: it is not `event` or like `1d`, `2w`, `1mo`.
+    """
+    if period != EVENT and SHAPE.fullmatch(period) is None:
+        raise ParameterError(f"period is {period!r}; it must be event, or like 1d, 1w or 1mo")
+    return period
+
+
+def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | None:
+    """The number of each row's rating period, counted from 1970; None where every event is one.
+
+    Raises:
+        ParameterError: `period` is not one, or the table has no `started_at` to tell it by.
+    """
+    if check_period(period) == EVENT:
+        return None
+    if "started_at" not in frame.columns:
+        raise ParameterError(f"a rating period of {period} needs the column started_at")
+    return numbers_at(frame["started_at"], period)
+
+
+def numbers_at(started_at: pl.Series, period: str) -> npt.NDArray[np.int64]:
+    """The number of the period that each instant lies in."""
+    match = SHAPE.fullmatch(period)
+    count, unit = (int(match[1]), match[2]) if match else (1, "d")
+    if unit == "mo":
+        months = started_at.dt.year().cast(pl.Int64) * 12 + started_at.dt.month().cast(pl.Int64)
+        numbers: npt.NDArray[np.int64] = np.floor_divide(months.to_numpy() - 1970 * 12 - 1, count)
+        return numbers
+    instants = started_at.cast(pl.Int64).to_numpy()
+    since, days = (MONDAY, 7 * count) if unit == "w" else (0, count)
+    spans: npt.NDArray[np.int64] = np.floor_divide(instants - since, DAY_US * days)
+    return spans

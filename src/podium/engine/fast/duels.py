@@ -8,14 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.engine.duels.in_lanes import in_lanes_cached, in_lanes_uncached
-from podium.engine.duels.lanes import examples_between, lanes_for
-from podium.engine.duels.one_by_one import one_by_one_cached, one_by_one_uncached
-from podium.engine.duels.waiting import nobody_waiting
-from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
+from podium.engine.fast.lanes import (
+    examples_between,
+    in_lanes_cached,
+    in_lanes_uncached,
+    lanes_for,
+    nobody_waiting,
+    one_by_one_cached,
+    one_by_one_uncached,
+)
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import is_from_author, judge_heat, rate_event, rate_two
 from podium.engine.system import System
+from podium.engine.tables.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.kernels.compiled import compile_kernel
 
 # So many duels in a row are worth the second that it takes to compile their kernel once.

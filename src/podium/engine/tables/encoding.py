@@ -7,13 +7,23 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.inputs import ABSENT, Columns
-from podium.engine.periods import DAY_US, DAYS_TO_1970, EVENT, check_period, period_numbers
-from podium.engine.placing import Places, Reported, place_heats
-from podium.engine.positions import Positions
 from podium.engine.rule_checks import check_rules
-from podium.engine.selection import Floats, Rows, finish_mask, float_column, rated_rows
 from podium.engine.system import System
+from podium.engine.tables.inputs import ABSENT, Columns
+from podium.engine.tables.placing import Places, Reported, place_heats
+from podium.engine.tables.selection import (
+    DAY_US,
+    DAYS_TO_1970,
+    EVENT,
+    Floats,
+    Positions,
+    Rows,
+    check_period,
+    finish_mask,
+    float_column,
+    period_numbers,
+    rated_rows,
+)
 from podium.errors import ParameterError
 from podium.results.hashing import Integers, Numbered, index_type, run_bounds
 from podium.results.reading import Results

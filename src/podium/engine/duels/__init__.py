@@ -1,1 +1,0 @@
-"""Events of two lone entrants: rules for them, and the kernels that rate runs of them."""

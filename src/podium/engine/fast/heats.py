@@ -1,0 +1,326 @@
+"""Two events side by side, for models that pass messages until they rest.
+
+Such a model is one long chain of numbers, each of which needs the one before: most of the time a processor waits. So
+two events that follow each other, and have no player in common, are judged in turn, step by step: while one waits, the
+other goes on. Each has the bits that it has alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.engine.fast.large_heats import (
+    LARGE_HEAT,
+    all_finish,
+    any_teams,
+    compare_all,
+    judge_by_sums,
+    judge_in_bulk,
+    judge_large_heat,
+)
+from podium.engine.fast.steps import judge_two_heats
+from podium.engine.pool_state import keep_states
+from podium.engine.rule_checks import check_rules
+from podium.engine.rules import (
+    compare,
+    compare_among,
+    counts,
+    enter_all,
+    evidence,
+    in_pool,
+    is_from_author,
+    judge_heat,
+    overrides,
+    rate_event,
+    rate_heats,
+    settle_all,
+)
+from podium.engine.system import System
+from podium.engine.tables.encoding import frozen, place_columns
+from podium.engine.tables.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
+from podium.engine.tables.placing import Reported, place_heats
+from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
+
+MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
+
+
+def judges_two(system: System, columns: Columns) -> bool:
+    """Whether events of these columns may be judged side by side, to the bits of one after the other."""
+    kind = type(system.params())
+    if columns.heats.size or not is_from_author(judge_two_heats, kind, judge_heat):
+        return False
+    moves_states_alone = not system.pool_fields and not overrides(in_pool, system)
+    return moves_states_alone and rate_event.dispatch(kind) is rate_heats
+
+
+def _replay_side_by_side(
+    params: Any,
+    prototypes: Any,
+    columns: Any,
+    first: int,
+    last: int,
+    rating: int,
+    scratch: Any,
+    other: Any,
+    new_states: Any,
+    states: Any,
+    before: Any,
+    after: Any,
+) -> tuple[int, int]:
+    """As the loop of `podium.engine.replay`, for columns that `judges_two` admits."""
+    settlement = first
+    while settlement < last:
+        start, middle = columns.entrants[settlement], columns.entrants[settlement + 1]
+        stop = columns.entrants[settlement + 2] if settlement + 1 < last else middle
+        if not are_apart(columns.player, start, middle, stop):
+            stop = middle
+        enter_all(params, prototypes, columns, start, middle, states, scratch)
+        enter_all(params, prototypes, columns, middle, stop, states, other)
+        judge_two_heats(params, prototypes, columns, settlement, start, middle, stop, scratch, other)
+        settle_all(params, prototypes, columns, start, middle, scratch, new_states, 0)
+        fault = keep_states(columns, start, middle, rating, prototypes, new_states, states, before, after)
+        if fault >= 0:
+            return settlement, fault
+        settle_all(params, prototypes, columns, middle, stop, other, new_states, 0)
+        fault = keep_states(columns, middle, stop, rating, prototypes, new_states, states, before, after)
+        if fault >= 0:
+            return settlement + 1, fault
+        settlement += 2 if stop > middle else 1
+    return last, -1
+
+
+@kernel
+def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
+    """Whether no entrant from `start` to `middle` is one from there to `stop`; not looked at where they are many."""
+    if max(middle - start, stop - middle) > MOST_ENTRANTS:
+        return False
+    common = 0
+    for i in range(start, middle):
+        for j in range(middle, stop):
+            common += player[i] == player[j]
+    return common == 0
+
+
+side_by_side_cached = compile_kernel(_replay_side_by_side)
+side_by_side_uncached = compile_kernel(_replay_side_by_side, cached=False)
+
+
+Row = Mapping[str, Any]
+NOT_PLAIN = {"heat", "team", "team_score"}
+NO_SLOTS = frozen(ABSENT, np.int32)
+NO_OFFSETS = frozen(ABSENT, np.int64)
+NOTHING = frozen(ABSENT)
+
+
+def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
+    """The rows of an event that are rated; None where it is not plain, or might not be rated.
+
+    Args:
+        rows: of a checked event, with `player`, `status`, and of other columns those that have a value.
+    """
+    if overrides(counts, system) or any(row.keys() & NOT_PLAIN or not row.get("ranked", True) for row in rows):
+        return None
+    entries = [row for row in rows if row["status"] not in UNRATED_STATUS]
+    finishers = [row for row in entries if row["status"] == "finished"]
+    is_rated = len(entries) > 1 and (finishers or not system.needs_finisher)
+    if not is_rated or any(row.get(name) is None for name in system.needs for row in finishers):
+        return None
+    return entries
+
+
+def encode_small(
+    rows: Sequence[Row], entries: Sequence[Row], system: System, pool: str, started_at: int, seen: npt.NDArray[np.int64]
+) -> Columns:
+    """Encode an event.
+
+    Args:
+        rows: of the event.
+        entries: those that are rated, by `entries_of`.
+        system: that rates it.
+        pool: its name.
+        started_at: microseconds since 1970.
+        seen: when each entrant's event before was, so too; `started_at` where there was none: (entrants).
+    """
+    check_rules(system)
+    size = len(entries)
+    offsets = frozen(np.array([0, size]), np.int64)
+    finishes = np.array([row["status"] not in UNFINISHED_STATUS for row in entries])
+    given = {name for row in rows for name in row}
+
+    def column(name: str) -> Any:
+        if name not in given:
+            return NOTHING
+        return frozen(np.array([np.nan if row.get(name) is None else row[name] for row in entries], np.float64))
+
+    has_quit = not finishes.all()
+    reported = Reported(
+        heats=offsets,
+        finished=frozen(finishes if has_quit else ABSENT, np.bool_),
+        position=column("position"),
+        score=column("score"),
+        time_s=column("time_s"),
+        team=NO_SLOTS,
+        team_score=NOTHING,
+    )
+    mode = system.mode_number(entries[0].get("mode") or pool)
+    weight = entries[0].get("weight") or 1.0
+    idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
+    return Columns(
+        entrants=offsets,
+        player=frozen(np.arange(size), np.int32),
+        played_events=NOTHING,
+        quit=frozen(~finishes if has_quit else ABSENT),
+        idle=frozen(idle),
+        entrant=NO_SLOTS,
+        finished=frozen(reported.finished),
+        **place_columns(place_heats(reported, teams=system.teams), reported),
+        mode=frozen(np.array([mode]) if mode else ABSENT),
+        weight=frozen(np.array([weight]) if weight != 1.0 else ABSENT),
+        time_s=reported.time_s,
+        score=reported.score,
+        played_s=column("played_s"),
+        duration_s=column("duration_s"),
+        handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
+        day=frozen(np.array([started_at / DAY_US + DAYS_TO_1970])) if system.reads_days else NOTHING,
+        heats=NO_OFFSETS,
+        entries=NO_OFFSETS,
+    )
+
+
+MIN_WIDE = 32  # entrants of a heat that are quicker in lanes
+MIN_PAIRS = 100_000  # of wide heats, that are worth the seconds it takes to compile their kernel once
+ENTRY_FIELDS = len(Entry._fields)
+
+
+class WideScratch(NamedTuple):
+    """Scratch with room to judge wide heats, too."""
+
+    entering_states: Any  # as in Scratch, these five
+    sums: Any
+    lines: Any
+    room: Any
+    pool: Any
+    lanes: Any  # float64 (fields, LANES): see `Fields`
+    large: Any  # as the system's `large_heat_room` says; () without a large heat, or a rule for one
+
+
+class Fields(NamedTuple):
+    """Where what is known of an entrant stands in its lane: one table, so that nothing can overlap."""
+
+    me: int
+    mine: int
+    totals: int
+    theirs: int  # the evidence for the opponent
+    end: int
+
+
+@kernel
+def fields_of(prototypes: Any) -> Fields:
+    """The fields of a lane."""
+    _, entering, zero_evidence = prototypes
+    mine = len(entering)
+    totals = mine + ENTRY_FIELDS
+    theirs = totals + len(zero_evidence)
+    return Fields(0, mine, totals, theirs, theirs + len(zero_evidence))
+
+
+def wide_scratch(system: System, sizes: Any, scratch: Any) -> Any:
+    """The scratch for heats of these sizes, with room to judge wide ones where any is, and it is worth it."""
+    longest = int(sizes.max(initial=0))
+    if longest < MIN_WIDE or overrides(rate_event, system) or overrides(judge_heat, system):
+        return scratch
+    large = large_room(system, longest)
+    wide = sizes[sizes >= MIN_WIDE].astype(np.float64)
+    if large == () and wide @ wide < 2.0 * MIN_PAIRS:
+        return scratch
+    end = fields_of(system.prototypes()).end
+    return WideScratch(**scratch._asdict(), lanes=np.ones((end, LANES)), large=large)
+
+
+def large_room(system: System, longest: int) -> Any:
+    """Room for the sums of heats of up to so many entrants; () where none is large, or the system has no rule."""
+    return system.large_heat_room(longest) if longest >= LARGE_HEAT and sums_up(system) else ()
+
+
+def sums_up(system: System) -> bool:
+    """Whether a system says how to take the sums of a large heat, and its rules for pairs are by the same hand.
+
+    A system derived from it, or one of whose rules is replaced, may rate otherwise.
+    """
+    kind = type(system.params())
+    of_heats = [rule for rule in (compare_all, judge_large_heat) if overrides(rule, system)]
+    of_pairs = [rule for rule in (compare, evidence) if overrides(rule, system)]
+    hands = {(registered_for(rule, kind), rule.dispatch(kind).__module__) for rule in (*of_heats, *of_pairs)}
+    return bool(of_heats) and len(hands) == 1
+
+
+def registered_for(rule: Any, kind: type[Any]) -> type[Any]:
+    """The type of parameters that a rule for this type was registered for: itself, or one it derives from."""
+    return next(each for each in kind.__mro__ if each in rule.registry)
+
+
+@judge_in_bulk.register
+def judge_wide(
+    scratch: WideScratch, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
+) -> bool:
+    """By sums where the heat is large and the system has them, else in lanes where all compare with all."""
+    size = stop - start
+    if size < MIN_WIDE or any_teams(columns, start, stop):
+        return False
+    if size >= LARGE_HEAT and judge_by_sums(
+        scratch.large, params, prototypes, columns, heat, start, stop, first, scratch
+    ):
+        return True
+    if not all_finish(columns, start, stop):
+        return False
+    judge_in_lanes(params, prototypes, columns, heat, start, stop, first, scratch)
+    return True
+
+
+@kernel
+def judge_in_lanes(
+    params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
+) -> None:
+    """The evidence of every pair, where all are compared with all; `scratch.lines` has their entries."""
+    _, entering, zero_evidence = prototypes
+    entering_states, sums, lines, lanes = scratch.entering_states, scratch.sums, scratch.lines, scratch.lanes
+    fields = fields_of(prototypes)
+    size = float(stop - start)
+    course, weight = Heat(size, mode_at(columns, heat)), weight_at(columns, heat)
+    blank = entry_at(columns, start, size)
+    for block in range(start, stop, LANES):
+        end = min(block + LANES, stop)
+        compare_among(params, prototypes, columns, heat, start, stop, block, end, first, scratch)
+        if end == stop:
+            return
+        for lane in range(LANES):
+            me = slot_at(columns, block + lane, first)
+            write_fields(lanes, fields.me, lane, read(entering_states, me, entering))
+            write_fields(lanes, fields.mine, lane, read(lines, block - start + lane, blank))
+            write_fields(lanes, fields.totals, lane, read(sums, me, zero_evidence))
+        for j in range(end, stop):
+            you = slot_at(columns, j, first)
+            totals, b = read(sums, you, zero_evidence), read(entering_states, you, entering)
+            compare_lanes(params, prototypes, b, read(lines, j - start, blank), course, weight, lanes)
+            for lane in range(LANES):
+                totals = plus(totals, read_fields(lanes, fields.theirs, lane, zero_evidence))
+            write(sums, you, totals)
+        for lane in range(LANES):
+            write(sums, slot_at(columns, block + lane, first), read_fields(lanes, fields.totals, lane, zero_evidence))
+
+
+@kernel
+def compare_lanes(params: Any, prototypes: Any, b: Any, theirs: Entry, course: Heat, weight: float, lanes: Any) -> None:
+    """Everyone in a lane meets one opponent who stands after them all."""
+    _, entering, zero_evidence = prototypes
+    fields = fields_of(prototypes)
+    for lane in range(LANES):
+        a, mine = read_fields(lanes, fields.me, lane, entering), read_fields(lanes, fields.mine, lane, theirs)
+        for_a, for_b = compare(params, a, b, mine, theirs, course)
+        totals = read_fields(lanes, fields.totals, lane, zero_evidence)
+        write_fields(lanes, fields.totals, lane, plus(totals, times(evidence(params, for_a), weight)))
+        write_fields(lanes, fields.theirs, lane, times(evidence(params, for_b), weight))

@@ -1,0 +1,135 @@
+"""Rules for two alone, of models that are no sum over pairs: `rate_two` in three steps.
+
+    face_off(params, a, b, place, other_place)     -> Difference   both enter; what the result is a result of
+    judge_result(params, difference)              -> Verdict      what it says: v and w of the papers
+    update_two(params, a, b, difference, verdict) -> (State of a, State of b)
+
+`Difference` and `Verdict` are NamedTuples of floats, named by the system as its `duel_types`. The first and the last
+step do without branches and calls of the C library, so that a processor takes several duels at once; `judge_result`
+may have them. They drop what has no effect on any bit where nobody has a team, a part of a game or a weight: a root
+of a square, a number over itself, a second sweep that repeats the first.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+from numba.extending import overload
+
+from podium.engine.rules import (
+    compare,
+    compare_all,
+    compiled_as,
+    counts,
+    enter,
+    evidence,
+    expect,
+    in_pool,
+    judge_heat,
+    judge_large_heat,
+    rate_event,
+    rate_two,
+    settle,
+)
+from podium.engine.tables.inputs import Entry, Heat
+from podium.kernels.compiled import IN_KERNELS
+
+
+@singledispatch
+def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
+    """What the result of two is about, from what both bring; the lower place is better, equal ones are a tie."""
+    raise NotImplementedError(f"{type(params).__module__} registers no face_off")
+
+
+@singledispatch
+def judge_result(params: Any, difference: Any) -> Any:
+    """What the result says of the difference."""
+    raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
+
+
+@singledispatch
+def update_two(params: Any, a: Any, b: Any, difference: Any, verdict: Any) -> Any:
+    """The new states of both."""
+    raise NotImplementedError(f"{type(params).__module__} registers no update_two")
+
+
+def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
+    """`rate_two` by the three steps."""
+    difference = face_off(params, a, b, mine.place, theirs.place)
+    return update_two(params, a, b, difference, judge_result(params, difference))
+
+
+@overload(face_off, jit_options=IN_KERNELS)
+def _(params, a, b, place, other_place):  # type: ignore[no-untyped-def]
+    return compiled_as(face_off)(params)
+
+
+@overload(judge_result, jit_options=IN_KERNELS)
+def _(params, difference):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_result)(params)
+
+
+@overload(update_two, jit_options=IN_KERNELS)
+def _(params, a, b, difference, verdict):  # type: ignore[no-untyped-def]
+    return compiled_as(update_two)(params)
+
+
+@singledispatch
+def judge_two_heats(
+    params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
+) -> None:
+    """Judge a heat in `scratch` and the next one in `other`, to the bits of `judge_heat`; nobody is in both.
+
+    Each is all of its event: entries, and entrants, `start` to `middle`, and from there to `stop`; the second may have
+    none.
+    """
+    raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")
+
+
+@overload(judge_two_heats, jit_options=IN_KERNELS)
+def _(params, prototypes, columns, heat, start, middle, stop, scratch, other):  # type: ignore[no-untyped-def]
+    return compiled_as(judge_two_heats)(params)
+
+
+# The rules that kernels call.
+COMPILED = (
+    *(in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat),
+    *(compare_all, judge_large_heat, judge_two_heats),
+    *(face_off, judge_result, update_two),
+)
+_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by the rules for it
+
+
+def functions_of(kind: type[Any]) -> tuple[Any, ...]:
+    """The functions that are registered for parameters of this type now, one for each rule that kernels call."""
+    return tuple(rule.dispatch(kind) for rule in COMPILED)
+
+
+def are_ours(functions: tuple[Any, ...]) -> bool:
+    """Whether Podium itself registered them all."""
+    return all(function.__module__.startswith("podium.") for function in functions)
+
+
+def version_of(kind: type[Any]) -> type[Any]:
+    """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
+
+    numba compiles once for a type, and would go on with the rules of that time.
+    """
+    versions, functions = _versions.setdefault(kind, {}), functions_of(kind)
+    if functions not in versions:
+        if versions:
+            versions[functions] = type(kind.__name__ + ".again" * len(versions), (kind,), {"__slots__": ()})
+        else:
+            qualify(kind)
+            versions[functions] = kind
+    return versions[functions]
+
+
+def qualify(kind: type[Any]) -> None:
+    """Give a type of numbers its module's name too.
+
+    numba names machine code after the names of its arguments' types, and takes types of one name for one: two systems
+    loaded from the cache would run each other's code where both call them `Params`, and a stranger's `State` would be
+    written into the cache of Podium's own, which no process without that stranger could read.
+    """
+    if "." not in kind.__name__:
+        kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"

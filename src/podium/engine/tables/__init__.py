@@ -1,0 +1,1 @@
+"""From a results table to arrays of events, entrants, places and weights."""

@@ -159,7 +159,7 @@ def test_a_system_that_workers_cannot_import_is_rated_here(league):
 
 def test_a_system_in_a_file_goes_to_workers_by_its_file(tmp_path):
     from podium.systems import load
-    from podium.systems._portable import PortableSystem
+    from podium.systems._outside import PortableSystem
 
     source = Path(__file__).parents[2] / "src/podium/systems/elo.py"
     text = source.read_text(encoding="utf-8").replace("SYSTEM = Elo", "").replace('"elo"', '"own"')

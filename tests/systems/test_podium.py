@@ -19,8 +19,7 @@ from podium.engine.tables.inputs import PRESENT, Occasion
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.systems import _podium_state, make_system
-from podium.systems._podium_pool import PARAMETERS, START, THETA, TICK
-from podium.systems._podium_state import MEANS, SCALE
+from podium.systems._podium_state import MEANS, PARAMETERS, SCALE, START, THETA, TICK
 from podium.systems.podium import Podium
 
 STILL = 1e200  # a curvature under which theta never moves

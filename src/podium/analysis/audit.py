@@ -25,7 +25,7 @@ from podium.rated.pools import PoolTask, on_pools
 from podium.rated.tables import rate_table
 from podium.results.reading import Results
 from podium.systems import make_system
-from podium.systems._portable import PortableSystem
+from podium.systems._outside import PortableSystem
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
 TOP_PLAYERS = 10

@@ -27,7 +27,7 @@ from podium.dataset import Dataset, PoolFiles
 from podium.engine.system import System
 from podium.rated import Rated
 from podium.rated.pools import PoolTask, on_pools, rated_pool
-from podium.systems._portable import PortableSystem
+from podium.systems._outside import PortableSystem
 
 MOST_BLOCKS = 1 << 18  # in which a dataset's events are summed
 WEIGHED = (*OVER_PAIRS, *OVER_FIELDS, "pairs", "fields")

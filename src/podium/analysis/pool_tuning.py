@@ -22,7 +22,7 @@ from podium.executors import Executor
 from podium.kernels.records import LANES
 from podium.rated.pools import PoolTask
 from podium.results.reading import Results
-from podium.systems._portable import PortableSystem
+from podium.systems._outside import PortableSystem
 
 HELD_ROWS = 2_000_000  # of pools that stay encoded in a process, from one block of candidates to the next
 _held: OrderedDict[Any, "Encoded | None"] = OrderedDict()

@@ -33,7 +33,7 @@ from podium.rated.warming import warm
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
-from podium.systems._portable import PortableSystem, is_portable
+from podium.systems._outside import PortableSystem, is_portable
 
 SEED = 1
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")

@@ -27,7 +27,7 @@ from podium.rated.streaming import moments
 from podium.rated.tables import begin, rate_table
 from podium.rated.warming import warm
 from podium.results.reading import Results
-from podium.systems._portable import PortableSystem, is_portable
+from podium.systems._outside import PortableSystem, is_portable
 
 HISTORY = "_history.json"
 

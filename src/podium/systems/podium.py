@@ -38,20 +38,9 @@ from podium.engine.tables.inputs import (
 from podium.kernels.records import add, read, times, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.systems._podium_pool import (
-    BESIDE,
-    COUNTED,
-    DAY,
-    PARAMETERS,
-    Pair,
-    begin_event,
-    learn_gap,
-    learn_pair,
-    new_pool,
-    pool_states_with,
-    take_step,
-)
 from podium.systems._podium_rules import (
+    LEARNT,
+    LEARNT_OF_MODES,
     NEWCOMER_DEVIATION,
     Entering,
     Evidence,
@@ -68,23 +57,33 @@ from podium.systems._podium_rules import (
     steepness,
 )
 from podium.systems._podium_state import (
+    BESIDE,
+    COUNTED,
+    DAY,
     DEVIATION,
     EVENTS,
     FIRST,
     LAST,
     MEANS,
+    PARAMETERS,
     RATING,
     SCALE,
+    Pair,
     Passed,
+    begin_event,
     carry_pair,
     count_of,
     enter_row,
+    learn_gap,
+    learn_pair,
+    new_pool,
     offset_at,
+    pool_states_with,
     room_for,
     settle_row,
     states_with,
+    take_step,
 )
-from podium.systems._podium_words import LEARNT, LEARNT_OF_MODES
 
 LEAST_VARIANCE = 1e-6  # of a skill as it is read, in forecasts
 

@@ -11,7 +11,7 @@ import pytest
 from extent import in_turn
 
 from podium.errors import ParameterError, UnknownError
-from podium.ledger.thinning import thinned
+from podium.ledger.history import thinned
 from podium.store import Store
 from podium.store.insights.careers import rivals as rivals_room
 from podium.support.rounding import shown

@@ -19,7 +19,7 @@ from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.system import System
 from podium.engine.tables.inputs import PRESENT
 from podium.errors import RuleError
-from podium.ledger.reasons.groups import OPPONENT
+from podium.ledger.reasons.duels import OPPONENT
 from podium.live import Live
 from podium.rated import Rated, rate
 from podium.results.reading import read_results

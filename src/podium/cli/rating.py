@@ -153,7 +153,7 @@ def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
     Args:
         held: whether the rated rows are at hand.
     """
-    from podium.ledger.readiness import why_nothing_counts
+    from podium.ledger.leaderboard import why_nothing_counts
     from podium.results.consistency import tie_notice
 
     tied = tie_notice(rated.results.frame) if held else None

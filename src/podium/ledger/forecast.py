@@ -4,7 +4,7 @@ import csv
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.inputs import PRESENT
 from podium.engine.tables.teams import expected_scores
-from podium.errors import ParameterError
+from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought, system_at
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
+from podium.results.hashing import Integers
 from podium.support.notebook import counted, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
@@ -226,3 +228,78 @@ def events_of_settlements(events: Events) -> pl.DataFrame:
         }
     )
     return table.unique("settlement", keep="last", maintain_order=True)
+
+
+def existing_pool(name: str, pools: Sequence[str]) -> str:
+    """The pool of that name.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    if name not in pools:
+        raise UnknownError(f"there is no pool {name!r} (there are {', '.join(pools)})")
+    return name
+
+
+def only_pool(pools: Sequence[str], name: str | None) -> str | None:
+    """The pool of that name, or the only one; None where there is no pool at all.
+
+    Raises:
+        UnknownError: there is none of that name.
+        ParameterError: no name is given, and there are several.
+    """
+    if name is not None:
+        return existing_pool(name, pools) if pools else None
+    if len(pools) > 1:
+        raise ParameterError(f"name the pool: there are {', '.join(pools)}")
+    return pools[0] if pools else None
+
+
+def pool_state(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> Any:
+    """The state of a pool as the system's NamedTuple; a new pool's where none is known, `()` where pools have none."""
+    state = None if pool is None else states.get(pool)
+    kind = system.pool_state_type
+    return system.new_pool() if state is None or kind is None else kind(*state.tolist())
+
+
+def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> System:
+    """The system bound to the state of a pool; as it is where none is known."""
+    state = None if pool is None else states.get(pool)
+    return system if state is None else system.within(state)
+
+
+def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
+    """The parameters that a pool has learnt, a row an event (or rating period) in the order of rating.
+
+    Returns:
+        `event_id, started_at` of what settled, then a column for each parameter, by name and in its own unit.
+
+    Raises:
+        ParameterError: the system learns none.
+    """
+    if not system.learnt_parameters or system.pool_state_type is None:
+        raise ParameterError(
+            f"{system.name} learns no parameters from results; take a system that does, such as podium"
+        )
+    span = next(each for each in events.pools if each.name == pool)
+    last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
+    rows = events.results.frame[entrant_rows(events)[last_entrants]]
+    fields = system.pool_state_type._fields
+    numbers = replayed.pool_history[span.first : span.last]
+    return pl.DataFrame(
+        {
+            "event_id": rows["event_id"],
+            "started_at": started_at(rows),
+            **{
+                each.name: pl.Series([each.convert(value) for value in numbers[:, fields.index(each.name)].tolist()])
+                for each in system.learnt_parameters
+            },
+        }
+    )
+
+
+def entrant_rows(events: Events) -> Integers:
+    """The row of the results table, (entrants), that each entrant's last change stands in."""
+    rows = np.zeros(events.columns.player.size, np.int64)
+    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
+    return rows

@@ -1,12 +1,14 @@
 """The ledger: every change of every player's rating, with the state after it."""
 
+from typing import Any, Literal
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
-from podium.engine.system import System
+from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.inputs import Occasion, occasion_at
 from podium.ledger.saved import Start
@@ -104,3 +106,66 @@ def states_brought(system: System, events: Events, replayed: Replayed) -> States
     again = player[order][1:] == player[order][:-1]
     brought[order[1:][again]] = replayed.after[order[:-1][again]]
     return brought
+
+
+POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last
+
+
+def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
+    """The numbers of at most so many points, in their order: of each column of pixels the outermost.
+
+    Args:
+        times: rising; they are the places on the screen from left to right.
+        ratings: the heights.
+        most: at least `POINTS_A_COLUMN`.
+    """
+    if times.size <= most:
+        return np.arange(times.size)
+    columns = most // POINTS_A_COLUMN
+    width = max(int(times[-1]) - int(times[0]), 1)
+    column = np.minimum((times - times[0]) / width * columns, columns - 1).astype(np.int64)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    taken = set[int]()
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), times.size], strict=True):
+        heights = ratings[start:stop]
+        taken |= {start, start + int(heights.argmin()), start + int(heights.argmax()), stop - 1}
+    return np.array(sorted(taken))
+
+
+Trend = Literal["climbing", "falling", "steady", "settling"]
+FORM_EVENTS = 10  # of which the form and the trend speak
+FINDING_EVENTS = 5  # that find a rating: no record is made in them
+SURE_DEVIATIONS = 2.0  # below a rating, for a peak that is no stroke of luck
+STEADY_ELO = 25.0  # points within which ten events move a steady player, where ratings have no interval
+
+
+def can_be_unsettled(system: System) -> bool:
+    """Whether a system has a rule of its own for ratings that are not settled yet, which take no rank."""
+    return system.min_events > 0 or system.settled_deviation is not None
+
+
+def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which players' ratings are settled: by the system's rule, or else from the fifth event on; (players, fields)."""
+    if can_be_unsettled(system):
+        return ~system.unsettled(states)
+    found: npt.NDArray[np.bool_] = states[:, system.column("events")] >= FINDING_EVENTS
+    return found
+
+
+def is_provisional(system: System, by_rule: object, events: int) -> bool:
+    """Whether a rating in the database is not settled: by the answer of the system's own rule, or by its events."""
+    return bool(by_rule) if can_be_unsettled(system) else events < FINDING_EVENTS
+
+
+def own_interval(system: System, deviation: float | None) -> float:
+    """How many points may be chance: the interval of the rating, or what is steady where it has none."""
+    scale = system.points_per_logit / ELO_SCALE
+    return STEADY_ELO * scale if deviation is None else system.shown_deviations * deviation
+
+
+def trend(system: System, moved: float, deviation: float | None, *, settled: bool) -> Trend:
+    """Where a player is going, by what the newest events moved, without those that found the rating."""
+    interval = own_interval(system, deviation)
+    return (
+        "settling" if not settled else "climbing" if moved > interval else "falling" if moved < -interval else "steady"
+    )

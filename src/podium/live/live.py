@@ -15,10 +15,18 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import NotFiniteError, ParameterError, ResultsError
-from podium.ledger.forecast import Forecast, expected_score, field_of, forecast
+from podium.ledger.forecast import (
+    Forecast,
+    existing_pool,
+    expected_score,
+    field_of,
+    forecast,
+    only_pool,
+    pool_state,
+    system_in,
+)
 from podium.ledger.history import history
 from podium.ledger.leaderboard import eligibility, listed
-from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if

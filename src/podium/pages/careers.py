@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from podium.ledger.history import FORM_EVENTS, Trend
 from podium.ledger.reasons.what_if import ordinal
-from podium.ledger.trends import FORM_EVENTS, Trend
 from podium.pages.numbers import change, counted, day_words
 from podium.support.rounding import shown
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from podium.ledger.reasons.duels import CAUSE
 from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.groups import CAUSE
 from podium.ledger.reasons.wording import gap_words
 from podium.pages.result_table import heat_head
 from podium.support.rounding import shown

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from podium.ledger.reasons.duels import BAND, HEAT
 from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.groups import BAND, HEAT
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.support.rounding import shown, signed
 

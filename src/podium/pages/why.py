@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from podium.ledger.reasons.duels import CAUSE, OPPONENT, Group
 from podium.ledger.reasons.explanation import Duels, Explanation
-from podium.ledger.reasons.groups import CAUSE, OPPONENT, Group
 from podium.pages.drawing.duel_marks import duel_marks
 from podium.pages.drawing.waterfall import Scale, bar, end
 from podium.pages.numbers import halves, in_sentence, rating

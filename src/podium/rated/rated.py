@@ -18,11 +18,21 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.forecast import Forecast, expected_score, field_of, forecast, nearest_name, strengths
-from podium.ledger.learnt import learnt_history
+from podium.ledger.forecast import (
+    Forecast,
+    existing_pool,
+    expected_score,
+    field_of,
+    forecast,
+    learnt_history,
+    nearest_name,
+    only_pool,
+    pool_state,
+    strengths,
+    system_in,
+)
+from podium.ledger.leaderboard import why_nothing_counts
 from podium.ledger.pair_predictions import pair_predictions
-from podium.ledger.pools import existing_pool, only_pool, pool_state, system_in
-from podium.ledger.readiness import why_nothing_counts
 from podium.ledger.saved import Start, metadata, with_pool_columns
 from podium.results.names import admit, normalise
 from podium.results.reading import Results

@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.engine.pool_state import LearntParameter
 from podium.engine.system import System
-from podium.ledger.thinning import thinned
+from podium.ledger.history import thinned
 from podium.reporting.style import MAIN, NARROW_WIDTH, QUIET, altair, canvas, dates, whole_numbers
 
 PANEL_HEIGHT = 110  # pixels
@@ -20,7 +20,7 @@ def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
     """Every learnt parameter over time, beside the dashed line of where it began.
 
     Args:
-        history: as `podium.ledger.learnt.learnt_history` gives it, of one pool.
+        history: as `podium.ledger.forecast.learnt_history` gives it, of one pool.
         system: the one that learnt.
         title: what stands above.
     """

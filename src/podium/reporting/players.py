@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from podium.ledger.thinning import thinned
-from podium.ledger.trends import FINDING_EVENTS, FORM_EVENTS, SURE_DEVIATIONS, own_interval, trend
+from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS, SURE_DEVIATIONS, own_interval, thinned, trend
 from podium.pages.careers import CareerSummary, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, change, counted, day_words, deviation, rating

@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 
 from podium.engine.system import System
-from podium.ledger.history import changes
+from podium.ledger.history import are_settled, can_be_unsettled, changes
 from podium.ledger.reasons.standings import event_ranks
-from podium.ledger.trends import are_settled, can_be_unsettled
 from podium.rated import Rated
 from podium.support.rounding import shown, shown_change
 

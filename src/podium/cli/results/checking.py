@@ -77,7 +77,7 @@ def write_certain(file: Input, fix: Path) -> None:
 
 def report(results: "Results") -> None:
     """Print what the results are good for."""
-    from podium.ledger.readiness import needs, why_nothing_counts
+    from podium.ledger.leaderboard import needs, why_nothing_counts
     from podium.results.consistency import tie_notice
     from podium.results.names import pairs_alike, warning
 

@@ -16,9 +16,8 @@ from podium.errors import UnknownError
 from podium.ledger.forecast import suggestion
 from podium.ledger.history import system_at
 from podium.ledger.reasons import wording
-from podium.ledger.reasons.duels import Account, Duel
+from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
 from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation
-from podium.ledger.reasons.groups import BAND, CAUSE, HEAT, OPPONENT, Group, Heading, Partition, partition
 from podium.ledger.reasons.shares import affordable_parts
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from podium.ledger.reasons.groups import BAND, CAUSE, HEAT, OPPONENT, Heading
+from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
 from podium.support.rounding import shown
 
 MOST_NAMED = 8  # names in a list; more are counted

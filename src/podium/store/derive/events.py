@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.ledger.trends import is_provisional
+from podium.ledger.history import is_provisional
 from podium.store.derive.proposal import VOIDED
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, key_params

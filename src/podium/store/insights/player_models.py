@@ -6,7 +6,7 @@ A field's `metadata` is what pydantic puts into the OpenAPI document of it.
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from podium.ledger.trends import Trend
+from podium.ledger.history import Trend
 from podium.store.insights.board_models import SHOWN_CHANGE
 
 SHOWN_SUM = {"description": "The sum as people read it: that of the changes as each of them is shown."}

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.ledger import leaderboard
+from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import shared_ranks
-from podium.ledger.trends import is_provisional
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.explanation import Duels, Explanation
-from podium.ledger.reasons.groups import Group
 from podium.ledger.reasons.what_if import Alternative, WhatIf
 from podium.store.read.models import rows_as
 

@@ -9,7 +9,7 @@ from fastapi import Query, Request, Response
 
 from podium.engine.system import System
 from podium.errors import UnknownError
-from podium.ledger.trends import can_be_unsettled
+from podium.ledger.history import can_be_unsettled
 from podium.pages.numbers import counted, deviation
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address

@@ -9,8 +9,8 @@ from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.errors import UnknownError
+from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
-from podium.ledger.trends import can_be_unsettled
 from podium.pages.careers import CareerSummary, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, rating, short_day

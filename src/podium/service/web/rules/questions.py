@@ -9,7 +9,7 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from podium.engine.system import System
-from podium.ledger.trends import can_be_unsettled
+from podium.ledger.history import can_be_unsettled
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
 from podium.pages.promises import findings
 from podium.service.web.addresses import pool_address

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.engine.system import System
+from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import shared_ranks
-from podium.ledger.trends import is_provisional
 from podium.store.insights.board_models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.insights.boards.listings import Board, Position, open_board
 from podium.store.insights.boards.moves import NO_RANKS, EarlierRanks, earlier_ranks

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.ledger.trends import (
+from podium.ledger.history import (
     FINDING_EVENTS,
     FORM_EVENTS,
     SURE_DEVIATIONS,

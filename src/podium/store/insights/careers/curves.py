@@ -4,7 +4,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from podium.ledger.thinning import thinned
+from podium.ledger.history import thinned
 from podium.store.insights.careers.changes import EVER, career_of, event_names
 from podium.store.insights.player_models import CurvePoint
 from podium.store.log.pools import Pool

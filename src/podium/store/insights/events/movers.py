@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.ledger.trends import FINDING_EVENTS, can_be_unsettled
+from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.store.insights.board_models import Mover, Movers, Surprise
 from podium.store.insights.events.event_list import newest_rated
 from podium.store.log.players import names_of

@@ -10,8 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, instant, span
-from podium.matchmaking.matcher import Match, Policy, Ticket, match
-from podium.matchmaking.pairing import match_quality, odds_scale
+from podium.matchmaking.matcher import Match, Policy, Ticket, match, match_quality, odds_scale
 from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, KeyedReader, Reader
 from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets

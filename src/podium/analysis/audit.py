@@ -22,7 +22,7 @@ from podium.ledger.history import states_brought, system_at
 from podium.rated import Rated, rate
 from podium.rated.parts import empty_results
 from podium.rated.pools import PoolTask, on_pools
-from podium.rated.tables import rate_table
+from podium.rated.streaming import rate_table
 from podium.results.reading import Results
 from podium.systems import make_system
 from podium.systems._outside import PortableSystem

@@ -29,7 +29,7 @@ from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_ext
 from podium.executors import Engine, Executor, Local, executor
 from podium.kernels.records import LANES
 from podium.ledger.leaderboard import instant
-from podium.rated.warming import warm
+from podium.rated.pools import warm
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results
 from podium.systems import make_system

@@ -18,8 +18,7 @@ from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import nearest_name
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
-from podium.rated.streaming import EVERY, RatedStream
-from podium.rated.tables import begin, rate_table
+from podium.rated.streaming import EVERY, RatedStream, begin, rate_table
 from podium.results.columns import REQUIRED
 from podium.results.reading import Results, read_results
 

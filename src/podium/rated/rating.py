@@ -12,7 +12,7 @@ from podium.ledger.forecast import Forecast
 from podium.rated.parts import rate_folder
 from podium.rated.pools import rate_dataset
 from podium.rated.rated import Rated
-from podium.rated.tables import begin, rate_table
+from podium.rated.streaming import begin, rate_table
 from podium.results.reading import Results, read_numbered
 from podium.results.slices import is_folder
 from podium.systems import make_system

@@ -1,6 +1,7 @@
 """Results larger than memory: rated part by part, each from where the one before left its players."""
 
 import functools
+import os
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -13,20 +14,64 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.long_periods import takes_pieces
+from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
+from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import ParameterError
-from podium.ledger.saved import Start, refuse_earlier
+from podium.ledger.saved import Start, parameters, read_start, refuse_earlier, refuse_other
 from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress
-from podium.rated.history_parts import HistoryParts
-from podium.rated.long_periods import rate_long_period
+from podium.rated.history_parts import HistoryParts, rate_long_period
 from podium.rated.rated import Rated
-from podium.rated.tables import begin, rate_table
+from podium.results.hashing import Numbered
 from podium.results.long_periods import LongPart, LongPeriods, Part
 from podium.results.parts import PartReader, fingerprint, source_files
 from podium.results.reading import Results
 from podium.results.slices import SeenIds
 from podium.systems import make_system
+
+PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
+
+
+def rate_table(
+    results: Results, system: System, period: str, start: Start | None = None, numbered: Numbered | None = None
+) -> Rated:
+    """Rate a checked table.
+
+    Args:
+        start: where players stand before it; all are newcomers where None.
+        numbered: the numbers of the results' events; found where None.
+
+    Raises:
+        ResultsError: a finisher lacks what the system needs.
+        ParameterError: a rating period that the system or the table cannot have.
+    """
+    events = encode(results, system, period, numbered)
+    large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
+    workers = (os.cpu_count() or 1) if large else 1
+    if start is None:
+        return Rated(system, period, events, replay(system, events, workers=workers))
+    rows = start.rows(events)
+    events = with_idle_before(events, system, period, start.seen_of(rows))
+    known = start.states_of(system, rows), start.pools_of(system, events)
+    return Rated(system, period, events, replay(system, events, *known, workers=workers), start)
+
+
+def begin(start: Any, system: System, period: str, results: Results) -> Start:
+    """Where players stand before the results.
+
+    Raises:
+        ResultsError: the start is refused, or results are older than it.
+        ParameterError: it comes from another system, other parameters or another rating period.
+    """
+    if isinstance(start, Rated):
+        refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
+        start = start.states
+    pools = results.frame.select("pool").unique(maintain_order=True).to_series().to_list()
+    saved = start if isinstance(start, Start) else read_start(start, system, period, pools)
+    refuse_earlier(saved, results, period)
+    return saved
+
 
 EVERY = 8  # parts from one checkpoint to the next
 

@@ -3,4 +3,4 @@
 from podium.live.live import Live as Live
 from podium.live.one_event import PlayerChange as PlayerChange
 from podium.live.one_event import RatedEvent as RatedEvent
-from podium.live.ratings import refuse_share as refuse_share
+from podium.live.saving import refuse_share as refuse_share

@@ -32,9 +32,8 @@ from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import read_start
 from podium.live import saving
-from podium.live.one_event import RatedEvent, player_change, rows_of_teams
-from podium.live.order import FIRST, Moment, note_newest, untimely
-from podium.live.ratings import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
+from podium.live.one_event import FIRST, Moment, RatedEvent, note_newest, player_change, rows_of_teams, untimely
+from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit, normalise

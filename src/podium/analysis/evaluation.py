@@ -1,5 +1,6 @@
 """Which system predicts best: progressive validation on the same results, every event predicted before it is learnt."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,7 +99,7 @@ def evaluate(
     chosen_systems = [make_system(each) for each in texts]
     names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
     if is_dataset(results):
-        from podium.analysis.pool_evaluation import judge_dataset  # noqa: PLC0415  (it stands on this module)
+        from podium.analysis.pool_tuning import judge_dataset  # noqa: PLC0415  (it stands on this module)
 
         if metrics:
             raise ParameterError("metrics of your own need every pair at hand, which a dataset's are not")
@@ -234,3 +235,16 @@ def interval(both: Floats) -> dict[str, Any]:
     low, high = np.quantile(drawn, INTERVAL)
     gap = losses.sum() / pairs.sum() - losses_first.sum() / pairs_first.sum()
     return {"log_loss": float(gap), "low": float(low), "high": float(high)}
+
+
+STANDARD_ERRORS = 1.959963984540054  # on either side of a mean, for 95 of 100
+
+
+def share_interval(share: float, count: float) -> tuple[float, float]:
+    """The 95 % interval of a share among so many, as if each came about by itself.
+
+    Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (1927).
+    """
+    z = STANDARD_ERRORS**2 / count
+    middle, reach = share + z / 2.0, math.sqrt(share * (1.0 - share) * z + z * z / 4.0)
+    return (middle - reach) / (1.0 + z), (middle + reach) / (1.0 + z)

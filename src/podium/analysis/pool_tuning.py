@@ -1,5 +1,6 @@
-"""Candidates judged on a dataset: a task is a pool and a block of candidates, and losses are added pool by pool."""
+"""Systems judged on a dataset, pool by pool: sums over blocks of events, added in one order whoever sums them."""
 
+import functools
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -12,17 +13,161 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.batched import can_share, sums_of_losses
-from podium.analysis.scores import Window, judge_events, judged_heats
-from podium.dataset import Dataset
+from podium.analysis.predictions import BINS, HeatSelection, predict
+from podium.analysis.scores import (
+    OVER_FIELDS,
+    OVER_PAIRS,
+    SUMS,
+    Floats,
+    Judged,
+    Window,
+    event_sums,
+    judge_events,
+    judged_heats,
+    losses_of_both,
+    weighed,
+)
+from podium.dataset import Dataset, PoolFiles
 from podium.dataset.files import read_file
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
 from podium.executors import Executor
 from podium.kernels.records import LANES
-from podium.rated.pools import PoolTask
+from podium.rated import Rated
+from podium.rated.pools import PoolTask, on_pools, rated_pool
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem
+
+MOST_BLOCKS = 1 << 18  # in which a dataset's events are summed
+WEIGHED = (*OVER_PAIRS, *OVER_FIELDS, "pairs", "fields")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTask(PoolTask):
+    """What is to be judged, and how."""
+
+    systems: tuple[PortableSystem, ...]
+    window: Window
+    period: str
+    weight: str
+    block_events: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows it will read."""
+        return self.pool.rows * len(self.systems)
+
+
+@dataclass(slots=True)
+class Sums:
+    """The sums of one system's predictions in a pool, by blocks of its events."""
+
+    events: int  # that have a pair to judge
+    totals: Floats  # (blocks, SUMS)
+    weighed: Floats  # (blocks, WEIGHED)
+    both: Floats  # (blocks, 4)
+    bins: Floats
+    at_limit: int = 0  # players
+    players: int = 0
+
+
+def judge_dataset(
+    dataset: Dataset, systems: Sequence[System], window: Window, period: str, weight: str, how: dict[str, Any]
+) -> list[Judged]:
+    """Judge systems on a dataset.
+
+    Args:
+        how: the engine, the scheduler and the workers.
+
+    Raises:
+        ResultsError: a file is not what was written, or lacks what a system needs.
+        ExecutorError: workers were lost.
+    """
+    block_events = max(1, math.ceil(dataset.events / MOST_BLOCKS))
+    portable = tuple(map(PortableSystem, systems))
+
+    def task(pool: PoolFiles) -> JudgeTask:
+        return JudgeTask(pool, portable, window, period, weight, block_events)
+
+    pools: list[list[Sums]] = on_pools(judge_pool, task, dataset, systems, **how)
+    return [combined(system, [pool[k] for pool in pools]) for k, system in enumerate(systems)]
+
+
+def judge_pool(task: JudgeTask) -> list[Sums]:
+    """Judge systems on a pool of a dataset: the sums of each, by blocks of events.
+
+    Raises:
+        ResultsError: a file is not what was written, or lacks what a system needs.
+        ParameterError: a window over results without dates.
+    """
+    blocks = math.ceil(task.pool.events / task.block_events)
+    sums = [no_sums(blocks) for _ in task.systems]
+    streams = [rated_pool(task.pool, each.system, task.period, None) for each in task.systems]
+    seen = 0
+    for parts in zip(*streams, strict=True):
+        ids = parts[0].results.frame.select(pl.col("event_id").unique(maintain_order=True))
+        block = ids.with_columns(block=(pl.int_range(pl.len()) + seen) // task.block_events)
+        seen += ids.height
+        first: pl.DataFrame | None = None
+        for part, own in zip(parts, sums, strict=True):
+            table = judge_part(part, task.window, own)
+            first = table if first is None else first
+            numbers = table.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
+            add_rows(own.totals, numbers, table.select(SUMS).to_numpy())
+            add_rows(own.weighed, numbers, weighed(table, task.weight).select(WEIGHED).to_numpy())
+            both = losses_of_both(table, first, task.weight)
+            numbers = both.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
+            add_rows(own.both, numbers, both.drop("event_id").to_numpy())
+            states = part.standing().states
+            own.at_limit, own.players = int(part.system.at_limit(states).sum()), len(states)
+        del parts, part
+    return sums
+
+
+def judge_part(part: Rated, window: Window, sums: Sums) -> pl.DataFrame:
+    """The sums of each event of a rated part that has a pair to judge; and those of all in `sums`."""
+    selection = HeatSelection(judged_heats(part.events, window), window.min_events)
+    replayed = part.replayed
+    start = None if part.start is None else replayed.start
+    predictions = predict(part.system, part.events, selection, start, replayed.pool_start)
+    sums.bins += predictions.bins
+    table = event_sums(part.events, predictions)
+    sums.events += table.height
+    return table
+
+
+def add_rows(sums: Floats, numbers: npt.NDArray[Any], rows: Floats) -> None:
+    """Add each row to the sum of its number, in their order."""
+    np.add.at(sums, numbers, rows)
+
+
+def no_sums(blocks: int) -> Sums:
+    """The sums of nothing."""
+    totals, means, both = (np.zeros((blocks, width)) for width in (len(SUMS), len(WEIGHED), 4))
+    return Sums(0, totals, means, both, np.zeros((BINS, 3)))
+
+
+def combined(system: System, pools: list[Sums]) -> Judged:
+    """The sums of all pools, in the order of the dataset."""
+    each = pools or [no_sums(0)]
+    both = np.concatenate([sums.both for sums in each])
+    bins: Floats = functools.reduce(np.add, [sums.bins for sums in each])
+    return Judged(
+        sum(sums.events for sums in each),
+        named_sums(SUMS, [sums.totals for sums in each]),
+        named_sums(WEIGHED, [sums.weighed for sums in each]),
+        bins,
+        both[both[:, 1] > 0.0],
+        system.limit_text(sum(sums.at_limit for sums in each), sum(sums.players for sums in each)),
+    )
+
+
+def named_sums(names: Sequence[str], blocks: list[Floats]) -> dict[str, float]:
+    """The sum of each column over all blocks, as that of a table is summed."""
+    columns = np.ascontiguousarray(np.concatenate(blocks).T)
+    return {name: float(column.sum()) for name, column in zip(names, columns, strict=True)}
+
 
 HELD_ROWS = 2_000_000  # of pools that stay encoded in a process, from one block of candidates to the next
 _held: OrderedDict[Any, "Encoded | None"] = OrderedDict()

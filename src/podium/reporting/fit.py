@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from podium.analysis.evaluation import evaluate
-from podium.analysis.intervals import share_interval
+from podium.analysis.evaluation import evaluate, share_interval
 from podium.errors import ParameterError
 from podium.pages.promises import Picture, reliability_picture
 from podium.rated import Rated

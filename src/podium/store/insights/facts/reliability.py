@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 import sqlalchemy as sa
 
-from podium.analysis.intervals import share_interval
+from podium.analysis.evaluation import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.analysis.scores import Window, judged_heats
 from podium.results.reading import Results

@@ -9,12 +9,10 @@ import pytest
 
 from podium.ledger.reasons.standings import SCHEMA
 from podium.pages import numbers
-from podium.pages.addresses import part
-from podium.pages.drawing.duel_marks import duel_marks
-from podium.pages.drawing.sparks import spark
-from podium.pages.drawing.waterfall import Scale, bar
+from podium.pages.drawing.axes import spark
+from podium.pages.drawing.bars import StepScale, bar, duel_marks
+from podium.pages.environment import part, without_spaces
 from podium.pages.result_table import result_table
-from podium.pages.static_files import without_spaces
 from podium.service.http.paths import decode_name
 from podium.service.web.events.contacts import contact_address
 from podium.service.web.static import FILES
@@ -82,13 +80,13 @@ def test_duels_are_squares_as_long_as_squares_can_be_told_apart():
 
 
 def test_a_bar_begins_where_the_one_above_ends_and_none_is_invisible():
-    scale = Scale.over([Decimal(0), Decimal(100)])
+    scale = StepScale.over([Decimal(0), Decimal(100)])
     first = str(bar(scale, Decimal(0), Decimal(100)))
     second = str(bar(scale, Decimal(100), Decimal("0.1")))
     assert re.findall(r'x1="([\d.]+)%"', first) == ["3", "97"]
     assert re.findall(r'x1="([\d.]+)%"', second)[0] == "97"
     assert 'width="0.4%"' in second
-    level = str(bar(Scale.over([Decimal(5)]), Decimal(5), Decimal(0)))
+    level = str(bar(StepScale.over([Decimal(5)]), Decimal(5), Decimal(0)))
     assert 'class="none"' in level
     assert 'x1="50%"' in level
 

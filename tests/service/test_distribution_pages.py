@@ -4,7 +4,7 @@ import re
 
 from page_words import main_of, words
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.service.web.boards.distribution import bar_width, rating_at, rating_ranges
 from podium.store.read.models import RatingCount
 

@@ -11,7 +11,7 @@ from leagues import HOSTILE, START
 from page_words import lines, main_of, names, people, words
 from races import rows
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.pages.numbers import rating
 from podium.service.web.boards import leaderboard
 from podium.store import Store

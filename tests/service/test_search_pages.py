@@ -4,7 +4,7 @@ from leagues import HOSTILE
 from page_words import main_of, people, words
 from races import rows
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find

@@ -8,7 +8,7 @@ import pytest
 from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.service import create_app
 from podium.service.web.sharing import pictures
 from podium.store import Store

@@ -9,7 +9,7 @@ import pytest
 from html_tree import as_number, tree
 from leagues import HOSTILE
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.pages.numbers import DASH
 from podium.support.rounding import MINUS, shown, shown_change
 

@@ -1,10 +1,14 @@
 """How a player is doing, in words."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from markupsafe import Markup
+
 from podium.ledger.history import FORM_EVENTS, Trend
 from podium.ledger.reasons.what_if import ordinal
+from podium.pages.drawing.curves import Reliability, reliability_curve
 from podium.pages.numbers import change, counted, day_words
 from podium.support.rounding import shown
 
@@ -63,3 +67,94 @@ def beside_peak(career: CareerSummary, digits: int) -> str:
     if below <= 0:
         return "Never rated higher." if career.is_highest else ""
     return f"{below} below the peak{f' of {day_words(reached_at)}' if reached_at else ''}."
+
+
+FAVOURED = 0.7  # of a duel: who is expected to win so often is a favourite
+MIN_DUELS = 100  # of which a mean says something
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture with its heading and its caption."""
+
+    heading: str
+    drawing: Markup
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What favourites were promised, and how often they won; 0 duels where too little is known."""
+
+    promised: float = 0.0
+    won: float = 0.0
+    duels: int = 0
+
+    @property
+    def words(self) -> str:
+        """How favourites do in a pool; empty where too little is known."""
+        return self.words_of("in this pool") if self.duels else ""
+
+    def words_of(self, where: str) -> str:
+        """How favourites do, by what is shown of them."""
+        gap = per_cent(self.won) - per_cent(self.promised)
+        if abs(gap) < 2:  # noqa: PLR2004  (per cent)
+            return f"{where} favourites win about as often as promised"
+        return f"{where} favourites win {'more' if gap > 0 else 'less'} than promised"
+
+
+def trust_of(bins: Iterable[Reliability]) -> Trust:
+    """What favourites were promised in all, and how often they won."""
+    favoured = [each for each in bins if each.expected >= FAVOURED]
+    duels = sum(each.duels for each in favoured)
+    if duels < MIN_DUELS:
+        return Trust()
+    promised = sum(each.expected * each.duels for each in favoured) / duels
+    return Trust(promised, sum(each.observed * each.duels for each in favoured) / duels, duels)
+
+
+def surest_favourites(bins: Iterable[Reliability]) -> Reliability | None:
+    """Of those who were promised most, the bin of enough duels to say something; None where there is none."""
+    enough = [each for each in bins if each.duels >= MIN_DUELS and each.expected >= FAVOURED]
+    return enough[-1] if enough else None
+
+
+def findings(bins: Sequence[Reliability], where: str = "in this pool") -> str:
+    """What came of promises to the surest favourites, and to all; empty where too little is known."""
+    sure, every = surest_favourites(bins), trust_of(bins)
+    if sure is None:
+        return ""
+    return (
+        f"Of those promised {per_cent(sure.expected)} %, {per_cent(sure.observed)} % won. All favourites, from "
+        f"{per_cent(FAVOURED)} % on, were promised {per_cent(every.promised)} % and won {per_cent(every.won)} %: "
+        f"{every.words_of(where)}."
+    )
+
+
+def per_cent(share: float) -> int:
+    """A share, in per cent."""
+    return round(100 * share)
+
+
+def reliability_picture(all_bins: Sequence[Reliability], where: str = "in this pool") -> Picture:
+    """Whether promises came true.
+
+    Args:
+        all_bins: the lowest promise first.
+        where: the duels are from.
+    """
+    heading = "Do the promises come true?"
+    bins = [each for each in all_bins if each.duels]
+    if len(bins) < 2:  # noqa: PLR2004  (a line)
+        return Picture(heading, Markup(""), "")
+    caption = (
+        "Across: the chance that was promised. Up: how often it came true, of "
+        f"{counted(sum(each.duels for each in bins), 'duel')} seen from both sides; the larger the dot, the more, and "
+        "the line through it holds 19 times in 20."
+    )
+    sure = surest_favourites(bins)
+    label = "How often duels were won, by the chance that was promised"
+    if sure is not None:
+        caption += f" {findings(bins, where)}"
+        label += f": of {per_cent(sure.expected)} % promised, {per_cent(sure.observed)} % came true"
+    return Picture(heading, reliability_curve(bins, label), caption)

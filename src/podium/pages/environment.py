@@ -1,13 +1,26 @@
 """The templates' environment: every text is escaped, a name that is not there is an error, numbers have one format."""
 
-from typing import Any
+import re
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import quote
 
+from podium.engine.system import System
 from podium.errors import needs_extra
 from podium.ledger.reasons.what_if import ordinal
 from podium.ledger.reasons.wording import capitalised
 from podium.pages import numbers
-from podium.pages.addresses import part
-from podium.pages.drawing.sparks import spark
+from podium.pages.drawing.axes import spark
+
+BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
+
+
+def part(name: object) -> str:
+    """A name, of any letters, as one part of an address."""
+    text = str(name)
+    return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")
+
 
 FILTERS = {
     "as_deviation": numbers.deviation,
@@ -52,3 +65,48 @@ def create_environment(*packages: str) -> Any:
     environment.filters |= FILTERS
     environment.globals |= FUNCTIONS
     return environment
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter of the system, as it is set."""
+
+    name: str
+    meaning: str
+    value: str
+    is_default: bool
+
+
+def settings(system: System) -> tuple[Setting, ...]:
+    """The parameters of a system, as they are set."""
+    return tuple(
+        Setting(
+            each.name,
+            each.metadata["help"],
+            value_words(getattr(system, each.name), each.metadata["unit"]),
+            getattr(system, each.name) == each.default,
+        )
+        for each in fields(system)
+    )
+
+
+def value_words(value: object, unit: str) -> str:
+    """A setting's value as people read it."""
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}".rstrip()
+
+
+COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>])\s*|(?<=[:,])\s+")
+
+
+def without_spaces(style: str) -> str:
+    """A style sheet without comments, and without the spaces that only help to read it."""
+    return BETWEEN.sub(r"\1", COMMENT.sub("", style)).replace(";}", "}").strip()
+
+
+def static_content(name: str) -> bytes:
+    """A file of the folder `static` as it is sent."""
+    content = files("podium.pages").joinpath("static", name).read_bytes()
+    return without_spaces(content.decode()).encode() if name.endswith(".css") else content

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from podium.analysis.evaluation import evaluate, share_interval
 from podium.errors import ParameterError
-from podium.pages.promises import Picture, reliability_picture
+from podium.pages.careers import Picture, reliability_picture
 from podium.rated import Rated
 from podium.systems import find
 

@@ -18,10 +18,8 @@ import polars as pl
 from markupsafe import Markup
 
 from podium import __version__
-from podium.pages.environment import create_environment
+from podium.pages.environment import Setting, create_environment, settings, static_content, without_spaces
 from podium.pages.numbers import counted
-from podium.pages.settings import Setting, settings
-from podium.pages.static_files import static_content, without_spaces
 from podium.rated import Rated
 from podium.reporting.fit import Fit, fit
 from podium.reporting.players import PlayerSection, Reason, player_section

@@ -27,7 +27,7 @@ def explanation_text(explanation: "Explanation") -> str:
 
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     """The lines of a change: what, and how many points."""
-    from podium.pages.steps import steps_of
+    from podium.pages.why import steps_of
     from podium.support.rounding import signed
 
     yield "Before", str(explanation.shown_before)

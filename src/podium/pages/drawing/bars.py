@@ -1,6 +1,8 @@
 """Bars: of a change to its side, of a share, of two chances that make a whole, and of how ratings are spread."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from markupsafe import Markup
 
@@ -120,3 +122,155 @@ def distribution_bars(
             middle = low + width / 2.0
             bars.append(text(plot.across(middle), y - 6.0, own_name[:MOST_NAME], plot.anchor(middle)))
     return plot.chart("img", label, plot.grid(rows, steps) + Markup("").join(bars))
+
+
+LEFT, RIGHT = 3.0, 97.0  # per cent; room for the dots at the ends
+MIDDLE = 50.0
+THINNEST = 0.4  # per cent of a bar that can be seen
+
+
+@dataclass(frozen=True, slots=True)
+class StepScale:
+    """Where a rating is, from left to right."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, ratings: Iterable[Decimal]) -> "StepScale":
+        """The scale that holds all of them."""
+        values = [float(each) for each in ratings]
+        return cls(min(values), max(values))
+
+    def x(self, rating: Decimal) -> float:
+        """The place of a rating, in per cent."""
+        if self.high <= self.low:
+            return MIDDLE
+        return LEFT + (RIGHT - LEFT) * (float(rating) - self.low) / (self.high - self.low)
+
+
+def percent(x: float) -> str:
+    """A place or length as an attribute has it."""
+    return f"{x:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
+    """The bar of a part, and the lines from the row above and to the row below.
+
+    Args:
+        scale: of the waterfall.
+        start: the running sum before the part.
+        points: of the part.
+        opens: whether rows of the part can stand below it, which begin where the bar does.
+    """
+    first, last = scale.x(start), scale.x(start + points)
+    left, width = min(first, last), max(abs(last - first), THINNEST)
+    kind = "up" if points > 0 else "down" if points < 0 else "none"
+    below = Markup('<line x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
+    if opens:
+        below = Markup('<line class="shut" x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
+        inner = Markup('<line class="opened" x1="{0}" x2="{0}" y1="50%" y2="100%"/>').format(percent(first))
+    else:
+        inner = Markup()
+    return Markup(
+        '<svg aria-hidden="true"><line x1="{0}" x2="{0}" y2="50%"/>{1}{2}'
+        '<rect class="{3}" x="{4}" y="50%" width="{5}" height="20"/></svg>'
+    ).format(percent(first), below.format(percent(last)), inner, kind, percent(left), percent(width))
+
+
+def end(scale: StepScale, rating: Decimal, text: str, *, is_first: bool) -> Markup:
+    """A dot with the rating at the beginning or the end of the waterfall."""
+    x = scale.x(rating)
+    to_the_right = x < MIDDLE
+    line = Markup('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
+        percent(x), *(("50%", "100%") if is_first else ("0", "50%"))
+    )
+    return Markup(
+        '<svg aria-hidden="true">{0}<circle class="dot" cx="{1}" cy="50%" r="4.5"/>'
+        '<text class="strong" x="{1}" y="50%" dx="{2}" dy="4" text-anchor="{3}">{4}</text></svg>'
+    ).format(line, percent(x), *(("9", "start") if to_the_right else ("-9", "end")), text)
+
+
+MOST_SQUARES = {"desk": 60, "phone": 40}  # beyond, squares would touch
+FEW, FEW_WIDTH = 8, 26  # so few squares have a width of their own, in pixels
+TOP, MARK_HEIGHT = 14, 18
+GAP = 0.11  # of the width of a square, on each side
+MARK_MIDDLE = 0.5
+
+
+def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
+    """The strip; nothing where there are no duels.
+
+    Args:
+        count: of duels.
+        won: of them; a draw is a half.
+        expected: how many the ratings promised.
+        label: what it shows, in words.
+    """
+    if not count:
+        return Markup()
+    if count <= MOST_SQUARES["phone"]:
+        return strip(count, won, expected, label, "duels", with_squares=True)
+    if count > MOST_SQUARES["desk"]:
+        return strip(count, won, expected, label, "duels", with_squares=False)
+    wide = strip(count, won, expected, label, "duels desk", with_squares=True)
+    return wide + strip(count, won, expected, label, "duels phone", with_squares=False)
+
+
+def strip(count: int, won: float, expected: float, label: str, name: str, *, with_squares: bool) -> Markup:
+    """One form of the strip.
+
+    Args:
+        name: its classes.
+        with_squares: a square a duel, or a bar.
+    """
+    few = count <= FEW
+    width = f"{count * FEW_WIDTH}" if few else "100%"
+    x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
+    to_the_left = expected > MARK_MIDDLE * count and not few
+    shapes = squares(count, won) if with_squares else halves_of_bar(count, won)
+    return Markup(
+        '<svg class="{name}" role="img" aria-label="{label}">'
+        '<svg y="{top}" width="{width}" height="{height}" viewBox="0 0 {count} 1" preserveAspectRatio="none">'
+        "{shapes}</svg>"
+        '<line class="mark" x1="{x}" x2="{x}" y1="2" y2="36"/>'
+        '<text class="strong" x="{x}" y="10" dx="{dx}" text-anchor="{anchor}">expected {expected}</text></svg>'
+    ).format(
+        name=name,
+        label=label,
+        top=TOP,
+        width=width,
+        height=MARK_HEIGHT,
+        count=count,
+        shapes=shapes,
+        x=x,
+        dx="-6" if to_the_left else "6",
+        anchor="end" if to_the_left else "start",
+        expected=f"{expected:.1f}",
+    )
+
+
+def squares(count: int, won: float) -> Markup:
+    """Filled ones, at most one that is filled in part, and outlined ones."""
+    whole = int(won)
+    share = won - whole
+    filled = "".join(square(k, 1.0) for k in range(whole)) + (square(whole, share) if share else "")
+    outlined = "".join(square(k, 1.0) for k in range(whole, count))
+    return paths(filled, outlined)
+
+
+def square(k: int, share: float) -> str:
+    """The outline of one square, or of its left part."""
+    width = (1 - 2 * GAP) * share
+    return f"M{k + GAP:.2f} 0h{width:.2f}v1h-{width:.2f}z"
+
+
+def halves_of_bar(count: int, won: float) -> Markup:
+    """A bar: filled as far as duels were won."""
+    return paths(f"M0 0H{won:.2f}V1H0z" if won else "", f"M{won:.2f} 0H{count}V1H{won:.2f}z" if won < count else "")
+
+
+def paths(filled: str, outlined: str) -> Markup:
+    """Both shapes, where there are any."""
+    shapes = (("won", filled), ("lost", outlined))
+    return Markup().join(Markup('<path class="{}" d="{}"/>').format(kind, shape) for kind, shape in shapes if shape)

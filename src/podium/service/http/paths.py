@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 from fastapi import Path
 from pydantic import AfterValidator
 
-from podium.pages.addresses import BEFORE_DOTS
+from podium.pages.environment import BEFORE_DOTS
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.strict_json import RefusedError, check_text
 

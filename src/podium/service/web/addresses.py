@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from podium.pages.addresses import part
+from podium.pages.environment import part
 from podium.service.http.stores import read_one_moment
 from podium.store.log.reserved_names import is_reserved
 

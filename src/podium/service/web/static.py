@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
-from podium.pages.static_files import static_content
+from podium.pages.environment import static_content
 from podium.service.web.addresses import PageRouter
 
 MEDIA_TYPES = {

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Forecast, names_in
+from podium.pages.careers import Trust, trust_of
 from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import rating
-from podium.pages.promises import Trust, trust_of
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address

@@ -5,9 +5,8 @@ from typing import Annotated, ClassVar
 
 from fastapi import Query, Request, Response
 
-from podium.pages.addresses import part
-from podium.pages.duel_table import DuelTable, duel_table
-from podium.pages.result_table import ResultTable
+from podium.pages.environment import part
+from podium.pages.result_table import DuelTable, ResultTable, duel_table
 from podium.pages.why import WhyView, why_view
 from podium.service.http.paths import EventId, PlayerName
 from podium.service.http.stores import CurrentStore

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 from fastapi import Request, Response
 
-from podium.pages.promises import Picture
-from podium.pages.settings import Setting, settings
+from podium.pages.careers import Picture
+from podium.pages.environment import Setting, settings
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter
 from podium.service.web.rendering import Page, pool_frame, render

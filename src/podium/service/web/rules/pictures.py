@@ -2,9 +2,9 @@
 
 from markupsafe import Markup
 
+from podium.pages.careers import Picture, reliability_picture
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.numbers import rating
-from podium.pages.promises import Picture, reliability_picture
 from podium.service.web.rendering import PoolFrame
 from podium.store.insights.fact_models import PoolFacts, PromisePoint
 from podium.support.rounding import shown

@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
+from podium.pages.careers import findings
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
-from podium.pages.promises import findings
 from podium.service.web.addresses import pool_address
 from podium.service.web.boards.leaderboard import settling_rule
 from podium.service.web.rendering import PoolFrame

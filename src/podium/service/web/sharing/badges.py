@@ -3,7 +3,7 @@
 from fastapi import Request, Response
 from pydantic_core import to_json
 
-from podium.pages.drawing.badge import badge_svg
+from podium.pages.drawing.share_picture import badge_svg
 from podium.pages.numbers import deviation, rating
 from podium.service.http.paths import PlayerName
 from podium.service.http.stores import CurrentStore

@@ -9,8 +9,8 @@ from pathlib import Path
 import altair as alt
 from contenders import LIMIT_THERE, SKILLRATINGS
 
-from podium.reporting.saving import as_svg
-from podium.reporting.style import HEIGHT, WIDTH, colours, dashes, line_legend
+from podium.reporting.histories import HEIGHT, WIDTH, colours, dashes, line_legend
+from podium.reporting.plotting import as_svg
 
 LOOP = "loop by hand, Elo"
 CHARTS = "pictures"

@@ -300,7 +300,7 @@ def draw(chart: Any, path: Path) -> None:
     Fonts differ between machines, and so would the bytes of the same picture: the file ends with a digest of what it
     shows.
     """
-    from podium.reporting.saving import save
+    from podium.reporting.plotting import save
 
     digest = hashlib.sha256(json.dumps(chart.to_dict(), sort_keys=True).encode()).hexdigest()
     mark = f"<!-- {digest} -->\n"

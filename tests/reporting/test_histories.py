@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import podium
 from podium.reporting.histories import line_points, rating_histories, spread
-from podium.reporting.saving import as_page, as_svg
+from podium.reporting.plotting import as_page, as_svg
 
 UNDATED = [{"event_id": e, "player": p, "position": k + 1} for e in "ab" for k, p in enumerate(["Zoë", "Ben"])]
 

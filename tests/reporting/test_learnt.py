@@ -7,9 +7,8 @@ import pytest
 
 import podium
 from podium.errors import ParameterError
-from podium.reporting.learnt import learnt_curves
-from podium.reporting.plotting import plot
-from podium.reporting.saving import as_page, as_svg, specification
+from podium.reporting.histories import learnt_curves
+from podium.reporting.plotting import as_page, as_svg, plot, specification
 from podium.systems import find
 
 RACES = [

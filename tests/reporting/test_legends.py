@@ -5,8 +5,7 @@ import re
 import polars as pl
 import pytest
 
-from podium.reporting.charts import calibration
-from podium.reporting.saving import as_svg
+from podium.reporting.plotting import as_svg, calibration
 
 # An entry of a legend as Vega draws it: where it stands, and how wide its symbol and name are in the font at hand.
 ENTRY = re.compile(r'<g transform="translate\(([\d.]+),([\d.]+)\)"><path class="background"[^>]* d="M0,0h([\d.]+)v12')

@@ -91,9 +91,8 @@ def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
     Raises:
         MissingExtraError: the extra `charts` is not installed.
     """
-    from podium.reporting.histories import rating_histories
-    from podium.reporting.saving import save
-    from podium.reporting.style import altair
+    from podium.reporting.histories import altair, rating_histories
+    from podium.reporting.plotting import save
 
     histories = []
     for name, each in rated.items():

@@ -53,8 +53,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
-    from podium.reporting.plotting import plot
-    from podium.reporting.saving import check_path
+    from podium.reporting.plotting import check_path, plot
 
     path = check_path(out or Path(f"{kind}.svg"))
     if kind in FROM_RESULTS:

@@ -92,8 +92,8 @@ def strength(
     form: Shape = Format.table,
 ) -> None:
     """Show how strong the field of each event of FILE was, by the ratings before it."""
-    from podium.reporting import charts
-    from podium.reporting.saving import check_path, save
+    from podium.reporting import plotting
+    from podium.reporting.plotting import check_path, save
 
     rating_system = chosen_system(system, settings, system_file)
     if chart is not None:
@@ -101,6 +101,6 @@ def strength(
     with show.progress("reading", "rating", "integrating") as steps:
         strengths = rated_file(file, rating_system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:
-            save(charts.race_strengths(strengths, f"{rating_system.title}: the first {top}"), chart)
+            save(plotting.race_strengths(strengths, f"{rating_system.title}: the first {top}"), chart)
     ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
     show.show(ordered, form, rating_system.label, max_rows=50, columns=columns)

@@ -26,7 +26,7 @@ from podium.cli.terminal.options import (
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, PodiumError
-from podium.reporting.cells import as_text
+from podium.reporting.players import as_text
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -100,8 +100,8 @@ def audit(
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
     from podium.analysis.audit import audit
-    from podium.reporting import charts
-    from podium.reporting.saving import save
+    from podium.reporting import plotting
+    from podium.reporting.plotting import save
 
     rating_system = chosen_system(system, settings, system_file)
     how: dict[str, Any] = {"period": period, "engine": engine, "scheduler": scheduler, "workers": workers}
@@ -110,7 +110,7 @@ def audit(
         steps.next()
         findings = audit(source, rating_system, **how)
         if chart is not None:
-            save(charts.circulation(findings.months, rating_system.title), chart)
+            save(plotting.circulation(findings.months, rating_system.title), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
         show.show_json({name: json.loads(as_text(table).write_json()) for name, table in tables.items()})

@@ -68,8 +68,8 @@ def matchmaking(
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
     from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals
     from podium.matchmaking.matcher import Policy, odds_scale
-    from podium.reporting import charts
-    from podium.reporting.saving import check_path, save
+    from podium.reporting import plotting
+    from podium.reporting.plotting import check_path, save
 
     if chart is not None:
         check_path(chart)
@@ -92,5 +92,5 @@ def matchmaking(
         with show.progress("matching"):
             runs = compare_policies(crowds, policies)
     if chart is not None:
-        save(charts.waits_and_spreads(runs, "What a longer wait buys"), chart)
+        save(plotting.waits_and_spreads(runs, "What a longer wait buys"), chart)
     show.show(runs, form, "Waits in seconds, spreads in points")

@@ -1,11 +1,125 @@
 """Ratings over time: a line a player, from the first rating on, with the player's name and rating at its end."""
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from podium.reporting.style import HEIGHT, altair, canvas, colours, dashes, dates, whole_numbers
+from podium.analysis.evaluation import evaluate, share_interval
+from podium.engine.pool_state import LearntParameter
+from podium.engine.system import System
+from podium.errors import ParameterError, needs_extra
+from podium.ledger.history import thinned
+from podium.pages.careers import Picture, reliability_picture
+from podium.rated import Rated
+from podium.systems import find
+
+WIDTH, HEIGHT = 640, 300  # pixels of a plot
+NARROW_WIDTH = 290  # the same on a phone
+# After M. Okabe and K. Ito: all kinds of sight tell them apart. Black is left to texts; yellow is too faint.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f6fb5", "#8c8c8c")
+MAIN, SECOND, QUIET = PALETTE[0], PALETTE[5], PALETTE[7]
+DASHES = ([1, 0], [4, 2], [2, 2], [6, 2, 2, 2])  # pixels drawn and left out, in turn
+LEGEND_GAP = 32  # pixels between names of a legend: in the reader's font they may be a fifth wider than measured
+NARROW_LEGEND_COLUMNS = 2  # on a phone, at most: a legend in one row would be wider than the plot, and shrink it
+SYMBOL_WIDTH, CHARACTER_WIDTH = 16, 6  # pixels of a legend's entry: before its name, and of a letter of it, about
+MAX_NAME_WIDTH = 160  # pixels, at which Vega cuts a name
+DAYS_OF_YEARS, DAYS_OF_MONTHS = 1500, 120  # spans from which an axis shows years, and months with their year
+
+
+def altair() -> Any:
+    """The drawing library.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    with needs_extra("charts", "a chart"):
+        import altair as alt  # noqa: PLC0415  (an extra)
+    return alt
+
+
+def canvas(rows: pl.DataFrame, title: str) -> Any:
+    """An empty chart over rows."""
+    alt = altair()
+    return alt.Chart(alt.Data(values=rows.to_dicts()), title=title, width=WIDTH, height=HEIGHT)
+
+
+def colours(names: Sequence[str]) -> Any:
+    """The scale that gives each name its colour, by its place in the list; they begin anew after the eighth."""
+    shades = [PALETTE[k % len(PALETTE)] for k in range(len(names))]
+    return altair().Scale(domain=list(names), range=shades)
+
+
+def dashes(names: Sequence[str]) -> Any:
+    """The scale by which lines of one colour differ: the first eight are drawn through, the next dashed."""
+    patterns = [DASHES[k // len(PALETTE) % len(DASHES)] for k in range(len(names))]
+    return altair().Scale(domain=list(names), range=patterns)
+
+
+def line_legend() -> Any:
+    """The legend of lines that differ by their dashes, too."""
+    return altair().Legend(symbolType="stroke", symbolStrokeWidth=3)
+
+
+def legend_columns(names: Sequence[str], width: int) -> int | None:
+    """How many columns of a legend are no wider than so many pixels; None where all names stand in one row."""
+    widths = [SYMBOL_WIDTH + min(CHARACTER_WIDTH * len(name), MAX_NAME_WIDTH) + LEGEND_GAP for name in names]
+    room = width + LEGEND_GAP  # none follows the last
+    return None if sum(widths) <= room else max(1, room // max(widths))
+
+
+def whole_numbers() -> Any:
+    """An axis of whole numbers."""
+    only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega puts ticks between them all the same
+    return altair().Axis(labelExpr=only_whole, tickMinStep=1, labelOverlap=True)
+
+
+def dates(first: datetime, last: datetime) -> Any:
+    """An axis of dates that always shows the year."""
+    span = last - first
+    if span > timedelta(days=DAYS_OF_YEARS):
+        form, step = "%Y", 366 * 86_400_000
+    elif span > timedelta(days=DAYS_OF_MONTHS):
+        form, step = "%b %Y", 28 * 86_400_000
+    else:
+        form, step = "%-d %b %Y", 86_400_000
+    return altair().Axis(format=form, tickMinStep=step, labelOverlap=True, labelSeparation=8)
+
+
+def configuration(*, inline: bool) -> dict[str, Any]:
+    """The look of a drawing: one that stands in a page takes its text colour and background from there."""
+    ink, grid = ("currentColor", "#8888884d") if inline else ("#1d1b2e", "#dddde4")
+    return {
+        "background": None if inline else "white",
+        "font": "system-ui, Segoe UI, Roboto, sans-serif",
+        "view": {"stroke": None},
+        "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "fontSize": 14, "subtitleFontSize": 12},
+        "text": {"color": ink},
+        "axis": {
+            "labelColor": ink,
+            "titleColor": ink,
+            "gridColor": grid,
+            "domainColor": grid,
+            "tickColor": grid,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+        },
+        "legend": {
+            "labelColor": ink,
+            "titleColor": ink,
+            "labelFontSize": 12,
+            "columnPadding": LEGEND_GAP,
+            "orient": "top",
+            "title": None,
+        },
+        "header": {"labelColor": ink, "titleColor": ink, "labelAnchor": "start"},
+    }
+
 
 LABEL_PIXELS = 14.0  # from one name to the next
 PADDING = 0.05  # of the height, above the highest rating and below the lowest
@@ -92,3 +206,119 @@ def spread(ratings: Sequence[float], low: float, high: float) -> list[float]:
         places[number] = max(places[number], floor)
         floor = places[number] + step
     return places
+
+
+PANEL_HEIGHT = 110  # pixels
+POINTS = 600  # that a curve is drawn with
+CHARACTERS = 44  # of a line above a panel
+
+
+def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
+    """Every learnt parameter over time, beside the dashed line of where it began.
+
+    Args:
+        history: as `podium.ledger.forecast.learnt_history` gives it, of one pool.
+        system: the one that learnt.
+        title: what stands above.
+    """
+    alt = altair()
+    start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
+    panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]
+    return alt.concat(*panels, columns=2, title=alt.TitleParams(title, offset=12), spacing=24)
+
+
+def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> Any:
+    """One parameter: its curve, where it began, and what its newest value says."""
+    alt = altair()
+    dated = bool(history.height) and not history["started_at"].null_count()
+    values = history[parameter.name].to_numpy()
+    times = history["started_at"].cast(pl.Int64).to_numpy() if dated else np.arange(1, history.height + 1)
+    shown = thinned(times, values, POINTS)
+    moments = history["started_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ") if dated else pl.Series(times)
+    points = pl.DataFrame({"when": moments[shown], "value": values[shown]})
+    if dated:
+        axis = dates(history["started_at"].min(), history["started_at"].max())  # type: ignore[arg-type]
+        x = alt.X("when:T", title="", axis=axis)
+    else:
+        x = alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
+    y = alt.Y("value:Q", title=parameter.unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+    sentence = textwrap.wrap(parameter.describe(float(values[-1])), CHARACTERS) if values.size else []
+    heading = alt.TitleParams(parameter.title, subtitle=sentence, anchor="start", frame="group")
+    curve = canvas(points, "").mark_line(color=MAIN, interpolate="step-after").encode(x=x, y=y)
+    began = canvas(pl.DataFrame({"value": [start]}), "").mark_rule(strokeDash=[4, 4], color=QUIET).encode(y=y)
+    return (began + curve).properties(title=heading, width=NARROW_WIDTH, height=PANEL_HEIGHT)
+
+
+BASELINE = "elo"
+DECIMALS = 4
+MEASURES = {  # by the column of scores: what people call it, and what it says
+    "events": ("Events", "that were predicted, each before it was learnt."),
+    "pairs": ("Pairs", "of entrants that were compared in them."),
+    "log_loss": (
+        "Log loss",
+        "how surprising the results were; lower is better, and saying one half each time gives 0.6931.",
+    ),
+    "brier": ("Brier score", "the mean square of the error; lower is better, and one half each time gives 0.25."),
+    "accuracy": ("Accuracy", "how often the favourite of a pair was ahead; higher is better."),
+    "calibration_error": ("Calibration error", "how far promises were from what came true, on average; 0 is best."),
+    "kendall_tau": (
+        "Kendall’s tau",  # noqa: RUF001  (typography)
+        "how far results followed the order of the ratings: 1 wholly, 0 not at all, below 0 the other way round.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of how well systems predict."""
+
+    name: str
+    meaning: str
+    values: tuple[str, ...]  # one a system
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Duels in which about the same score was promised."""
+
+    expected: float
+    observed: float
+    lowest: float
+    highest: float
+    duels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well the system predicts, beside Elo."""
+
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    picture: Picture
+
+
+def fit(rated: Rated) -> Fit | None:
+    """How well the system predicts what it was given, in all pools; None where there is nothing to predict."""
+    systems = [rated.system] if rated.system.name == BASELINE else [rated.system, find(BASELINE)()]
+    try:
+        judged = evaluate(rated.results, systems, period=rated.period)
+    except ParameterError:
+        return None
+    scores = judged.scores
+    measures = tuple(
+        Measure(words, meaning, tuple(value_words(value) for value in scores[name].to_list()))
+        for name, (words, meaning) in MEASURES.items()
+    )
+    bins = [
+        Bin(row["expected"], row["actual"], *share_interval(row["actual"], row["pairs"]), row["pairs"])
+        for row in judged.reliability.filter(system=scores["system"][0]).iter_rows(named=True)
+    ]
+    picture = reliability_picture(bins, "in these results")
+    return Fit(tuple(scores["system"].to_list()), measures, picture)
+
+
+def value_words(value: float | None) -> str:
+    """A score as people read it."""
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{DECIMALS}f}".replace("-", "\N{MINUS SIGN}")

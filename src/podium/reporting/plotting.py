@@ -1,6 +1,7 @@
 """The chart of a kind by its name, from rated results, results or a system. Needs the extra `charts`."""
 
-from collections.abc import Sequence
+import html
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,273 @@ import polars as pl
 from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
-from podium.errors import ParameterError, UnknownError
+from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.ledger.forecast import suggestion
 from podium.rated import Rated, rate
-from podium.reporting import charts
-from podium.reporting.curves import CURVES
-from podium.reporting.histories import rating_histories
-from podium.reporting.learnt import learnt_curves
-from podium.reporting.saving import check_path, save
+from podium.reporting.curves import CURVES, curve
+from podium.reporting.histories import (
+    MAIN,
+    NARROW_LEGEND_COLUMNS,
+    NARROW_WIDTH,
+    QUIET,
+    SECOND,
+    WIDTH,
+    altair,
+    canvas,
+    colours,
+    configuration,
+    dashes,
+    learnt_curves,
+    legend_columns,
+    line_legend,
+    rating_histories,
+    whole_numbers,
+)
 from podium.results.columns import DEFAULTS
+from podium.support.part_files import part_file
 from podium.systems import make_system
+
+
+def distribution(ratings: pl.DataFrame, title: str) -> Any:
+    """How many players have which rating, the provisional ones apart."""
+    alt = altair()
+    kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("settled"))
+    bars = canvas(ratings.select("rating", kind=kind), title).mark_bar()
+    rating = alt.X("rating:Q", bin=alt.Bin(maxbins=40), title="rating", axis=alt.Axis(format=",d", labelOverlap=True))
+    players = alt.Y("count()", title="players", axis=whole_numbers())
+    scale = alt.Scale(domain=["settled", "provisional"], range=[MAIN, SECOND])
+    return bars.encode(x=rating, y=players, color=alt.Color("kind:N", title="", scale=scale))
+
+
+def calibration(reliability: pl.DataFrame, title: str) -> Any:
+    """What was expected against what came; on the diagonal every expectation was right."""
+    alt = altair()
+    ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
+    diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
+    tenths = alt.Axis(format="%", values=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], labelFlush=True)
+    x = alt.X("expected:Q", title="expected score", scale=alt.Scale(domain=[0, 1]), axis=tenths)
+    y = alt.Y("actual:Q", title="mean result", scale=alt.Scale(domain=[0, 1]), axis=tenths)
+    marks = canvas(reliability.select("system", "expected", "actual", "pairs"), title)
+    names = reliability["system"].unique(maintain_order=True).to_list()
+    legend = line_legend() if len(names) > 1 else None
+    colour = alt.Color("system:N", title="", scale=colours(names), legend=legend)
+    size = alt.Size("pairs:Q", title="pairs", legend=None)
+    dash = alt.StrokeDash("system:N", title="", scale=dashes(names), legend=legend)
+    lines = marks.mark_line(point=False).encode(x=x, y=y, color=colour, strokeDash=dash)
+    return diagonal.encode(x=x, y=y) + lines + marks.mark_point(filled=True).encode(x=x, y=y, color=colour, size=size)
+
+
+def circulation(months: pl.DataFrame, title: str) -> Any:
+    """Points that came and went by month, newcomers' starts apart, and how the month's players stand.
+
+    Args:
+        months: the table of that name in `podium.analysis.audit.Audit`.
+    """
+    alt = altair()
+    starts = months.select("month", points="introduced_starts")
+    flows = months.select(
+        "month",
+        pl.col("introduced_base_points").alias("base points"),
+        "created",
+        leaked=-pl.col("leaked"),
+    ).unpivot(index="month", variable_name="flow", value_name="points")
+    levels = months.select("month", "mean", "median", pl.col("top_10").alias("top 10")).unpivot(
+        index="month", variable_name="level", value_name="rating"
+    )
+    month = alt.X("month:O", title="", axis=alt.Axis(labelOverlap=True, labelAngle=0))
+    points = alt.Y("points:Q", title="points", axis=alt.Axis(format=",~f", labelOverlap=True))
+    newcomers = canvas(starts, f"{title}: newcomers' starts").mark_bar(color=MAIN).encode(x=month, y=points)
+    flow = alt.Color("flow:N", title="", scale=colours(["base points", "created", "leaked"]))
+    others = canvas(flows, "Points from elsewhere, and points lost").mark_bar().encode(x=month, y=points, color=flow)
+    rating = alt.Y("rating:Q", title="rating of the active", scale=alt.Scale(zero=False))
+    level = alt.Color("level:N", title="", scale=colours(["mean", "median", "top 10"]))
+    lines = canvas(levels, "Ratings of those who played").mark_line(point=months.height < 3)  # noqa: PLR2004
+    panels = (newcomers.properties(height=120), others, lines.encode(x=month, y=rating, color=level))
+    return alt.vconcat(*panels).resolve_scale(color="independent")
+
+
+def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
+    """How strong each event was, on a logarithmic scale.
+
+    Args:
+        strengths: as `Rated.strengths` gives them.
+    """
+    alt = altair()
+    dated = strengths.height and not strengths["started_at"].null_count()
+    instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    rows = strengths.filter(pl.col("strength").is_finite()).select(
+        "event_id", "pool", "strength", when=instants if dated else pl.int_range(1, pl.len() + 1)
+    )
+    when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event", axis=whole_numbers())
+    y = alt.Y("strength:Q", title="strength", scale=alt.Scale(type="log"))
+    pools = rows["pool"].unique(maintain_order=True).to_list()
+    legend = alt.Legend() if len(pools) > 1 else None
+    colour = alt.Color("pool:N", title="", scale=colours(pools), legend=legend)
+    return canvas(rows, title).mark_circle().encode(x=when, y=y, color=colour)
+
+
+def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
+    """What nineteen in twenty wait at most, against the middle spread of ratings, run by run.
+
+    Args:
+        runs: as `podium.matchmaking.lab.compared` gives them.
+    """
+    alt = altair()
+    label = (
+        pl.when(pl.col("target_s").is_null())
+        .then("kind")
+        .otherwise(pl.format("{} s", pl.col("target_s").round().cast(pl.Int64)))
+    )
+    crowd = pl.col("players").cast(pl.String).fill_null("as they came")
+    rows = runs.select("wait_p95", "spread_median", "kind", crowd=crowd, label=label).drop_nulls("spread_median")
+    x, y = alt.X("wait_p95:Q", title="95 % wait at most, s"), alt.Y("spread_median:Q", title="median spread, points")
+    crowds = rows["crowd"].unique(maintain_order=True).to_list()
+    colour = alt.Color("crowd:N", title="population", scale=colours(crowds))
+    marks = canvas(rows, title).mark_point(filled=True, size=90).encode(x=x, y=y, color=colour, shape="kind:N")
+    return marks + canvas(rows, "").mark_text(align="left", dx=8).encode(x=x, y=y, text="label:N")
+
+
+def published_curve(kind: str, system: System | None = None) -> Any:
+    """A curve of one of the published texts; see `podium.reporting.curves`.
+
+    Raises:
+        ParameterError: there is no such curve, or it is about another system.
+    """
+    alt = altair()
+    description, points = curve(kind, system)
+    x = alt.X("x:Q", title=description.x)
+    names = points["series"].unique(maintain_order=True).to_list()
+    colour = alt.Color("series:N", title="", scale=colours(names)) if len(names) > 1 else alt.value(MAIN)
+    dash = alt.StrokeDash("series:N", legend=None, sort=names) if len(names) > 1 else alt.value([1, 0])
+    return (
+        canvas(points, description.title)
+        .mark_line()
+        .encode(x=x, y=alt.Y("y:Q", title=description.y), color=colour, strokeDash=dash)
+    )
+
+
+SUFFIXES = (".png", ".svg", ".html")
+PIXELS = 2  # of a picture for each of the drawing
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --ink: #1d1b2e; --page: #fff; font-family: system-ui, sans-serif }}
+@media (prefers-color-scheme: dark) {{ :root {{ --ink: #eceaf4; --page: #17161f }} }}
+body {{ margin: 1rem; color: var(--ink); background: var(--page) }}
+svg {{ display: block; max-width: 100%; height: auto }}
+.narrow {{ display: none }}
+@media (max-width: 50rem) {{ .wide {{ display: none }} .narrow {{ display: block }} }}
+</style>
+<div class="wide">{wide}</div>
+<div class="narrow">{narrow}</div>
+</html>
+"""
+
+
+class ChartError(PodiumError):
+    """A chart cannot be drawn or written."""
+
+
+def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
+    """The chart as SVG text.
+
+    Args:
+        inline: it stands in a page, from which it takes the colour of its texts and its background.
+        narrow: it is for a phone.
+    """
+    svg: str = with_renderer("vegalite_to_svg", specification(chart, inline=inline, narrow=narrow))
+    return svg
+
+
+def as_page(chart: Any, title: str) -> str:
+    """A page with the chart for wide and for narrow screens, light and dark."""
+    wide, narrow = (as_svg(chart, inline=True, narrow=each) for each in (False, True))
+    return PAGE.format(title=html.escape(title), wide=wide, narrow=narrow)
+
+
+def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
+    """The chart in Vega-Lite, with its look."""
+    document: dict[str, Any] = chart.to_dict()
+    document["config"] = configuration(inline=inline)
+    width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
+    columns += [fitting for names in coloured_names(document) if (fitting := legend_columns(names, width)) is not None]
+    if narrow:
+        narrow_plots(document)
+    if columns:
+        document["config"]["legend"]["columns"] = min(columns)
+    return document
+
+
+def coloured_names(part: Any) -> Iterator[list[str]]:
+    """The names to which each scale of colours in a document gives one."""
+    if isinstance(part, dict):
+        match part:
+            case {"color": {"scale": {"domain": [*names]}}}:
+                yield [str(name) for name in names]
+        part = [each for name, each in part.items() if name not in ("data", "datasets")]
+    if isinstance(part, list):
+        for each in part:
+            yield from coloured_names(each)
+
+
+def narrow_plots(part: Any) -> None:
+    """Let every plot of a document be as wide as a phone has room for."""
+    if isinstance(part, dict):
+        if part.get("width") == WIDTH:
+            part["width"] = NARROW_WIDTH
+        if "columns" in part:  # of panels side by side
+            part["columns"] = 1
+        for name, each in part.items():
+            if name not in ("data", "datasets"):
+                narrow_plots(each)
+    elif isinstance(part, list):
+        for each in part:
+            narrow_plots(each)
+
+
+def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> Any:
+    """What a function of the renderer makes of a document, or of SVG.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    with needs_extra("charts", "a chart"):
+        import vl_convert  # noqa: PLC0415  (an extra, and large)
+    return getattr(vl_convert, name)(document, **options)
+
+
+def check_path(path: Path) -> Path:
+    """The path, if a chart can be written there.
+
+    Raises:
+        ChartError: another suffix, or no such folder.
+    """
+    if path.suffix not in SUFFIXES:
+        raise ChartError(f"{path}: a chart is written as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    if not path.resolve().parent.is_dir():
+        raise ChartError(f"{path}: there is no folder {path.parent}")
+    return path
+
+
+def save(chart: Any, path: Path) -> None:
+    """Write a chart: .png, .svg, or .html that needs no network.
+
+    Raises:
+        ChartError: another suffix, or the file cannot be written.
+    """
+    check_path(path)
+    if path.suffix == ".png":
+        document = specification(chart, inline=False, narrow=False)
+        content: bytes = with_renderer("vegalite_to_png", document, scale=PIXELS)
+    else:
+        text = as_svg(chart) if path.suffix == ".svg" else as_page(chart, path.stem)
+        content = text.encode()
+    with part_file(path, ChartError) as part:
+        part.write_bytes(content)
+
 
 SHOWN_PLAYERS = 8
 FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
@@ -68,7 +326,7 @@ def draw(
 ) -> Any:
     """The chart that `plot` draws."""
     if kind in CURVES:
-        return charts.published_curve(kind, None if system is None else make_system(system))
+        return published_curve(kind, None if system is None else make_system(system))
     if kind not in FROM_RESULTS:
         kinds = (*FROM_RESULTS, *CURVES)
         raise ParameterError(f"there is no chart {kind!r}{suggestion(kind, kinds)} (there are {', '.join(kinds)})")
@@ -76,17 +334,15 @@ def draw(
         raise ParameterError(f"{kind} is drawn from results; give them after the kind of the chart")
     rated = results if isinstance(results, Rated) else rate(results, system or "elo", period=period)
     if kind == "calibration":
-        return charts.calibration(
-            evaluate(rated.results, rated.system, period=rated.period).reliability, rated.system.title
-        )
+        return calibration(evaluate(rated.results, rated.system, period=rated.period).reliability, rated.system.title)
     if kind == "circulation":
-        return charts.circulation(audit(rated).months, rated.system.title)
+        return circulation(audit(rated).months, rated.system.title)
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
     if kind == "parameters":
         return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":
-        return charts.distribution(rated.ratings.filter(pl.col("pool") == shown), title)
+        return distribution(rated.ratings.filter(pl.col("pool") == shown), title)
     history = rated.history.filter(pl.col("pool") == shown)
     unknown = sorted(set(players or []) - set(history["player"]))
     if unknown:

@@ -21,7 +21,7 @@ from podium import __version__
 from podium.pages.environment import Setting, create_environment, settings, static_content, without_spaces
 from podium.pages.numbers import counted
 from podium.rated import Rated
-from podium.reporting.fit import Fit, fit
+from podium.reporting.histories import Fit, fit
 from podium.reporting.players import PlayerSection, Reason, player_section
 from podium.reporting.standings import Board, board, ranked, with_places
 from podium.results.columns import DEFAULTS

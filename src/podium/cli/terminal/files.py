@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podium.errors import OutputError, ParameterError
-from podium.reporting.cells import as_text
+from podium.reporting.players import as_text
 from podium.support.part_files import part_file
 
 if TYPE_CHECKING:

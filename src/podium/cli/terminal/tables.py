@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from podium.reporting.cells import column_texts
+from podium.reporting.players import column_texts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from fastapi import Depends, Query, Request, Response
 from podium.errors import UnknownError
 from podium.pages.drawing.share_picture import TALL, WIDE, Caption, share_picture
 from podium.pages.why import why_view
-from podium.reporting.saving import with_renderer
+from podium.reporting.plotting import with_renderer
 from podium.service.http.paths import EventId, PlayerName
 from podium.service.http.stores import CurrentStore
 from podium.service.web.addresses import PageRouter, pool_address

@@ -14,8 +14,8 @@ from races import event
 from starlette.testclient import TestClient
 
 import podium
-from podium.client import ClientError, answers, attempts, clients
-from podium.client.moments import encode
+from podium.client import ClientError, answers, calls, clients
+from podium.client.calls import encode
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key
@@ -67,7 +67,7 @@ class Awaiting:
 
 @pytest.fixture
 def bridge(tmp_path, monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(calls, "FIRST_PAUSE_S", 0.001)
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")())
     key = create_key(store.engine, "admin", "admin")
@@ -217,7 +217,7 @@ def test_what_is_refused_is_not_sent_again(bridge):
 
 def let_time_pass(monkeypatch, seconds):
     """So many seconds between two looks at the clock."""
-    monkeypatch.setattr(attempts, "monotonic", itertools.count(0.0, seconds).__next__)
+    monkeypatch.setattr(calls, "monotonic", itertools.count(0.0, seconds).__next__)
 
 
 def test_a_service_that_is_away_is_given_up(bridge, monkeypatch):
@@ -230,7 +230,7 @@ def test_a_service_that_is_away_is_given_up(bridge, monkeypatch):
 
 def test_a_restart_is_waited_out_with_pauses_that_grow_and_differ():
     def pauses_of(patience_s):
-        attempt, pauses = attempts.Attempts(patience_s), []
+        attempt, pauses = calls.Attempts(patience_s), []
         for _ in range(40):
             attempt.note_no_answer("", OSError())
             if attempt.is_over:

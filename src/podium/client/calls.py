@@ -2,12 +2,86 @@
 
 import functools
 import inspect
+import json
+import random
+import types
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_args, overload
+from datetime import UTC, date, datetime
+from functools import cache
+from time import monotonic
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+    overload,
+)
 from urllib.parse import quote
 
-from podium.client.moments import conversion
+from podium.errors import PodiumError
+
+Conversion = Callable[[Any], Any]
+Moment = datetime | str  # one without an offset is in UTC; a text is ISO 8601
+
+
+def moment_text(moment: date | str) -> str:
+    """Return a moment or a day as ISO 8601; a moment without an offset is in UTC."""
+    if isinstance(moment, datetime):
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+    return moment.isoformat() if isinstance(moment, date) else moment
+
+
+def encode(body: Any) -> bytes:
+    """Return a body as JSON, moments and days as ISO 8601."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=json_value).encode()
+
+
+def json_value(value: Any) -> Any:
+    """Return what JSON has for a value that it does not have.
+
+    Raises:
+        TypeError: it has nothing for it.
+    """
+    if isinstance(value, date):
+        return moment_text(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} cannot be sent as JSON")
+
+
+@cache
+def conversion(kind: Any) -> Conversion | None:
+    """Return what turns the texts in a value of JSON into the moments and days of a type; None where there are none."""
+    if kind in (datetime, date):
+        parse: Conversion = kind.fromisoformat
+        return parse
+    if is_typeddict(kind):
+        return fields_conversion({name: conversion(each) for name, each in get_type_hints(kind).items()})
+    arguments = get_args(kind)
+    if get_origin(kind) in (Union, types.UnionType):
+        inner = next(filter(None, map(conversion, arguments)), None)
+        return None if inner is None else lambda value: None if value is None else inner(value)
+    if get_origin(kind) is list:
+        item = conversion(arguments[0])
+        return None if item is None else lambda rows: [item(row) for row in rows]
+    return None
+
+
+def fields_conversion(conversions: Mapping[str, Conversion | None]) -> Conversion | None:
+    """Return what converts those fields of an object that need it; None where none does."""
+    needed = {name: each for name, each in conversions.items() if each is not None}
+    if not needed:
+        return None
+    return lambda row: row | {name: each(row[name]) for name, each in needed.items() if name in row}
+
 
 POOL = "/pools/{pool}"
 EVENT = f"{POOL}/events/{{event_id}}"
@@ -104,3 +178,70 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
             return client.send(self.build(client, *args, **kwargs))
 
         return send
+
+
+PATIENCE_S = 30.0  # a restart of the service takes less
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 4.0  # doubled after each try
+LEAST_SHARE = 0.5  # of a pause, so that clients that failed together do not come back together
+MAX_PAUSE_S = 30.0  # of those that the service may request
+RETRY_STATUSES = (429, 502, 503, 504)  # errors that may be temporary
+
+
+class ClientError(PodiumError):
+    """The service refused, or could not be reached.
+
+    `status` is the answer's, 0 where there was none; `field` is what the service named, if it did.
+    """
+
+    def __init__(self, message: str, status: int = 0, field: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.field = status, field
+
+
+class Attempts:
+    """The attempts to send one request, one after the other.
+
+    Before each, `pause_s` is how many seconds to wait; `error` is what went wrong last. None begins once `is_over`.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self.is_over, self.pause_s = False, 0.0
+        self.error = ClientError("nothing was sent")
+        self._longest_s, self._deadline = FIRST_PAUSE_S, monotonic() + patience_s
+
+    def note_no_answer(self, url: object, error: Exception) -> None:
+        """Note that there was no answer."""
+        self.error = ClientError(f"{url} cannot be reached ({type(error).__name__})")
+        self._count(0.0)
+
+    def note_answer(self, answer: Any) -> bool:
+        """Note an answer, and return whether it is what was requested, not an error."""
+        if answer.is_success:
+            return True
+        self.error = client_error(answer)
+        self._count(retry_after_s(answer))
+        if answer.status_code not in RETRY_STATUSES:
+            self.is_over = True
+        return False
+
+    def _count(self, requested_pause_s: float) -> None:
+        """Count an attempt that failed; there is another where patience lasts for the pause before it."""
+        own_pause_s = self._longest_s * random.uniform(LEAST_SHARE, 1.0)  # noqa: S311  (no secret)
+        self.pause_s = max(own_pause_s, requested_pause_s)
+        self.is_over = monotonic() + self.pause_s > self._deadline
+        self._longest_s = min(2.0 * self._longest_s, LONGEST_PAUSE_S)
+
+
+def retry_after_s(answer: Any) -> float:
+    """Return how many seconds the service requests to wait."""
+    seconds = answer.headers.get("retry-after", "")
+    return min(float(seconds), MAX_PAUSE_S) if seconds.isdecimal() else 0.0
+
+
+def client_error(answer: Any) -> ClientError:
+    """Return the problem that the service answered as an error."""
+    try:
+        problem = answer.json()
+        return ClientError(str(problem["detail"]), answer.status_code, problem.get("field"))
+    except (ValueError, KeyError, TypeError):
+        return ClientError(f"the service answered {answer.status_code}", answer.status_code)

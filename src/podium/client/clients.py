@@ -6,11 +6,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, get_origin
 
-from podium.client.attempts import PATIENCE_S, Attempts, ClientError
-from podium.client.calls import Call
-from podium.client.careers import CareerRoutes
-from podium.client.insights import InsightRoutes
-from podium.client.moments import encode
+from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
+from podium.client.insights import CareerRoutes, InsightRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
 from podium.errors import ParameterError, needs_extra

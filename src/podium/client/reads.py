@@ -19,9 +19,8 @@ from podium.client.answers import (
     RegisteredMatch,
     Season,
 )
-from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
+from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, moment_text, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
-from podium.client.moments import moment_text
 
 
 class ReadRoutes:

@@ -5,8 +5,7 @@ from datetime import date
 from typing import Any, TypedDict, Unpack
 
 from podium.client.answers import NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
-from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, route
-from podium.client.moments import Moment
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
 
 Parameter = float | str | bool | None
 Event = Mapping[str, Any]  # `event_id`, `started_at` and `entries`, each of which has a `player`

@@ -21,7 +21,7 @@ import podium
 from podium.cli.app import app
 from podium.cli.commands import build
 from podium.cli.demo import season_path
-from podium.cli.terminal.reasons import explanation_text, what_if_text
+from podium.cli.terminal.tables import explanation_text, what_if_text
 from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
 from podium.results.column_guide import COLUMNS, STATUSES, Column

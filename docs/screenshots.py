@@ -8,8 +8,7 @@ from pathlib import Path
 import uvicorn
 from playwright.sync_api import sync_playwright
 
-from podium.cli.demo import season_path
-from podium.cli.service.season_site import season_store
+from podium.cli.demo import season_path, season_store
 from podium.service import create_app
 
 FOLDER = Path(__file__).parent / "pictures"

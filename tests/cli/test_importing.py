@@ -10,7 +10,7 @@ from importing import REPORT, WHOLE, ZAKSTUNTS, games, match, tournament, write_
 
 import podium
 from podium.cli.app import app
-from podium.cli.terminal.files import SUFFIXES
+from podium.cli.terminal.options import SUFFIXES
 
 
 def test_an_import_says_what_it_took_and_writes_results_and_names(podium_command, tmp_path):

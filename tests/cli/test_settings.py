@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from commands import run
 
-from podium.cli import demo, setup
-from podium.cli.terminal.engine import say_that_it_compiles
+from podium.cli import demo, systems
 from podium.cli.terminal.settings import find_settings
+from podium.cli.terminal.system_choice import say_that_it_compiles
 from podium.errors import MissingExtraError
 
 RACE = Path(__file__).parents[2] / "examples" / "race.csv"
@@ -138,10 +138,10 @@ def test_init_asks_four_questions_on_a_terminal(folder, monkeypatch):
         questions.append(question)
         return next(answers) or default
 
-    monkeypatch.setattr(setup.typer, "prompt", prompt)
-    monkeypatch.setattr(setup.sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    setup.init()
-    assert questions == list(setup.QUESTIONS.values())
+    monkeypatch.setattr(systems.typer, "prompt", prompt)
+    monkeypatch.setattr(systems.sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    systems.init()
+    assert questions == list(systems.QUESTIONS.values())
     assert find_settings().values == {"file": "races.csv", "system": "elo", "pool": "karts"}
 
 

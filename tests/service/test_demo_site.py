@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from podium.cli.service.season_site import HOST, listening_socket
+from podium.cli.demo import HOST, listening_socket
 from podium.errors import PodiumError
 
 START_S = 120  # of a machine that is busy, and compiles
@@ -53,6 +53,6 @@ def test_another_port_is_taken_only_where_none_was_named(monkeypatch):
         taken = other.getsockname()[1]
         with pytest.raises(PodiumError, match=f"port {taken} of {HOST} cannot be used"):
             listening_socket(taken)
-        monkeypatch.setattr("podium.cli.service.season_site.PORT", taken)
+        monkeypatch.setattr("podium.cli.demo.PORT", taken)
         with listening_socket(None) as free:
             assert free.getsockname()[1] not in {0, taken}

@@ -8,9 +8,8 @@ import typer
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, reads_results, with_settings
 from podium.cli.terminal import show
-from podium.cli.terminal.files import write_text
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Period, Settings, SystemFile, SystemName
+from podium.cli.terminal.options import Period, Settings, SystemFile, SystemName, write_text
 from podium.cli.terminal.settings import find_settings, from_settings
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, needs_extra

@@ -9,8 +9,6 @@ import typer
 
 from podium.cli.results.reading import Input, reads_results
 from podium.cli.terminal import show
-from podium.cli.terminal.completion import complete_system
-from podium.cli.terminal.files import unused_path, write_text
 from podium.cli.terminal.helping import examples
 from podium.cli.terminal.options import (
     Columns,
@@ -22,6 +20,9 @@ from podium.cli.terminal.options import (
     SystemFile,
     SystemName,
     Workers,
+    complete_system,
+    unused_path,
+    write_text,
 )
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
@@ -30,6 +31,7 @@ from podium.reporting.players import as_text
 
 if TYPE_CHECKING:
     from podium.engine.system import System
+
 
 SHOWN_FINDINGS = 40
 AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each

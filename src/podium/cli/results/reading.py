@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli.terminal.completion import complete_format, complete_shape_or_format
+from podium.cli.terminal.options import complete_format, complete_shape_or_format
 from podium.cli.terminal.settings import FILE_NAME, find_settings
 from podium.cli.terminal.show import Format, did_you_mean
 from podium.errors import ParameterError

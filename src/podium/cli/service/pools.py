@@ -19,6 +19,7 @@ from podium.support.part_files import part_file
 if TYPE_CHECKING:
     from podium.store.log.description import DescriptionChanges
 
+
 pool = App(help="Open, list, close and carry over ladders.")
 reason = App(help="Blank the reasons of corrections.")
 Name = Annotated[str, typer.Argument(help="The ladder's name.")]

@@ -2,13 +2,26 @@
 
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from podium.cli.service.storing import DEFAULT, Database, open_store
-from podium.cli.terminal.helping import examples
+from podium.cli.service.storing import (
+    DEFAULT,
+    Actor,
+    Database,
+    NotVerifiedError,
+    PoolName,
+    open_store,
+    ratings_changed,
+    store_type,
+)
+from podium.cli.terminal import show
+from podium.cli.terminal.helping import App, examples
+from podium.cli.terminal.options import Shape
+from podium.cli.terminal.show import Format
 from podium.errors import PodiumError, needs_extra
 from podium.support.collector import keep_loaded
 
@@ -95,3 +108,146 @@ def create_first_key(store: "Store", key_file: Path | None) -> None:
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(create_key(store.engine, "first admin", "admin") + "\n")
     typer.echo(f"The first admin key is in {key_file}")
+
+
+db = App(help="Create, upgrade, copy and restore a database.")
+season = App(help="Begin seasons, and show how they ended.")
+
+
+class NotUpgradedError(PodiumError):
+    """Some pools could not be upgraded."""
+
+    exit_status: ClassVar[int] = 1
+
+
+@db.command("init")
+@examples("podium db init --db karts.db")
+def init(url: Database = DEFAULT) -> None:
+    """Create the database, or bring its schema up to date."""
+    open_store(url, create=True).close()
+    typer.echo(f"{url} is ready")
+
+
+@db.command("upgrade", short_help="Bring a database up to this version of Podium.")
+@examples("podium db upgrade --db karts.db")
+def upgrade(url: Database = DEFAULT) -> None:
+    """Bring the schema up to date, and rate again the pools that an earlier version's arithmetic rated.
+
+    An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
+    """
+    store_class = store_type()
+    from podium.store.upgrade import upgrade_pools
+
+    copy_before_upgrade(url)
+    store = store_class(url, must_exist=True)
+    failures = []
+    for each in upgrade_pools(store.engine, "podium db upgrade"):
+        if each.error:
+            failures.append(str(each))
+        else:
+            typer.echo(str(each))
+    store.close()
+    if failures:
+        raise NotUpgradedError("\n".join(failures))
+    typer.echo(f"{url} is up to date")
+
+
+def copy_before_upgrade(url: str) -> None:
+    """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken.
+
+    Raises:
+        StoreError: there is no database, it cannot be opened, or the copy cannot be written.
+    """
+    from podium.store.backup import back_up
+    from podium.store.sql.database import engine_for, explain_failure, require_database
+    from podium.store.sql.files import file_of
+    from podium.store.upgrade import is_due
+
+    require_database(url)
+    with explain_failure(url):
+        engine = engine_for(url)
+        source, due = file_of(engine.url), is_due(engine)
+        engine.dispose()
+    if not due:
+        return
+    if source is None:
+        typer.echo("a PostgreSQL database is not copied: keep a pg_dump from before the upgrade")
+        return
+    out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
+    back_up(url, out)
+    typer.echo(f"{url} is copied to {out}")
+
+
+@db.command("backup", short_help="Copy an SQLite database while it is in use.")
+@examples("podium db backup karts-copy.db --db karts.db")
+def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
+    """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
+    store_type()
+    from podium.store.backup import back_up, heads_of
+
+    back_up(url, out)
+    typer.echo(f"{url} is copied to {out}")
+    for note in heads_of(out):
+        typer.echo(note)
+
+
+@db.command("restore", short_help="Put a verified copy in the place of a missing database.")
+@examples("podium db restore karts-copy.db --db karts.db")
+def restore_database(
+    source: Annotated[Path, typer.Argument(help="A copy that `podium db backup` wrote.")],
+    unverified: Annotated[bool, typer.Option("--unverified", help="Also if it differs from its log.")] = False,
+    url: Database = DEFAULT,
+) -> None:
+    """Put a copy in the place of a missing database, once it is verified."""
+    store_type()
+    from podium.store.backup import restore
+
+    with show.progress("rating again"):
+        verification = restore(source, url, unverified=unverified)
+    typer.echo("\n".join([f"{url} is restored from {source}: {verification}", *verification.heads]))
+    if verification.findings:
+        raise NotVerifiedError("\n".join(verification.findings))
+    if verification.pools:
+        typer.echo(f"{url}: everything stored equals what the log gives")
+
+
+@season.command("begin", short_help="Draw every rating towards a newcomer's.")
+@examples("podium season begin 2026 --pool karts --starts 2026-01-01 --keep 0.5")
+def begin_season(
+    name: Annotated[str, typer.Argument(help="The season's name.")],
+    pool: PoolName,
+    starts: Annotated[str, typer.Option(metavar="DATE", help="When it begins; a plain date is its 00:00 UTC.")],
+    keep: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all.")
+    ],
+    actor: Actor = "",
+    url: Database = DEFAULT,
+) -> None:
+    """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
+    from podium.ledger.leaderboard import instant
+
+    changed = open_store(url).begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
+    typer.echo(f"season {name} begins; {ratings_changed(changed)}")
+
+
+@season.command("list")
+@examples("podium season list --pool karts")
+def list_seasons(pool: PoolName, url: Database = DEFAULT, form: Shape = Format.table) -> None:
+    """List the seasons of a ladder."""
+    import polars as pl
+
+    rows = [(each.name, each.starts_at, each.keep) for each in open_store(url).seasons(pool)]
+    kinds = pl.Schema({"name": pl.String(), "starts_at": pl.Datetime("us", "UTC"), "keep": pl.Float64()})
+    show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
+
+
+@season.command("board", short_help="Show the leaderboard at the end of a season.")
+@examples("podium season board 2025 --pool karts")
+def season_board(
+    name: Annotated[str, typer.Argument(help="The season's name.")],
+    pool: PoolName,
+    url: Database = DEFAULT,
+    form: Shape = Format.table,
+) -> None:
+    """Show the leaderboard at the end of a season, or as it stands now if the season is not over."""
+    show.show(open_store(url).season_board(pool, name), form)

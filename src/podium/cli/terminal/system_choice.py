@@ -1,17 +1,40 @@
 """The system that a command rates with: of its options, the environment, the settings, or plain Elo."""
 
+import functools
 import os
 import re
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.cli.terminal import engine
+import typer
+
 from podium.cli.terminal.settings import SettingsFile, find_settings
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
     from podium.engine.system import System
+
+
+@functools.cache
+def prepare() -> None:
+    """Load the engine; once a process, and before anything compiles."""
+    from podium.kernels.compiled import announce_compiling, compile_without_blas
+
+    compile_without_blas()
+    announce_compiling(say_that_it_compiles)
+
+
+def say_that_it_compiles(found_later: bool) -> None:  # noqa: FBT001  (the engine calls it so)
+    """Say on stderr why nothing happens for some seconds."""
+    from podium.kernels.compiled import cache_folder
+
+    if found_later:
+        when = f"once for each system; later runs find the machine code in {cache_folder()}"
+    else:
+        when = "as in every run of a system of your own"
+    typer.echo(f"podium: compiling, {when}", err=True)
+
 
 SYSTEM_VARIABLE = "PODIUM_SYSTEM"
 DEFAULT_SYSTEM = "elo"
@@ -24,7 +47,7 @@ def chosen_system(name: str | None, parameters: list[str] | None, file: Path | N
         ParameterError: two different systems, or a parameter that does not fit.
         RuleError: the code of a system that is not Podium's own is at fault.
     """
-    engine.prepare()
+    prepare()
     from podium.systems import name_and_value
 
     own = dict(name_and_value(text) for text in parameters or [])

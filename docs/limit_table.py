@@ -4,13 +4,14 @@ import re
 
 from podium.importers.sources import MAX_EXPANSION
 from podium.results.columns import MAX_COLUMNS
-from podium.service.admin import upload_process, uploads
-from podium.service.api import batching, bodies, models
+from podium.service.access import keys
+from podium.service.access.visitors import MAX_FORM_BYTES
+from podium.service.admin import uploads
+from podium.service.api import dependencies, models
 from podium.service.connections import MAX_HEADER_BYTES, Phase
-from podium.service.delivery import posting, watchers
-from podium.service.http import access, names, strict_json
+from podium.service.delivery import watchers, webhooks
+from podium.service.http import json, names
 from podium.service.server import MAX_CONNECTIONS
-from podium.service.visits.forms import MAX_FORM_BYTES
 from podium.service.web.chances.predict import MOST_ENTRANTS
 from podium.store.derive.rerating import SHORT_EVENTS
 from podium.store.log import description, reasons
@@ -26,18 +27,18 @@ def bytes_of(count: float) -> str:
 
 LIMITS = (  # what is limited, to how much, and what is beyond
     ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "the connection is closed"),
-    ("the body of a request to the API", bytes_of(bodies.MAX_BODY_BYTES), "413"),
+    ("the body of a request to the API", bytes_of(models.MAX_BODY_BYTES), "413"),
     ("a body on its way", f"{Phase.BODY.value:g} s", "the connection is closed"),
     ("events of one request", f"{models.MAX_EVENTS:,}", "422"),
     ("entrants of an event", f"{models.MAX_ENTRIES:,}", "422"),
-    ("objects within objects of JSON, keys of one", f"{strict_json.MAX_DEPTH}, {strict_json.MAX_KEYS:,}", "422"),
+    ("objects within objects of JSON, keys of one", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
     ("a name as it is sent, and as it is kept", f"{names.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
         "a reason, a title or contact of a ladder",
         f"{reasons.MAX_CHARACTERS}, {description.MAX_CONTACT_CHARACTERS} characters",
         "422",
     ),
-    ("events of a ladder that wait to be stored", f"{batching.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
+    ("events of a ladder that wait to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
     ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),
     ("players to predict, through the API", f"{models.MAX_PREDICTED}", "422"),
     ("players to predict, on the page", f"{MOST_ENTRANTS}", "the first of them are predicted"),
@@ -47,7 +48,7 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("streams, and those without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),
     (
         "refused requests of an address",
-        f"{access.REFUSED_BURST:g}, then {access.REFUSED_PER_S:g} a second",
+        f"{keys.REFUSED_BURST:g}, then {keys.REFUSED_PER_S:g} a second",
         "429, `Retry-After`",
     ),
     ("a form without a file", bytes_of(MAX_FORM_BYTES), "413"),
@@ -60,10 +61,10 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("rows of an uploaded file, columns of any", f"{uploads.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (
         "reading an uploaded file",
-        f"{upload_process.READING_S:g} s, {bytes_of(upload_process.MAX_RESIDENT)} of memory",
+        f"{uploads.READING_S:g} s, {bytes_of(uploads.MAX_RESIDENT)} of memory",
         "422",
     ),
-    ("a delivery to a webhook", f"{posting.EXCHANGE_S:g} s", "it has failed, and is tried again"),
+    ("a delivery to a webhook", f"{webhooks.EXCHANGE_S:g} s", "it has failed, and is tried again"),
 )
 
 

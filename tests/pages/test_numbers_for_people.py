@@ -13,9 +13,9 @@ from podium.pages.drawing.axes import spark
 from podium.pages.drawing.bars import StepScale, bar, duel_marks
 from podium.pages.environment import part, without_spaces
 from podium.pages.result_table import result_table
-from podium.service.http.paths import decode_name
-from podium.service.web.events.contacts import contact_address
-from podium.service.web.static import FILES
+from podium.service.http.names import decode_name
+from podium.service.web.events import contact_address
+from podium.service.web.rendering import FILES
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app, upkeep
 from podium.service.delivery import watchers
-from podium.service.http.problems import MEDIA_TYPE
+from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.sql import database

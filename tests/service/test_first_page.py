@@ -5,7 +5,7 @@ import re
 from page_words import lines, main_of, people, words
 from races import rows
 
-from podium.service.web.front import texts
+from podium.service.web import front
 from podium.store import Store
 from podium.systems import find
 
@@ -33,19 +33,19 @@ def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visito
 
 
 def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch):
-    monkeypatch.setattr(texts, "MIN_VALID_S", 0.0)
-    monkeypatch.setattr(texts, "VALID_FACTOR", 0.0)
+    monkeypatch.setattr(front, "MIN_VALID_S", 0.0)
+    monkeypatch.setattr(front, "VALID_FACTOR", 0.0)
     store = Store(str(tmp_path / "podium.db"))
     store.create_pool("main", find("elo")(), public=True)
     store.submit("main", rows(1, ["Ana", "Ben"]))
     written = []
-    page_text = texts.page_text
+    page_text = front.page_text
 
     def write(*sent):
         written.append(sent)
         return page_text(*sent)
 
-    monkeypatch.setattr(texts, "page_text", write)
+    monkeypatch.setattr(front, "page_text", write)
     with people(store) as client:
         first = client.get("/")
         assert client.get("/").text == first.text
@@ -54,8 +54,8 @@ def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch)
         second = client.get("/")
         assert "2 events" in words(second.text)
         assert second.headers["etag"] != first.headers["etag"]
-        monkeypatch.setattr(texts, "MIN_VALID_S", 3600.0)
-        monkeypatch.setattr(texts, "MAX_VALID_S", 3600.0)
+        monkeypatch.setattr(front, "MIN_VALID_S", 3600.0)
+        monkeypatch.setattr(front, "MAX_VALID_S", 3600.0)
         store.submit("main", rows(3, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
         store.submit("main", rows(4, ["Ben", "Ana"]))

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from anyio.to_thread import current_default_thread_limiter, run_sync
 
-from podium.service.http import reading
-from podium.service.http.background import in_background
+from podium.service.http import requests
+from podium.service.http.threads import in_background
 
 TIMEOUT_S = 30.0
 
@@ -15,7 +15,7 @@ TIMEOUT_S = 30.0
 @asynccontextmanager
 async def sharing():
     """The limiter of the framework's threads, which are shared meanwhile."""
-    async with in_background(reading.share_threads()):
+    async with in_background(requests.share_threads()):
         await asyncio.sleep(0)
         yield current_default_thread_limiter()
 
@@ -50,7 +50,7 @@ async def until(is_so):
 
 
 def test_few_read_at_a_time(monkeypatch):
-    monkeypatch.setattr(reading, "LOOK_S", 2 * TIMEOUT_S)  # one look, at which nobody reads
+    monkeypatch.setattr(requests, "LOOK_S", 2 * TIMEOUT_S)  # one look, at which nobody reads
     readers = Readers()
 
     async def read_all():
@@ -58,16 +58,16 @@ def test_few_read_at_a_time(monkeypatch):
             await asyncio.gather(*(asyncio.create_task(run_sync(readers.read)) for _ in range(40)))
 
     asyncio.run(read_all())
-    assert readers.most == reading.AT_ONCE
+    assert readers.most == requests.AT_ONCE
 
 
 def test_long_reads_keep_nobody_waiting(monkeypatch):
-    monkeypatch.setattr(reading, "LOOK_S", 0.005)
+    monkeypatch.setattr(requests, "LOOK_S", 0.005)
     readers = Readers()
 
     async def read_beside_long():
         async with sharing():
-            long = readers.begin_long(3 * reading.AT_ONCE)
+            long = readers.begin_long(3 * requests.AT_ONCE)
             await asyncio.wait_for(run_sync(readers.read), TIMEOUT_S)
             await until(lambda: readers.running == len(long))
             readers.done.set()
@@ -77,7 +77,7 @@ def test_long_reads_keep_nobody_waiting(monkeypatch):
 
 
 def test_long_reads_have_no_more_threads_than_the_framework_has(monkeypatch):
-    monkeypatch.setattr(reading, "LOOK_S", 0.001)
+    monkeypatch.setattr(requests, "LOOK_S", 0.001)
     readers = Readers()
 
     async def read_long():
@@ -88,7 +88,7 @@ def test_long_reads_have_no_more_threads_than_the_framework_has(monkeypatch):
             assert limiter.total_tokens == most
             readers.done.set()
             await asyncio.gather(*long)
-            await until(lambda: limiter.total_tokens == reading.AT_ONCE)
+            await until(lambda: limiter.total_tokens == requests.AT_ONCE)
         return most
 
     assert asyncio.run(read_long()) == readers.most
@@ -98,7 +98,7 @@ def test_the_threads_are_given_back():
     async def leave():
         most = current_default_thread_limiter().total_tokens
         async with sharing() as limiter:
-            assert limiter.total_tokens == reading.AT_ONCE
+            assert limiter.total_tokens == requests.AT_ONCE
         return most, limiter.total_tokens
 
     most, left = asyncio.run(leave())

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from races import calling, event, rows
 
-from podium.service.api.bodies import parse_body
+from podium.service.access.visitors import MAX_FORM_BYTES
 from podium.service.api.models import (
     MAX_ENTRIES,
     MAX_EVENTS,
@@ -13,10 +13,10 @@ from podium.service.api.models import (
     Batch,
     Event,
     PredictRequest,
+    parse_body,
 )
+from podium.service.http.json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
 from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.strict_json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
-from podium.service.visits.forms import MAX_FORM_BYTES
 from podium.service.web.chances.predict import MOST_ENTRANTS
 from podium.store import Store
 from podium.store.log.reasons import MAX_CHARACTERS

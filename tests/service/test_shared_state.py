@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from test_webhooks import receiving
 
 from podium.service import create_app
-from podium.service.delivery import announcements, webhooks
-from podium.service.http.budgets import OwnBudgets, SharedBudgets
+from podium.service.access.keys import OwnBudgets, SharedBudgets
+from podium.service.delivery import watchers, webhooks
 from podium.service.http.threads import Threads
 from podium.store import Store
 from podium.store.budgets import draw, forget_budgets
@@ -51,16 +51,16 @@ async def until(condition):
 
 
 def test_what_another_process_logs_is_announced_before_the_next_look(store, other, monkeypatch):
-    monkeypatch.setattr(announcements, "HEARING_LOOK_S", 3_600.0)
+    monkeypatch.setattr(watchers, "HEARING_LOOK_S", 3_600.0)
 
     async def hear():
-        watching = announcements.Announcements(store, Threads())
+        watching = watchers.Announcements(store, Threads())
         async with watching.running():
             with watching.awaiting("main") as grown:
                 await until(lambda: watching.receives)
                 async with asyncio.timeout(30.0):
                     for number in range(3):
-                        await asyncio.sleep(2 * announcements.LOOK_S)  # the look that was due before it heard
+                        await asyncio.sleep(2 * watchers.LOOK_S)  # the look that was due before it heard
                         grown.clear()
                         known = store.writes["main"]
                         await asyncio.to_thread(other.submit, "main", rows(number, "ab"))
@@ -73,9 +73,9 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
 
 def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, monkeypatch, caplog):
     """As through a pooler of transactions, or after the database was restarted; what can be heard again, is."""
-    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
-    monkeypatch.setattr(announcements, "PROBE_S", 0.2)
-    monkeypatch.setattr(announcements, "HEARING_LOOK_S", 0.5)
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
+    monkeypatch.setattr(watchers, "PROBE_S", 0.2)
+    monkeypatch.setattr(watchers, "HEARING_LOOK_S", 0.5)
     deaf = []
 
     class HardOfHearing(Subscription):
@@ -83,10 +83,10 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
             heard = super().receive()  # which takes it from the socket, or this would be called at once again
             return [] if deaf else heard
 
-    monkeypatch.setattr(announcements, "Subscription", HardOfHearing)
+    monkeypatch.setattr(watchers, "Subscription", HardOfHearing)
 
     async def hear():
-        watching = announcements.Announcements(store, Threads())
+        watching = watchers.Announcements(store, Threads())
         async with watching.running(), asyncio.timeout(60.0):
             with watching.awaiting("main") as grown:
                 await until(lambda: watching.receives)
@@ -146,7 +146,7 @@ def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away
         def fail(*_sent):
             raise UnavailableError("away")
 
-        monkeypatch.setattr("podium.service.http.budgets.draw", fail)
+        monkeypatch.setattr("podium.service.access.keys.draw", fail)
         assert [await one.take("key 2", 1.0, 2.0) for _ in range(3)] == [0, 0, 1]
 
     asyncio.run(take())
@@ -159,7 +159,7 @@ def test_a_process_asks_the_database_four_times_a_second_for_a_key(store, other,
         draws.append(sent)
         return draw(*sent)
 
-    monkeypatch.setattr("podium.service.http.budgets.draw", counting)
+    monkeypatch.setattr("podium.service.access.keys.draw", counting)
 
     async def take():
         shared = SharedBudgets(store, Threads())

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from podium.pages.environment import part
 from podium.service import create_app
-from podium.service.web.sharing import pictures
+from podium.service.web import sharing
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.support.rounding import MINUS
@@ -95,13 +95,13 @@ def test_the_leaders_may_be_framed_and_no_other_page(visitor):
 
 
 def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, monkeypatch):
-    drawn, draw = [], pictures.draw
+    drawn, draw = [], sharing.draw
 
     def draw_counted(*args):
         drawn.append(args)
         return draw(*args)
 
-    monkeypatch.setattr(pictures, "draw", draw_counted)
+    monkeypatch.setattr(sharing, "draw", draw_counted)
     address = "/bikes/events/bikes-058/Dragana/picture.png"
     page = visitor.get("/bikes/events/bikes-058/Dragana", headers={"Accept": "text/html"}).text
     assert f'property="og:image" content="http://testserver{address}"' in page

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from races import calling
 
-from podium.service.delivery import announcements, watchers
+from podium.service.delivery import watchers
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
@@ -25,7 +25,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def client(store, monkeypatch):
-    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     with calling(store) as opened:
         yield opened
 

@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.service.http.strict_json import RefusedError, loads, parse, parse_quickly
+from podium.service.http.json import RefusedError, loads, parse, parse_quickly
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63) + 1, 2**63 - 1)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

@@ -15,10 +15,9 @@ from anyio import CapacityLimiter
 from races import calling
 
 from podium.errors import ParameterError, ResultsError
-from podium.service.admin import upload_process
-from podium.service.admin.upload_process import UploadProcess
-from podium.service.http.temporary import PREFIX, temporary_folder
-from podium.service.http.threads import run_in
+from podium.service.admin import uploads
+from podium.service.admin.uploads import UploadProcess
+from podium.service.http.threads import PREFIX, run_in, temporary_folder
 
 CSV = b"event_id,player,position\ne1,ana,1\ne1,ben,2\n"
 MANY = b"event_id,player,position\n" + b"".join(b"e%d,p%d,1\n" % (k, k) for k in range(90_000))
@@ -92,7 +91,7 @@ def test_the_process_ends_with_what_takes_too_much_memory_or_time_and_the_next_f
         read(process, CSV)
         first = pid_of(process)
         with monkeypatch.context() as limits:
-            limits.setattr(upload_process, limit, value)
+            limits.setattr(uploads, limit, value)
             with pytest.raises(ParameterError, match=what):
                 read(process, MANY)
         wait_for_end(first)
@@ -105,7 +104,7 @@ def test_the_memory_that_a_file_may_ask_for_is_limited(shared):
     limits = dict(line.split("  ", 1) for line in Path(f"/proc/{pid}/limits").read_text().splitlines())
     most = int(limits["Max address space"].split()[0])
     used = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    assert 0 < most - used <= upload_process.MORE_MEMORY
+    assert 0 < most - used <= uploads.MORE_MEMORY
 
 
 def test_what_was_sent_is_kept_by_no_error():
@@ -155,7 +154,7 @@ def test_a_sender_who_leaves_ends_the_work(process):
 
 
 def test_the_process_ends_when_nothing_comes(process, monkeypatch):
-    monkeypatch.setattr(upload_process, "IDLE_S", 0.05)
+    monkeypatch.setattr(uploads, "IDLE_S", 0.05)
     read(process, CSV)
     reader = process._reader
     for _ in range(500):

@@ -14,8 +14,8 @@ from races import calling
 from races import event as race
 
 import podium
-from podium.service.api import batching, streams
-from podium.service.delivery import announcements, watchers
+from podium.service.api import dependencies, streams
+from podium.service.delivery import watchers
 from podium.service.http import threads
 from podium.store import Store
 from podium.systems import find, names
@@ -218,7 +218,7 @@ def test_the_stream_goes_on_where_it_ended(client, store):
 
 def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monkeypatch):
     """However many listen; one who comes later, or falls behind, misses nothing."""
-    monkeypatch.setattr(announcements, "LOOK_S", 0.01)
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     state, queries = client.app.state, []
     news = store.news
 
@@ -229,7 +229,7 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     store.news = counting
 
     async def listened():
-        looks = announcements.Announcements(store, threads.Threads())
+        looks = watchers.Announcements(store, threads.Threads())
         async with looks.running():
             return await listen_to(watchers.Watchers(store, threads.Threads(), looks))
 
@@ -286,7 +286,7 @@ def test_a_key_over_its_rate_limit_waits(store):
 
 def test_results_that_come_together_are_stored_together(store):
     """One transaction for all that wait; what is refused among them keeps nobody else's out."""
-    intake = batching.Intake(store, threads.Threads())
+    intake = dependencies.Intake(store, threads.Threads())
     transactions = []
     store_each = store.submit_each
 
@@ -315,8 +315,8 @@ def test_results_that_come_together_are_stored_together(store):
 
 
 def test_too_much_at_once_has_to_wait(store, monkeypatch):
-    monkeypatch.setattr(batching, "MAX_WAITING_EVENTS", 3)
-    intake = batching.Intake(store, threads.Threads())
+    monkeypatch.setattr(dependencies, "MAX_WAITING_EVENTS", 3)
+    intake = dependencies.Intake(store, threads.Threads())
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
              for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
 

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
-from podium.service.http import access
-from podium.service.visits import sessions, visibility
+from podium.service.access import keys as access
+from podium.service.access import visitors
 from podium.store import Store, keys
 from podium.store.keys import create_key
 from podium.store.log.reserved_names import is_reserved
@@ -45,7 +45,7 @@ def store(filled, tmp_path):
 
 def pass_a_second(monkeypatch):
     """Let what is believed for a second be asked again."""
-    for module in (access, sessions, visibility):
+    for module in (access, visitors, visitors):
         monkeypatch.setattr(module, "KEY_CACHE_S", 0.0)
 
 
@@ -144,7 +144,7 @@ def test_a_session_ends_with_its_key_its_secret_and_its_time(store, browser, mon
     assert browser.get(leaderboard).status_code == 401
 
     sign_in(browser, store)
-    monkeypatch.setattr(sessions, "SESSION_S", -1)
+    monkeypatch.setattr(visitors, "SESSION_S", -1)
     assert browser.get(leaderboard).status_code == 401
 
 
@@ -160,12 +160,12 @@ def test_a_number_that_is_given_again_opens_nothing_to_an_older_session(store, b
 
 def test_a_forged_cookie_is_nobodys(store, browser):
     sign_in(browser, store)
-    real = browser.cookies[sessions.COOKIE]
+    real = browser.cookies[visitors.COOKIE]
     middle = len(real) - 10  # of the signature; its last letter has bits that say nothing
     altered = real[:middle] + ("A" if real[middle] != "A" else "B") + real[middle + 1 :]
     for cookie in ("x", real[:-1], altered, "a" * 1000, real.replace(".", "..")):
         browser.cookies.clear()
-        answer = browser.get(f"{BASE}/main/leaderboard", headers={"Cookie": f"{sessions.COOKIE}={cookie}"})
+        answer = browser.get(f"{BASE}/main/leaderboard", headers={"Cookie": f"{visitors.COOKIE}={cookie}"})
         assert answer.status_code == 401
 
 
@@ -178,15 +178,15 @@ def test_no_page_of_another_site_signs_anybody_in_or_out(store, browser, headers
     secret = create_key(store.engine, "a", "admin")
     refused = browser.post("/sign-in", data={"key": secret}, headers=headers, follow_redirects=False)
     assert refused.status_code == 403
-    assert sessions.COOKIE not in browser.cookies
+    assert visitors.COOKIE not in browser.cookies
     sign_in(browser, store)
     token = token_in(browser.get("/sign-out").text)
     assert browser.post("/sign-out", data={"token": token}, headers=headers).status_code == 403
     assert browser.post("/sign-out", data={"token": token[:-1]}).status_code == 403
-    assert sessions.COOKIE in browser.cookies
+    assert visitors.COOKIE in browser.cookies
     own = {"Origin": "https://podium.test"}
     assert browser.post("/sign-out", data={"token": token}, headers=own, follow_redirects=False).status_code == 303
-    assert sessions.COOKIE not in browser.cookies
+    assert visitors.COOKIE not in browser.cookies
 
 
 def test_refused_sign_ins_are_counted(browser, store):
@@ -197,8 +197,8 @@ def test_refused_sign_ins_are_counted(browser, store):
 
 @pytest.mark.parametrize("text", ["//evil.test", "https://evil.test", "/\\evil.test", "evil", "", "/\t/evil", "/é"])
 def test_one_goes_on_to_this_site_alone(text):
-    assert sessions.own_path(text) == "/"
-    assert sessions.own_path("/main/players/a%2Fb?most=3#why") == "/main/players/a%2Fb?most=3#why"
+    assert visitors.own_path(text) == "/"
+    assert visitors.own_path("/main/players/a%2Fb?most=3#why") == "/main/players/a%2Fb?most=3#why"
 
 
 def test_pages_of_a_private_pool_are_those_of_no_pool(store, browser, monkeypatch):

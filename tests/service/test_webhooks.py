@@ -16,9 +16,8 @@ from races import calling, event, rows
 import podium
 from podium.client import SignatureError, verify_webhook
 from podium.client.webhooks import sign
-from podium.service.delivery import posting, webhooks
-from podium.service.delivery.posting import is_public
-from podium.service.delivery.webhooks import Webhooks
+from podium.service.delivery import webhooks
+from podium.service.delivery.webhooks import Webhooks, is_public
 from podium.service.metrics import Metrics
 from podium.store.sql.turns import Turn
 from podium.store.webhooks import create_webhook, delete_webhook, list_webhooks, resume_webhook, store_progress
@@ -191,20 +190,20 @@ def test_the_service_sends_while_it_runs(store, monkeypatch):
 
 @pytest.mark.parametrize("name", ["example..org", f"{'x' * 64}.org"])
 def test_a_name_that_cannot_be_looked_up_is_a_failed_delivery(name):
-    with pytest.raises(posting.DeliveryError):
-        asyncio.run(posting.post(f"http://{name}/x", b"{}", {}, allow_private=False))
+    with pytest.raises(webhooks.DeliveryError):
+        asyncio.run(webhooks.post(f"http://{name}/x", b"{}", {}, allow_private=False))
 
 
 def test_one_public_address_is_enough_and_sent_to():
     addresses = ["10.0.0.1", "93.184.216.34"]
-    assert posting.permitted(addresses, allow_private=False) == "93.184.216.34"
-    assert posting.permitted(addresses, allow_private=True) == "10.0.0.1"
+    assert webhooks.permitted(addresses, allow_private=False) == "93.184.216.34"
+    assert webhooks.permitted(addresses, allow_private=True) == "10.0.0.1"
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
     """Each sends a byte of a header now and then, for ever."""
-    monkeypatch.setattr(posting, "EXCHANGE_S", 0.6)
+    monkeypatch.setattr(webhooks, "EXCHANGE_S", 0.6)
     monkeypatch.setattr(webhooks, "LONG_S", 0.1)
     monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
     monkeypatch.setattr(webhooks, "RETRY_S", (600.0,))  # no second try begins meanwhile

@@ -11,7 +11,7 @@ from killed import status_of, upgrade_half
 from races import calling, event, ratings
 
 import podium
-from podium.service.api.board_cache import BoardCache
+from podium.service.api.dependencies import BoardCache
 from podium.store import Store, upgrade
 from podium.store.derive import rerating
 from podium.store.sql import database

@@ -7,32 +7,24 @@ from typing import Any, TextIO
 from fastapi import FastAPI
 
 from podium import __version__
-from podium.service.admin.routes import admin_routes
-from podium.service.admin.upload_process import UploadProcess
-from podium.service.api import exports, insights, reads, status, streams, submit, writes
-from podium.service.api.batching import Intake
-from podium.service.api.board_cache import BoardCache
-from podium.service.api.bodies import schemas
-from podium.service.api.models import REQUEST_MODELS
-from podium.service.delivery.announcements import Announcements
-from podium.service.delivery.watchers import Watchers
+from podium.service.access.keys import KeyGuard
+from podium.service.access.visitors import COOKIE, Sessions, Visibility
+from podium.service.admin.overview import admin_routes
+from podium.service.admin.uploads import UploadProcess
+from podium.service.api import insights, reads, receiving, status, streams, writes
+from podium.service.api.dependencies import BoardCache, Intake
+from podium.service.api.models import REQUEST_MODELS, schemas
+from podium.service.delivery.watchers import Announcements, Watchers
 from podium.service.delivery.webhooks import Webhooks
-from podium.service.http.access import KeyGuard
-from podium.service.http.background import in_background
-from podium.service.http.compression import CompressionMiddleware
-from podium.service.http.logs import RequestLog
-from podium.service.http.paths import PathMiddleware
-from podium.service.http.problems import ERROR_HANDLERS, problem
-from podium.service.http.reading import share_threads
-from podium.service.http.requests import RequestMiddleware
-from podium.service.http.temporary import remove_left_over
-from podium.service.http.threads import Threads, run_in
+from podium.service.http.errors import ERROR_HANDLERS, problem
+from podium.service.http.logs import CompressionMiddleware, RequestLog
+from podium.service.http.names import PathMiddleware
+from podium.service.http.requests import RequestMiddleware, share_threads
+from podium.service.http.threads import Threads, in_background, remove_left_over, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
-from podium.service.visits.sessions import COOKIE, Sessions
-from podium.service.visits.visibility import Visibility
-from podium.service.web.front.texts import FrontPages
-from podium.service.web.problems import with_pages
+from podium.service.web.front import FrontPages
+from podium.service.web.rendering import with_pages
 from podium.service.web.routes import page_routes
 from podium.service.web.rules.page import RulesPages
 from podium.store import Store
@@ -119,7 +111,7 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, insights, streams, exports, status, submit):
+    for module in (writes, reads, insights, streams, status, receiving):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(admin_routes())
     app.router.routes.extend(page_routes())  # last: a pool may be called anything

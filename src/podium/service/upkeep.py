@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from podium.errors import PodiumError
-from podium.service.http.access import KeyGuard
-from podium.service.http.background import in_background
-from podium.service.http.threads import Threads, run_in
+from podium.service.access.keys import KeyGuard
+from podium.service.http.threads import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.budgets import forget_budgets

@@ -118,7 +118,7 @@ def create_receiver(
 ) -> None:
     """Send everything that happens to a ladder to a URL, and show the secret of its signatures."""
     store = open_store(url)
-    from podium.service.delivery.posting import is_found
+    from podium.service.delivery.webhooks import is_found
     from podium.store.webhooks import create_webhook, refuse_url
 
     refuse_url(address)

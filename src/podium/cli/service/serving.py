@@ -64,8 +64,7 @@ def serve(
         import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
 
         from podium.service import create_app
-        from podium.service.server import run
-        from podium.service.workers import WorkerSettings, prepare_kernels, refuse_workers, run_workers
+        from podium.service.server import WorkerSettings, prepare_kernels, refuse_workers, run, run_workers
         from podium.store.upgrade import upgrade_pools
     if workers > 1:
         refuse_workers(url, workers)

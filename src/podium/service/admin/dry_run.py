@@ -12,14 +12,11 @@ from fastapi.responses import RedirectResponse
 
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.pages.numbers import counted
-from podium.service.admin.admission import POOL_ADDRESS, Admission, Sender
-from podium.service.admin.intents import Intent, refuse_beyond_key, unpack
+from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
-from podium.service.http.problems import AccessError, TooLargeError, status_of
-from podium.service.http.stores import CurrentStore
-from podium.service.http.threads import Threads, run_in
-from podium.service.web.addresses import PageRouter, address
-from podium.service.web.rendering import Page, pool_frame, render
+from podium.service.http.errors import AccessError, TooLargeError, status_of
+from podium.service.http.threads import CurrentStore, Threads, run_in
+from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
 from podium.store import Store
 from podium.store.derive.events import StaleError
 from podium.store.insights.fact_models import CorrectedLine

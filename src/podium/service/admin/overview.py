@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fastapi import Request, Response
+from starlette.routing import BaseRoute
 
-from podium.service.admin.admission import POOL_ADDRESS, SignedIn
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter
-from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
+from podium.service.admin import dry_run, records, sending
+from podium.service.admin.intents import POOL_ADDRESS, SignedIn
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render
 from podium.store.keys import ROLES
 
 router = PageRouter(include_in_schema=False)
@@ -57,3 +58,8 @@ def pool_admin(request: Request, admission: SignedIn, store: CurrentStore) -> Re
         waiting=tuple(store.waiting_matches(pool.name)),
     )
     return render(request, page)
+
+
+def admin_routes() -> list[BaseRoute]:
+    """Every page of admins."""
+    return [route for each in (router, sending.router, records.router, dry_run.router) for route in each.routes]

@@ -2,21 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, ClassVar
 
 from fastapi import Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from podium.errors import PodiumError
-from podium.service.admin.admission import POOL_ADDRESS, Admin, Sender
-from podium.service.admin.dry_run import SEE_OTHER, refusal
-from podium.service.http.stores import CurrentStore
-from podium.service.http.threads import Threads, run_in
-from podium.service.web.addresses import PageRouter, address
-from podium.service.web.rendering import Page, pool_frame, render
+from podium.errors import ParameterError, PodiumError, UnknownError
+from podium.ledger.leaderboard import instant
+from podium.service.access.visitors import Form
+from podium.service.admin.dry_run import SEE_OTHER, look_at, refusal
+from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
+from podium.service.http.errors import AccessError
+from podium.service.http.threads import CurrentStore, Threads, run_in
+from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
+from podium.store import Store
+from podium.store.keys import ApiKey, create_key, list_keys, revoke_key
 from podium.store.log.description import PoolDescription
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
-from podium.store.read.models import LogRecord
+from podium.store.read.models import LogRecord, Season
 
 PAGE_ENTRIES = 50
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
@@ -137,3 +142,195 @@ async def describe(request: Request, admission: Admin, store: CurrentStore) -> R
         back = address("admin", admission.pool, "settings")
         return await refusal(request, store, admission, error, "Settings", back)
     return RedirectResponse(address("admin", admission.pool, "settings", done="yes"), SEE_OTHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayersPage(Page):
+    """Where players are merged, and merges undone."""
+
+    template: ClassVar[str] = "merges.html"
+
+    title: str = "Merge players"
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeasonsPage(Page):
+    """The seasons, and the form that begins one."""
+
+    template: ClassVar[str] = "seasons.html"
+
+    title: str = "Seasons"
+    token: str
+    seasons: tuple[Season, ...]
+
+
+@router.page("/players")
+def players(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """The forms that merge players, and undo that."""
+    page = PlayersPage(pool=pool_frame(store.pool(admission.pool)), token=admission.session.token)
+    return render(request, page)
+
+
+@router.post("/merge")
+async def merge(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Show what merging two players would do; nothing is stored."""
+    form = await admission.form(request)
+    intent = Intent("merge", {"player": form.text("player").strip(), "into": form.text("into").strip()})
+    return await look_at(request, store, admission, intent)
+
+
+@router.post("/unmerge")
+async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Show what undoing a merge would do; nothing is stored."""
+    form = await admission.form(request)
+    intent = Intent("unmerge", {"player": form.text("player").strip()})
+    return await look_at(request, store, admission, intent)
+
+
+@router.page("/seasons")
+def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """The seasons, and the form that begins one."""
+    page = SeasonsPage(
+        pool=pool_frame(store.pool(admission.pool)),
+        token=admission.session.token,
+        seasons=store.seasons(admission.pool),
+    )
+    return render(request, page)
+
+
+@router.post("/seasons")
+async def begin_season(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Show what a new season would do; nothing is stored."""
+    form = await admission.form(request)
+    try:
+        intent = season_in(form)
+    except PodiumError as error:
+        return await refusal(request, store, admission, error, "Begin a season")
+    return await look_at(request, store, admission, intent)
+
+
+def season_in(form: Form) -> Intent:
+    """The season that a form describes.
+
+    Raises:
+        ParameterError: it describes none.
+    """
+    try:
+        keep = float(form.text("keep")) / 100.0
+    except ValueError:
+        raise ParameterError("how much of each lead stays is a number from 0 to 100") from None
+    starts = instant(form.text("starts_at").strip(), whole_day=False)
+    return Intent("season", {"name": form.text("name").strip(), "starts_at": starts.isoformat(), "keep": keep})
+
+
+MAX_DAYS = 36_525.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysPage(Page):
+    """The keys that open a pool alone."""
+
+    template: ClassVar[str] = "keys.html"
+
+    title: str = "Keys"
+    token: str
+    keys: tuple[ApiKey, ...]
+    own: int  # the number of the key that one has signed in with
+    is_limited: bool  # whether that key may create none
+    secret: str = ""  # of a key that was created just now
+
+
+@router.page("/keys")
+def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """The keys to a pool, and the form that creates one."""
+    return render(request, keys_page(store, admission))
+
+
+@router.post("/keys")
+async def create(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Create a key to a pool, and show it, once."""
+    form = await admission.form(request)
+    threads: Threads = request.app.state.threads
+    try:
+        refuse_limited(admission.key)
+        secret = await run_in(threads.writing, create_for_pool, store, admission.pool, form)
+    except PodiumError as error:
+        return await refusal(request, store, admission, error, "Create a key", address("admin", admission.pool, "keys"))
+    page = await run_in_threadpool(keys_page, store, admission, secret)
+    answer = render(request, page)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@router.post("/keys/{number}/revoke")
+async def revoke(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
+    """Revoke a key to this pool alone."""
+    await admission.form(request)
+    threads: Threads = request.app.state.threads
+    try:
+        await run_in(threads.writing, revoke_of_pool, store, admission.pool, number)
+    except PodiumError as error:
+        return await refusal(request, store, admission, error, "Revoke a key", address("admin", admission.pool, "keys"))
+    return RedirectResponse(address("admin", admission.pool, "keys"), SEE_OTHER)
+
+
+def keys_page(store: Store, admission: Admission, secret: str = "") -> KeysPage:
+    """The keys that open a pool alone, the newest first.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
+    own = [each for each in list_keys(store.engine) if each.pool == admission.pool]
+    return KeysPage(
+        pool=pool_frame(store.pool(admission.pool)),
+        token=admission.session.token,
+        keys=tuple(reversed(own)),
+        own=admission.key.id,
+        is_limited=is_limited(admission.key),
+        secret=secret,
+    )
+
+
+def is_limited(key: ApiKey) -> bool:
+    """Whether a key has a limit that one which it created would not have."""
+    return key.reach_s is not None or key.per_second is not None or key.expires_at is not None
+
+
+def refuse_limited(key: ApiKey) -> None:
+    """Refuse to create keys with a key that has a limit: they would outlive it, or reach further.
+
+    Raises:
+        AccessError: it has.
+    """
+    if is_limited(key):
+        raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
+
+
+def create_for_pool(store: Store, pool: str, form: Form) -> str:
+    """Create the key that a form describes, for a pool alone; its secret.
+
+    Raises:
+        ParameterError: the form describes none.
+    """
+    name, days = form.text("name").strip(), form.text("days").strip()
+    if not name:
+        raise ParameterError("the key needs a name: whose it is")
+    try:
+        lifetime = None if not days else timedelta(days=float(days))
+    except (ValueError, OverflowError):
+        raise ParameterError("the days until it expires are a number") from None
+    if lifetime is not None and lifetime > timedelta(days=MAX_DAYS):
+        raise ParameterError(f"a key expires after {MAX_DAYS:,.0f} days at most")
+    return create_key(store.engine, name, form.text("role"), pool, lifetime=lifetime)
+
+
+def revoke_of_pool(store: Store, pool: str, number: int) -> None:
+    """Revoke a key that opens this pool alone.
+
+    Raises:
+        UnknownError: there is no such key.
+    """
+    if not any(each.id == number and each.pool == pool for each in list_keys(store.engine)):
+        raise UnknownError(f"pool {pool!r} has no key {number} of its own")
+    revoke_key(store.engine, number)

@@ -1,17 +1,235 @@
 """What routes depend on: the roles of keys, and the parts of the service, which stand in the app's state."""
 
-from typing import Annotated
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
-from podium.service.api.batching import Intake
-from podium.service.api.board_cache import BoardCache
+from podium.errors import ParameterError, PodiumError
+from podium.results.plain_rows import PlainRows
+from podium.service.access.keys import require_role
+from podium.service.access.visitors import Visitor, check_reader
+from podium.service.api.models import adapter
 from podium.service.delivery.watchers import Watchers
-from podium.service.http import stores
-from podium.service.http.access import require_role
-from podium.service.http.threads import Threads
+from podium.service.http import threads as stores
+from podium.service.http.errors import BusyError, UnexpectedError
+from podium.service.http.json import RefusedError
+from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
-from podium.service.visits.visitors import Visitor, check_reader
+from podium.store import Store
+from podium.store.derive.rating import LongWorkError
+from podium.store.read.boards import Place, parse_cursor
+from podium.store.read.models import BoardPage
+from podium.store.write.receipts import Receipt
+from podium.store.write.submission import Submission
+
+LOGGER = logging.getLogger(__name__)
+MAX_WAITING_EVENTS = 5_000  # of a pool
+MAX_BATCH_EVENTS = 1_000  # of a transaction
+MAX_LOGGED_IDS = 10  # of a submission that failed
+
+
+class Waiting(NamedTuple):
+    """A submission that waits to be stored, the ids of its events, and where its receipts go."""
+
+    submission: Submission
+    event_ids: frozenset[str]
+    answer: asyncio.Future[list[Receipt]]
+
+
+class Intake:
+    """A queue for each pool.
+
+    Each submission is answered after its own commit; one that is refused or fails does not keep the others of its
+    batch out, and one that takes long, as a late result does, is done beside those that came with it and after it.
+    """
+
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store, self._threads = store, threads
+        self._queues: defaultdict[str, list[Waiting]] = defaultdict(list)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._long: defaultdict[str, list[Waiting]] = defaultdict(list)  # what takes long, one at a time a pool
+        self._long_tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
+        """Store results as `Store.submit` does.
+
+        Raises:
+            PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
+        """
+        event_ids = frozenset(ids_in(rows))
+        if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
+            raise BusyError("too many results are waiting to be stored; send this again in a second")
+        answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
+        self._queues[pool].append(Waiting((rows, actor, match_ids), event_ids, answer))
+        if pool not in self._tasks:
+            self._tasks[pool] = asyncio.create_task(self._store_all(pool))
+        return await answer
+
+    def waiting_events(self) -> dict[str, int]:
+        """Count the events that wait to be stored, by pool."""
+        return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
+
+    def _waiting_events_of(self, pool: str) -> int:
+        """Count those of one pool."""
+        queues = self._queues.get(pool, ()), self._long.get(pool, ())
+        return sum(len(each.event_ids) for queue in queues for each in queue)
+
+    async def _store_all(self, pool: str) -> None:
+        """Store the queue of a pool, batch after batch, until it is empty."""
+        batch: list[Waiting] = []
+        try:
+            while self._queues[pool]:
+                batch = self._next_batch(pool)
+                for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
+                    if isinstance(outcome, LongWorkError):
+                        self._leave(pool, each)
+                    else:
+                        settle(each, outcome)
+        except BaseException as error:
+            refuse_all([*batch, *self._queues.pop(pool)], error)
+            raise
+        finally:
+            del self._tasks[pool]
+            if not self._queues.get(pool):
+                self._queues.pop(pool, None)
+
+    def _leave(self, pool: str, waiting: Waiting) -> None:
+        """Let the pool's other results go on before one that takes long."""
+        self._long[pool].append(waiting)
+        if pool not in self._long_tasks:
+            self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
+
+    async def _store_long(self, pool: str) -> None:
+        """Store what takes long, one after another."""
+        queue = self._long[pool]
+        try:
+            while queue:
+                settle(queue[0], (await self._outcomes(pool, queue[:1], is_long=True))[0])
+                del queue[0]
+        except BaseException as error:
+            refuse_all(queue, error)
+            raise
+        finally:
+            del self._long_tasks[pool], self._long[pool]
+
+    async def _outcomes(
+        self, pool: str, batch: list[Waiting], *, is_long: bool = False
+    ) -> Sequence[list[Receipt] | Exception]:
+        """Store a batch; what became of each submission."""
+        try:
+            submissions = [each.submission for each in batch]
+            threads = self._threads.rerating if is_long else self._threads.writing
+            return await run_in(threads, self._store.submit_each, pool, submissions, leave_long=not is_long)
+        except Exception as error:  # noqa: BLE001  (of the batch, as where no thread can be started; later ones go on)
+            return [error] * len(batch)
+
+    def _next_batch(self, pool: str) -> list[Waiting]:
+        """Take the submissions that are stored together: first come, no event twice, and not too many."""
+        batch: list[Waiting] = []
+        remaining: list[Waiting] = []
+        event_ids: set[str] = set()
+        for each in self._queues[pool]:
+            fits = not event_ids & each.event_ids and (
+                not batch or len(event_ids) + len(each.event_ids) <= MAX_BATCH_EVENTS
+            )
+            if fits and not remaining:
+                batch.append(each)
+                event_ids |= each.event_ids
+            else:
+                remaining.append(each)
+        self._queues[pool] = remaining
+        return batch
+
+
+def ids_in(rows: Any) -> Iterable[str]:
+    """The id of the event of each row; rows are dicts, or plain."""
+    return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
+
+
+def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
+    """Answer what was not answered yet with an error."""
+    for each in waiting:
+        if not each.answer.done():
+            each.answer.set_exception(error)
+
+
+def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
+    """Answer a submission with its receipts, or with the error that refused it; what is not expected is logged."""
+    if isinstance(outcome, Exception) and not isinstance(outcome, PodiumError):
+        LOGGER.error("events %s could not be stored", sorted(waiting.event_ids)[:MAX_LOGGED_IDS], exc_info=outcome)
+        outcome = UnexpectedError("the service failed to store this; nothing of it is stored, and the reason is logged")
+    if waiting.answer.done():  # its sender may have gone
+        return
+    if isinstance(outcome, Exception):
+        waiting.answer.set_exception(outcome)
+    else:
+        waiting.answer.set_result(outcome)
+
+
+class CachedPage(NamedTuple):
+    """A page, and how long it is valid."""
+
+    version: int
+    body: bytes
+    writes: int  # that this process knew of, when the page was read
+    checked_at: float  # when the log was last checked for the writes of other processes
+
+
+class BoardCache:
+    """The pages that are requested most, as long as nothing is logged that could change them.
+
+    What this process writes shows at once, and what another one announces; where nothing is announced, as in SQLite,
+    what a command writes shows after a quarter of a second.
+    """
+
+    MAX_PAGES = 256
+    CHECK_INTERVAL_S = 0.25
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
+
+    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[int, bytes]:
+        """Return a page's version, and the page."""
+        address = pool, top, cursor
+        page, now = self._pages.get(address), time.monotonic()
+        if page is None or page.writes != self.store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
+            page = await run_in_threadpool(self._load, address, page)
+        return page.version, page.body
+
+    def _load(self, address: tuple[str, int, str | None], cached: CachedPage | None) -> CachedPage:
+        """Read the page as it is now, where it is not known."""
+        pool, top, cursor = address
+        writes, now = self.store.writes[pool], time.monotonic()
+        with self.store.at_one_moment() as view:
+            version = view.version(pool)
+            if cached is not None and cached.version == version:
+                body = cached.body
+            else:
+                board = view.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
+                body = adapter(BoardPage).dump_json(board)
+        if len(self._pages) >= self.MAX_PAGES:
+            self._pages.clear()
+        page = self._pages[address] = CachedPage(version, body, writes, now)
+        return page
+
+
+def place_of(cursor: str) -> Place:
+    """Return the rating and the player's number of a cursor.
+
+    Raises:
+        RefusedError: it is none.
+    """
+    try:
+        return parse_cursor(cursor)
+    except ParameterError:
+        raise RefusedError("cursor", "is not the `next` of a page") from None
 
 
 async def get_intake(request: Request) -> Intake:

@@ -7,10 +7,9 @@ from fastapi import Query
 from podium.ledger.leaderboard import instant, span
 from podium.service.api.dependencies import CurrentStore, Reader
 from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
-from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
-from podium.service.http.problems import READ_ERRORS, error_responses
-from podium.service.http.stores import ReadRouter
+from podium.service.http.errors import READ_ERRORS, error_responses
+from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.threads import ReadRouter
 from podium.store.insights.board_models import (
     AdjacentEvents,
     EventListPage,

@@ -11,15 +11,21 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match, match_quality, odds_scale
-from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, KeyedReader, Reader
-from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets
-from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.paths import POOLS_PATH, EventId, MatchId, PlayerName, PoolName, SeasonName
-from podium.service.http.preconditions import entity_tag
-from podium.service.http.problems import READ_ERRORS, WRITE_ERRORS, error_responses
-from podium.service.http.stores import VERSION_HEADER, ReadRouter, read_one_moment
-from podium.service.http.strict_json import RefusedError
+from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
+from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
+from podium.service.http.json import RefusedError
+from podium.service.http.names import (
+    MAX_SENT_CHARACTERS,
+    POOLS_PATH,
+    EventId,
+    MatchId,
+    PlayerName,
+    PoolName,
+    SeasonName,
+)
+from podium.service.http.requests import entity_tag
+from podium.service.http.threads import VERSION_HEADER, ReadRouter, read_one_moment
 from podium.store import Store
 from podium.store.derive.snapshots import date_of, parse_day
 from podium.store.read.explanations import (

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentThreads, CurrentWatchers, Reader
-from podium.service.http.problems import READ_ERRORS, error_responses, success_response
-from podium.service.http.reference import CONTENT_SECURITY_POLICY, reference_page
+from podium.service.http.errors import READ_ERRORS, error_responses, success_response
+from podium.service.http.openapi import CONTENT_SECURITY_POLICY, reference_page
 from podium.service.http.threads import run_in
 from podium.store import Store
 from podium.store.sql.database import UnavailableError, read_transaction

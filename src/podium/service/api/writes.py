@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.api.bodies import json_response, read_body, read_parsed, request_body
+from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
 from podium.service.api.models import (
     Batch,
@@ -24,13 +24,16 @@ from podium.service.api.models import (
     NewPool,
     NewSeason,
     Rerated,
+    json_response,
+    read_body,
+    read_parsed,
+    request_body,
 )
-from podium.service.api.sent_events import parse_events
-from podium.service.http.access import refuse_limited_reach, refuse_out_of_reach
-from podium.service.http.paths import POOLS_PATH, EventId, PlayerName, PoolName
-from podium.service.http.preconditions import IfMatch, versions_in
-from podium.service.http.problems import WRITE_ERRORS, error_responses
-from podium.service.http.strict_json import RefusedError
+from podium.service.api.receiving import parse_events
+from podium.service.http.errors import WRITE_ERRORS, error_responses
+from podium.service.http.json import RefusedError
+from podium.service.http.names import POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.requests import IfMatch, versions_in
 from podium.service.http.threads import run_in
 from podium.store import Store
 from podium.store.derive import snapshots

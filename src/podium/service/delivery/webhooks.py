@@ -1,26 +1,145 @@
 """Webhooks: each entry of a pool's log is sent until its receiver takes it, in order, at least once."""
 
 import asyncio
+import base64
 import json
 import logging
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http import HTTPStatus
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
-from anyio import CapacityLimiter
+import h11
+from anyio import CapacityLimiter, to_thread
 
+from podium import __version__
 from podium.client.webhooks import sign
-from podium.errors import PodiumError
-from podium.service.delivery.posting import DeliveryError, post
-from podium.service.http.background import in_background
-from podium.service.http.threads import run_in
+from podium.errors import ParameterError, PodiumError
+from podium.service.http.threads import in_background, run_in, temporary_folder
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.sql.turns import Turn
 from podium.store.webhooks import Webhook, list_webhooks, store_progress, store_under_way
+
+EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
+CHUNK = 65_536  # bytes that are read at a time
+LOOK_UPS = CapacityLimiter(16)  # a name's look-up cannot be interrupted
+PROTOCOL_ADDRESSES = IPv4Network("192.0.0.0/24")
+UNICAST = IPv6Network("2000::/3")  # all else is local, or stands for another address
+
+
+class DeliveryError(PodiumError):
+    """What was sent did not arrive, or was not taken."""
+
+
+async def post(url: str, body: bytes, headers: dict[str, str], *, allow_private: bool) -> int:
+    """Send a body, follow no redirection, and return the status of the answer.
+
+    Raises:
+        DeliveryError: it could not be sent, or there was no answer in time.
+    """
+    parts = urlsplit(url)
+    try:
+        async with asyncio.timeout(EXCHANGE_S):
+            found = await to_thread.run_sync(look_up, parts, abandon_on_cancel=True, limiter=LOOK_UPS)
+            return await exchange(parts, permitted(found, allow_private=allow_private), body, headers)
+    except TimeoutError:
+        raise DeliveryError(f"no answer within {EXCHANGE_S:g} s") from None
+    except (OSError, UnicodeError, h11.ProtocolError) as error:
+        raise DeliveryError(f"{type(error).__name__}: {error}") from None
+
+
+async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> int:
+    """Send a body to an address, whatever the name stands for by now; a certificate must be for the name."""
+    tls, name = (tls_context(), parts.hostname) if parts.scheme == "https" else (None, None)
+    reader, writer = await asyncio.open_connection(address, port_of(parts), ssl=tls, server_hostname=name)
+    try:
+        sent = {"Host": parts.netloc, "User-Agent": f"podium/{__version__}", "Content-Length": str(len(body))} | headers
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection = h11.Connection(h11.CLIENT)
+        for each in (
+            h11.Request(method="POST", target=target, headers=[*sent.items(), ("Connection", "close")]),
+            h11.Data(body),
+            h11.EndOfMessage(),
+        ):
+            writer.write(connection.send(each) or b"")
+        await writer.drain()
+        while not isinstance(answer := connection.next_event(), h11.Response):
+            if answer is h11.NEED_DATA:
+                connection.receive_data(await reader.read(CHUNK))
+        return answer.status_code
+    finally:
+        writer.transport.abort()
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """The certificates that the machine trusts."""
+    return ssl.create_default_context()
+
+
+def port_of(parts: SplitResult) -> int:
+    """The port of a URL."""
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def look_up(parts: SplitResult) -> list[str]:
+    """Return the addresses of a URL's name.
+
+    Raises:
+        OSError: it has none.
+        UnicodeError: no look-up can encode it.
+    """
+    found = socket.getaddrinfo(parts.hostname, port_of(parts), type=socket.SOCK_STREAM)
+    return [str(each[4][0]) for each in found]
+
+
+def permitted(addresses: list[str], *, allow_private: bool) -> str:
+    """Return the first of a name's addresses that may be sent to.
+
+    Raises:
+        DeliveryError: all are private.
+    """
+    for each in addresses:
+        if allow_private or is_public(ip_address(each)):
+            return each
+    raise DeliveryError(f"{addresses[0]} is not a public address; podium webhook create --private sends to it")
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is one that anybody can reach, and stands for no other."""
+    if isinstance(address, IPv6Address):
+        fits = address in UNICAST and not (address.sixtofour or address.teredo)
+    else:
+        fits = address not in PROTOCOL_ADDRESSES
+    return fits and address.is_global and not address.is_multicast
+
+
+def is_found(url: str, *, allow_private: bool) -> bool:
+    """Whether a URL's name resolves today.
+
+    Raises:
+        ParameterError: to private addresses alone, and these are not allowed.
+    """
+    try:
+        permitted(look_up(urlsplit(url)), allow_private=allow_private)
+    except DeliveryError as error:
+        raise ParameterError(str(error)) from None
+    except OSError:
+        return False
+    return True
+
 
 LOGGER = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 1.0
@@ -179,3 +298,42 @@ async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) 
         raise GoneError("the receiver answered 410: it wants no more")
     if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         raise DeliveryError(f"the receiver answered {status}")
+
+
+TOOL = "crypto-keygen-standalone"
+PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # where the key is that signs the keys of servers
+PUBLIC_KEY = "key_0.d0pk"
+LIMIT_S = 10.0
+FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
+
+
+def verify_signature(body: bytes, query: str, signature: str) -> str | None:
+    """Verify the signature of a report.
+
+    Args:
+        query: of the address, without its question mark; it is signed with the body.
+        signature: in base64.
+
+    Returns:
+        The server's fingerprint, where its key is signed by Xonotic's; None where it is not, or there is no such tool.
+    """
+    tool = shutil.which(TOOL)
+    try:
+        detached = base64.b64decode(signature, validate=True)
+    except ValueError:
+        return None
+    if tool is None or not detached:
+        return None
+    with temporary_folder() as folder:
+        signed, sealed = folder / "body", folder / "signature"
+        signed.write_bytes(body + b"\0" + query.encode())
+        sealed.write_bytes(detached)
+        key = os.environ.get(PUBLIC_KEY_VARIABLE, PUBLIC_KEY)
+        command = [tool, "-p", key, "-d", str(signed), "-s", str(sealed)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)  # noqa: S603  (the tool)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    verdict, fingerprint, *_ = [*done.stdout.decode("ascii", "replace").split(), "", ""]
+    verified = done.returncode == 0 and verdict == "1" and FINGERPRINT.match(fingerprint) is not None
+    return fingerprint if verified else None

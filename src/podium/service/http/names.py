@@ -1,10 +1,14 @@
 """Names in bodies: the rule is `podium.results.names`, and the store applies it to results."""
 
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import unquote_to_bytes
 
+from fastapi import Path
 from pydantic import AfterValidator, Field
 
+from podium.pages.environment import BEFORE_DOTS
 from podium.results.names import SPACES, normalise, refusal
+from podium.service.http.json import RefusedError, check_text
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalised
 NAME_RULE = "Text of 1 to 200 characters that people can see; in Unicode's form NFC, without spaces around it."
@@ -49,3 +53,52 @@ SentName = Annotated[
 ]
 Name = Annotated[SentName, AfterValidator(normalised_name)]
 Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(verbatim_id)]
+
+
+POOLS_PATH = "/api/v1/pools"
+ENCODED_SLASH = "\x1f"  # stands for a slash within a name, on its way through the router
+
+
+class PathMiddleware:
+    """Middleware that keeps a slash in a name apart from one between names, and refuses addresses that are no text."""
+
+    def __init__(self, app: Any, refusal: Any) -> None:
+        self.app, self.refusal = app, refusal
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass the request on, its address taken apart before it is decoded."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        parts = (scope.get("raw_path") or scope["path"].encode()).split(b"?")[0].split(b"/")
+        names = [unquote_to_bytes(part).decode("utf-8", "surrogateescape") for part in parts]
+        query = unquote_to_bytes(scope.get("query_string", b"").replace(b"+", b" ")).decode("utf-8", "surrogateescape")
+        try:
+            for text in (*names, query):
+                check_text(text, "address")
+        except RefusedError as error:
+            await self.refusal(422, f"the address {error.reason}", "address")(scope, receive, send)
+            return
+        scope["path"] = "/".join(name.replace("/", ENCODED_SLASH) for name in names)
+        await self.app(scope, receive, send)
+
+
+def decode_name(part: str) -> str:
+    """Return the name that a part of an address stands for."""
+    return part.removeprefix(BEFORE_DOTS).replace(ENCODED_SLASH, "/")
+
+
+def path_name(description: str, example: str) -> Any:
+    """Return the type of a name in an address."""
+    return Annotated[
+        str,
+        Path(min_length=1, max_length=MAX_SENT_CHARACTERS, description=description, examples=[example]),
+        AfterValidator(decode_name),
+    ]
+
+
+PoolName = path_name("The ladder.", "karts")
+EventId = path_name("The event's id.", "race-17")
+PlayerName = path_name("The player's name.", "ana")
+MatchId = path_name("The registered match.", "lobby-9")
+SeasonName = path_name("The season's name.", "2025")

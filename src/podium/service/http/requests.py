@@ -1,13 +1,17 @@
 """Each request has an id, is counted and timed, and is a line of the log."""
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from podium.service.http.logs import RequestLog
-from podium.service.http.problems import RETRY_AFTER_S, problem
-from podium.service.http.request_ids import HEADER, choose_request_id, current_request_id
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import Header
+
+from podium.service.http.errors import RETRY_AFTER_S, problem
+from podium.service.http.json import RefusedError
+from podium.service.http.logs import HEADER, RequestLog, choose_request_id, current_request_id
 
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
@@ -47,3 +51,52 @@ class RequestMiddleware:
             self.observe(scope["method"], route, status or 500, seconds)
             if self.log is not None:
                 self.log.add(scope, route, status or 500, seconds)
+
+
+AT_ONCE = 3  # beside those that take long
+LOOK_S = 0.05  # between two looks at who reads; whoever is there at both takes long
+
+
+async def share_threads() -> None:
+    """Let few of the framework's threads run at a time; one that takes long keeps no other waiting.
+
+    It goes on until it is cancelled, and leaves as many threads as there were.
+    """
+    limiter = current_default_thread_limiter()
+    most, readers = limiter.total_tokens, frozenset[object]()
+    try:
+        while True:
+            before, readers = readers, frozenset(limiter.statistics().borrowers)
+            limiter.total_tokens = min(most, AT_ONCE + len(before & readers))
+            await asyncio.sleep(LOOK_S)
+    finally:
+        limiter.total_tokens = most
+
+
+ENTITY_TAGS = re.compile(r'\s*(?:W/)?"[^"]*"(?:\s*,\s*(?:W/)?"[^"]*")*\s*')
+STRONG_TAG = re.compile(r'(W/)?"([^"]*)"')
+IfMatch = Annotated[
+    str | None,
+    Header(
+        max_length=1000,
+        description="The `ETag` of the event as it was read: if it has changed since, nothing is done (412).",
+    ),
+]
+
+
+def entity_tag(version: str) -> str:
+    """Return a version as an entity tag."""
+    return f'"{version}"'
+
+
+def versions_in(if_match: str | None) -> frozenset[str] | None:
+    """Return the versions in the header; None where any will do.
+
+    Raises:
+        RefusedError: it has no list of entity tags.
+    """
+    if if_match is None or if_match.strip() == "*":
+        return None
+    if not ENTITY_TAGS.fullmatch(if_match):
+        raise RefusedError("if-match", 'is not the ETag of an event, like "17"')
+    return frozenset(version for weak, version in STRONG_TAG.findall(if_match) if not weak)

@@ -1,9 +1,20 @@
 """Threads by what they are for: writers may wait long for the database, and nobody else waits behind them."""
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import wraps
+from inspect import Parameter, iscoroutinefunction, signature
+from pathlib import Path
+from typing import Annotated, Any, Final, ParamSpec, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Depends, Request, Response
+
+from podium.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,3 +58,108 @@ def unwrap(answer: T, error: Exception | None) -> T:
         return answer
     finally:
         del error
+
+
+@asynccontextmanager
+async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do some work while the context lasts, and no longer."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where nothing tells a folder that is used from another
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "podium-service-"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is locked while it is used, which tells it from what a killed service left over."""
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+        lock = try_to_lock(Path(folder))
+        try:
+            yield Path(folder)
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+def remove_left_over() -> None:
+    """Remove the folders that no service uses any more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):  # of another user, or removed by another service meanwhile
+            lock = try_to_lock(folder)
+            if lock is not None:
+                shutil.rmtree(folder)
+                os.close(lock)
+
+
+def try_to_lock(folder: Path) -> int | None:
+    """Lock a folder until what is returned is closed; None where it is locked, or the system has no such locks."""
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+VERSION_HEADER: Final = "Pool-Version"  # the number of the newest log entry that an answer knows of
+ANSWER: Final = "_answer"  # the parameter of a route that takes its headers
+
+
+async def get_store(request: Request) -> Store:
+    """Return the store of the service; a coroutine, so that no thread is needed for it."""
+    store: Store = request.app.state.store
+    return store
+
+
+CurrentStore = Annotated[Store, Depends(get_store)]
+
+
+def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a route read its store at one moment, and say in a header which version of its pool it saw.
+
+    Args:
+        route: is left as it is where it has no parameter `store`, or is a coroutine.
+    """
+    taken = signature(route)
+    own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
+    if "store" not in taken.parameters or iscoroutinefunction(route):
+        return route
+
+    @wraps(route)
+    def answer(**arguments: Any) -> Any:
+        headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None where the caller is no route
+        with arguments["store"].at_one_moment() as view:
+            found = route(**arguments | {"store": view})
+            pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")
+            if pool is not None:
+                answered = found if isinstance(found, Response) else headers
+                if answered is not None:
+                    answered.headers[VERSION_HEADER] = str(view.version(pool))
+        return found
+
+    if own is None:
+        more = Parameter(ANSWER, Parameter.KEYWORD_ONLY, annotation=Response)
+        answer.__signature__ = taken.replace(parameters=[*taken.parameters.values(), more])  # type: ignore[attr-defined]
+    return answer
+
+
+class ReadRouter(APIRouter):
+    """Routes each of which reads one moment."""
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route."""
+        super().add_api_route(path, read_one_moment(endpoint), **options)

@@ -1,22 +1,104 @@
 """Pages as responses: what every page holds, its headers, and its entity tag."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from inspect import getdoc
-from typing import Any, ClassVar, Final
-from urllib.parse import unquote
+from typing import Any, ClassVar, Final, TypeVar
+from urllib.parse import quote, unquote
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
 
 from podium import __version__
-from podium.pages.environment import create_environment
+from podium.pages.environment import create_environment, part, static_content
 from podium.pages.numbers import plural
-from podium.service.web.addresses import pool_address
-from podium.service.web.static import DIGEST, STATIC_ADDRESS
+from podium.service.http.errors import Problem, ProblemResponse
+from podium.service.http.logs import HEADER
+from podium.service.http.names import POOLS_PATH
+from podium.service.http.threads import read_one_moment
 from podium.store.log.pools import Pool
+from podium.store.log.reserved_names import is_reserved
+
+METHODS = ["GET", "HEAD"]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def address(*names: str, **query: str) -> str:
+    """The path of these names, each of which may hold any letter, and a query."""
+    path = "".join(f"/{part(name)}" for name in names) or "/"
+    terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
+    return f"{path}?{terms}" if terms else path
+
+
+def pool_address(pool: str, *names: str, **query: str) -> str:
+    """The address of a pool, or of one of its pages."""
+    return address("p", pool, *names, **query) if is_reserved(pool) else address(pool, *names, **query)
+
+
+class PageRouter(APIRouter):
+    """Routes of pages, which stand in no OpenAPI document."""
+
+    def page(self, path: str) -> Callable[[Function], Function]:
+        """Add a page, all of one moment."""
+
+        def add(function: Function) -> Function:
+            options: dict[str, Any] = {"methods": METHODS, "include_in_schema": False, "response_class": HTMLResponse}
+            self.add_api_route(path, read_one_moment(function), **options)
+            return function
+
+        return add
+
+    def pool_page(self, path: str) -> Callable[[Function], Function]:
+        """Add a page of each pool, at both addresses that a pool may have."""
+
+        def add(function: Function) -> Function:
+            for prefix in ("/p/{pool}", "/{pool}"):
+                self.page(prefix + path)(function)
+            return function
+
+        return add
+
+    def pool_form(self, path: str) -> Callable[[Function], Function]:
+        """Add what a form of a pool's page sends to, at both addresses that a pool may have."""
+
+        def add(function: Function) -> Function:
+            for prefix in ("/p/{pool}", "/{pool}"):
+                self.post(prefix + path, include_in_schema=False)(function)
+            return function
+
+        return add
+
+
+MEDIA_TYPES = {
+    "podium.css": "text/css; charset=utf-8",
+    "podium.js": "text/javascript; charset=utf-8",
+    "mark.svg": "image/svg+xml",
+}
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+FILES: Final = {name: static_content(name) for name in MEDIA_TYPES}
+DIGEST: Final = hashlib.blake2b(b"".join(FILES.values()), digest_size=8).hexdigest()
+STATIC_ADDRESS: Final = f"/static/{DIGEST}"
+router = PageRouter()
+
+
+@router.page("/static/{digest}/{name}")
+async def static_file(request: Request, digest: str, name: str) -> Response:
+    """A file; one that an earlier version named comes too, but is not stored by whoever fetches it."""
+    if name not in FILES:
+        raise HTTPException(404, f"there is no file {name}")
+    headers = FOREVER if digest == DIGEST else {"Cache-Control": "no-store"}
+    return Response(FILES[name], media_type=MEDIA_TYPES[name], headers=headers)
+
+
+@router.page("/favicon.ico")
+async def icon() -> Response:
+    """The mark, for browsers that look for it here."""
+    return Response(FILES["mark.svg"], media_type=MEDIA_TYPES["mark.svg"], headers={"Cache-Control": "max-age=86400"})
+
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self';"
@@ -188,3 +270,76 @@ def page_response(
             return same
         headers["ETag"] = entity_tag_of(request, version)
     return HTMLResponse(text, status, headers)
+
+
+API_PATH = POOLS_PATH.split("/")[1]
+HEADLINES = {
+    401: "These pages need a key.",
+    403: "This key opens other pages.",
+    404: "There is no such page.",
+    405: "This page cannot be sent anything.",
+    409: "This cannot be shown at the moment.",
+    422: "This address is not right.",
+    429: "That was a lot at once.",
+    500: "Something went wrong here.",
+    503: "The pages are busy for a moment.",
+}
+REMEDIES = {
+    404: "The name may be spelt otherwise, or the event may have been sent to another pool.",
+    429: "Wait a little, then load the page again. Nothing was stored.",
+    500: "Nothing was stored. The reason is in the log of the service; whoever runs it finds it by the number below.",
+    503: "Nothing was stored. Load the page again in a moment.",
+}
+SIGN_IN_HELPS = (401, 403)
+Handler = Callable[[Request, Any], Any]
+PASSED_ON = ("www-authenticate", "retry-after", "allow", HEADER.decode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemPage(Page):
+    """What went wrong, what is safe, and what to do."""
+
+    template: ClassVar[str] = "problem.html"
+
+    problem: Problem
+    headline: str
+    remedy: str
+    next: str = ""  # where to go on once signed in, where that may help
+
+
+def is_for_people(request: Request) -> bool:
+    """Whether a browser wants a page."""
+    first = request.url.path.split("/")[1:2]
+    return first != [API_PATH] and "text/html" in request.headers.get("accept", "")
+
+
+def problem_page(request: Request, problem: Problem) -> Response:
+    """What went wrong, as a page."""
+    headline = HEADLINES.get(problem.status, f"{problem.title}.")
+    page = ProblemPage(
+        title=headline.rstrip("."),
+        problem=problem,
+        headline=headline,
+        remedy=REMEDIES.get(problem.status, ""),
+        next=path_of(request) if problem.status in SIGN_IN_HELPS and request.method in ("GET", "HEAD") else "",
+    )
+    return render(request, page, status=problem.status)
+
+
+def page_or_problem(handler: Handler) -> Handler:
+    """The handler of an error, which answers browsers with a page."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        answer: ProblemResponse = await handler(request, error)
+        if not is_for_people(request):
+            return answer
+        page = problem_page(request, answer.problem)
+        page.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})
+        return page
+
+    return handle
+
+
+def with_pages(handlers: Mapping[int | type[Exception], Handler]) -> dict[int | type[Exception], Handler]:
+    """Error handlers that answer browsers with pages."""
+    return {error: page_or_problem(handler) for error, handler in handlers.items()}

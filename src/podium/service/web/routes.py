@@ -3,18 +3,15 @@
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
-from podium.service.web import session, static
-from podium.service.web.boards import distribution, event_list, find, leaderboard
+from podium.service.web import events as event_pages
+from podium.service.web import front, rendering, sharing, visiting
+from podium.service.web.boards import distribution, leaderboard
 from podium.service.web.chances import compare, predict
-from podium.service.web.events import pages as event_pages
-from podium.service.web.front import texts
-from podium.service.web.players import card, changes, me, rivals
+from podium.service.web.players import card, rivals
 from podium.service.web.rules import page as rules
-from podium.service.web.sharing import badges, embed, feeds, pictures
 
 MODULES = (
-    static, session, texts, leaderboard, event_list, distribution, find, event_pages, card, changes, me, rivals,
-    compare, predict, rules, feeds, badges, embed, pictures,
+    rendering, visiting, front, leaderboard, distribution, event_pages, card, rivals, compare, predict, rules, sharing,
 )  # fmt: skip
 
 

@@ -11,9 +11,8 @@ from markupsafe import Markup
 from podium.errors import UnknownError
 from podium.pages.drawing.bars import distribution_bars
 from podium.pages.numbers import counted, rating
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter
-from podium.service.web.rendering import Page, PoolFrame, chosen_player, pool_frame, render
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, chosen_player, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.read.models import RatingCount

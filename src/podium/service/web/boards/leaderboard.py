@@ -1,22 +1,34 @@
 """The leaderboard: who stands where, what the newest event moved, and where the visitor stands."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, ClassVar, Final, Literal
 
 from fastapi import Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.pages.numbers import counted, deviation
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter, pool_address
-from podium.service.web.rendering import Page, PoolFrame, chosen_player, pool_frame, render
-from podium.service.web.visiting import VisiblePool
+from podium.service.http.names import MAX_SENT_CHARACTERS
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import (
+    HEADERS,
+    Page,
+    PageRouter,
+    PoolFrame,
+    address,
+    chosen_player,
+    pool_address,
+    pool_frame,
+    render,
+)
+from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
-from podium.store.insights.board_models import ListedPage, ListedRow, Listing
+from podium.store.insights.board_models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
 from podium.store.insights.player_models import PlayerCard
 from podium.store.log.pools import Pool
 
@@ -218,3 +230,115 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
     if cursor is None:
         return pool_address(pool.name, "players", me)
     return pool_address(pool.name, **query, **({"cursor": cursor} if cursor else {})) + ROW
+
+
+EVENT_ROWS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsPage(Page):
+    """A page of the list of events."""
+
+    template: ClassVar[str] = "events.html"
+
+    lines: tuple[tuple[PoolFrame, EventHeadline], ...]
+    is_first: bool  # of the list's pages
+    next_address: str  # empty where there is none
+
+
+@router.pool_page("/events")
+def events(
+    request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
+) -> Response:
+    """The list: who won, and whom it moved most."""
+    newest_entry = store.version(visit.pool)  # before the rest: what comes between is news
+    frame = pool_frame(store.pool(visit.pool))
+    found = store.event_list(visit.pool, before=cursor or None, top=EVENT_ROWS)
+    page = EventsPage(
+        title="Events",
+        description=f"Who won, and whom it moved most: the events of {frame.title}, newest first.",
+        pool=frame,
+        tab="events",
+        newest_entry=newest_entry,
+        lines=tuple((frame, each) for each in found.events),
+        is_first=not cursor,
+        next_address=pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
+    )
+    return render(request, page)
+
+
+MOST: Final = 20  # players that are listed
+Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
+ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, too, instead of shown
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A player who was found."""
+
+    found: FoundPlayer
+    pool: PoolFrame
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindPage(Page):
+    """The players whose names begin as the text does."""
+
+    template: ClassVar[str] = "find.html"
+
+    text: str
+    hits: tuple[Hit, ...]
+    similar: tuple[Hit, ...]  # where there are no hits
+    is_cut: bool  # there may be more
+    form_address: str
+
+
+@router.page("/find")
+def find_everywhere(
+    request: Request, pools: VisiblePools, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
+) -> Response:
+    """Find a player in every pool that the visitor may see."""
+    return answer(request, store, pools, text, None, list_only=list_only)
+
+
+@router.pool_page("/find")
+def find_in_pool(
+    request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
+) -> Response:
+    """Find a player of a pool."""
+    frame = pool_frame(store.pool(visit.pool))
+    return answer(request, store, [visit.pool], text, frame, list_only=list_only)
+
+
+def answer(
+    request: Request,
+    store: Store,
+    pools: Iterable[str],
+    text: str,
+    pool: PoolFrame | None,
+    *,
+    list_only: bool,
+    is_missing: bool = False,
+) -> Response:
+    """The page of the one player who was found, or a list; its status is 404 where there is none.
+
+    Args:
+        is_missing: whether the page was sought of a player who is called just that, and is none.
+    """
+    found = store.search(text, [*pools], most=MOST) if text.strip() else ()
+    frames = {name: pool_frame(store.pool(name)) for name in {each.pool for each in found}}
+    every = [Hit(each, frames[each.pool], pool_address(each.pool, "players", each.player)) for each in found]
+    hits = tuple(each for each in every if not each.found.is_similar)
+    if len(hits) == 1 and not list_only:
+        return RedirectResponse(hits[0].address, 303, HEADERS)
+    page = FindPage(
+        title=f"Find {text}" if text else "Find a player",
+        pool=pool,
+        text=text,
+        hits=hits,
+        similar=tuple(each for each in every if each.found.is_similar),
+        is_cut=len(hits) == MOST,
+        form_address=pool_address(pool.name, "find") if pool else address("find"),
+    )
+    return render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)

@@ -14,10 +14,9 @@ from podium.pages.drawing.bars import split_bar
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter, pool_address
+from podium.service.http.threads import CurrentStore
 from podium.service.web.boards.leaderboard import SPAN_WORDS, SPANS, default_span, ranked_card
-from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.insights.board_models import Listing

@@ -15,9 +15,8 @@ from podium.pages.careers import Trust, trust_of
 from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter, pool_address
-from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.insights.board_models import EventHeadline, Listing

@@ -1,31 +1,74 @@
 """A player at a glance: the verdict, the figures, the history, the form, and who is near."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
+from urllib.parse import quote
 
-from fastapi import Query, Request, Response
+from fastapi import Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, career_verdict
+from podium.pages.drawing.bars import signed_bar
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, rating, short_day
-from podium.service.http.paths import PlayerName
-from podium.service.http.stores import CurrentStore
-from podium.service.web.addresses import PageRouter, pool_address
-from podium.service.web.boards import find
+from podium.service.access.visitors import refuse_foreign
+from podium.service.http.names import PlayerName
+from podium.service.http.threads import CurrentStore
+from podium.service.web.boards import leaderboard
 from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, ranked_card
-from podium.service.web.players.rows import EventRow, event_rows, reason_address
-from podium.service.web.rendering import Page, PoolFrame, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.player_models import CurvePoint, PlayerCard
+from podium.store.insights.player_models import CurvePoint, FormLine, PlayerCard
 from podium.store.log.pools import Pool
 from podium.support.rounding import shown
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """What an event did to a player, or the start of a season, which has no addresses."""
+
+    event: str  # what people call it
+    event_address: str
+    reason_address: str
+    started_at: datetime
+    rank: int | None
+    field: int | None
+    change: Decimal
+    rating: Decimal
+    bar: Markup
+
+
+def reason_address(frame: PoolFrame, event_id: str, name: str) -> str:
+    """The address of why an event moved a player."""
+    return pool_address(frame.name, "events", event_id, name)
+
+
+def event_rows(frame: PoolFrame, name: str, lines: Sequence[FormLine]) -> tuple[EventRow, ...]:
+    """Changes as lines of a table, their bars on one scale."""
+    low, high = (limit((line.shown for line in lines), default=0.0) for limit in (min, max))
+    return tuple(
+        EventRow(
+            event=line.title or line.event_id or "A season began",
+            event_address=pool_address(frame.name, "events", line.event_id) if line.event_id else "",
+            reason_address=reason_address(frame, line.event_id, name) if line.event_id else "",
+            started_at=line.started_at,
+            rank=line.rank,
+            field=line.field,
+            change=shown(line.shown, frame.digits),
+            rating=shown(line.rating, frame.digits - 1),
+            bar=signed_bar(line.shown, low, high),
+        )
+        for line in lines
+    )
+
 
 Range = Literal["1y", "5y", "all"]
 YEAR = timedelta(days=365.25)
@@ -102,7 +145,7 @@ def player(
         page = player_page(store, visit.pool, player, span)
     except UnknownError:
         frame = pool_frame(store.pool(visit.pool))
-        return find.answer(request, store, [visit.pool], player, frame, list_only=True, is_missing=True)
+        return leaderboard.answer(request, store, [visit.pool], player, frame, list_only=True, is_missing=True)
     return render(request, page)
 
 
@@ -281,3 +324,31 @@ def neighbours(frame: PoolFrame, card: PlayerCard) -> tuple[Neighbour, ...]:
         )
         for each in card.nearby
     )
+
+
+COOKIE = "me"
+YEAR_S = 365 * 86_400
+
+
+@router.pool_form("/players/{player}/me")
+def choose_me(
+    request: Request,
+    player: PlayerName,
+    visit: VisiblePool,
+    store: CurrentStore,
+    me: Annotated[Literal["yes", "no"], Form()],
+) -> Response:
+    """Remember the player as the visitor, or forget who that was."""
+    refuse_foreign(request)
+    name, is_me = store.rank(visit.pool, player).player, me == "yes"
+    answer = RedirectResponse(pool_address(visit.pool, "players", name), 303)
+    answer.set_cookie(
+        COOKIE,
+        quote(name, safe="") if is_me else "",
+        max_age=YEAR_S if is_me else 0,
+        path=pool_address(visit.pool),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+    return answer

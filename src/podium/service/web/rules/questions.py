@@ -12,9 +12,8 @@ from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
 from podium.pages.careers import findings
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
-from podium.service.web.addresses import pool_address
 from podium.service.web.boards.leaderboard import settling_rule
-from podium.service.web.rendering import PoolFrame
+from podium.service.web.rendering import PoolFrame, pool_address
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.insights.board_models import EventHeadline
 from podium.store.insights.fact_models import PoolFacts

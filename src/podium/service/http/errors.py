@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
-from podium.service.http.request_ids import HEADER, current_request_id
-from podium.service.http.strict_json import RefusedError
+from podium.service.http.json import RefusedError
+from podium.service.http.logs import HEADER, current_request_id
 from podium.store.derive.events import StaleError
 from podium.store.sql.database import StoreError, UnavailableError
 

@@ -1,0 +1,1 @@
+"""Who may do what: keys, visitors, their sessions and forms."""

@@ -1,0 +1,300 @@
+"""Forms as browsers send them, up to a size."""
+
+import hmac
+import secrets
+import time
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import Depends, Request, Response
+from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from podium.service.access.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, pool_in_path
+from podium.service.http.errors import AccessError, TooLargeError
+from podium.service.http.json import RefusedError, check_text
+from podium.service.http.threads import Threads, run_in
+from podium.store import Store
+from podium.store.keys import ApiKey, SessionKey
+from podium.store.log.pools import Pool
+from podium.store.sessions import session_secret
+
+MAX_FORM_BYTES = 100_000  # of one without a file
+MAX_FIELDS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file, as whoever sent it calls it."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a form sends."""
+
+    fields: Mapping[str, tuple[str, ...]]
+    file: SentFile | None = None
+
+    def text(self, name: str) -> str:
+        """The first text of a field; empty where there is none."""
+        return next(iter(self.fields.get(name, ())), "")
+
+
+async def limited_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """Yield the body of a request.
+
+    Raises:
+        TooLargeError: it is larger than so many bytes.
+    """
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > max_bytes:
+            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes; send less at once")
+        yield chunk
+
+
+async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
+    """Return the fields of a form, and its file if it has one.
+
+    Raises:
+        TooLargeError: it is larger than so many bytes.
+        RefusedError: it is no form, or its text is none.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = b"".join([chunk async for chunk in limited_stream(request, max_bytes)])
+    try:
+        if kind == "multipart/form-data":
+            limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
+            sent = await MultiPartParser(request.headers, whole(body), **limits).parse()
+        else:
+            sent = parse_fields(body)
+    except (MultiPartException, ValueError):
+        raise RefusedError("", "the form cannot be read; open its page again and send it from there") from None
+    fields: dict[str, tuple[str, ...]] = {}
+    file = None
+    for name, value in sent.multi_items():
+        if isinstance(value, UploadFile):
+            file = SentFile(value.filename, await value.read()) if value.filename else None
+            await value.close()
+        else:
+            fields[name] = (*fields.get(name, ()), value)
+            check_text(value, name)
+    return Form(fields, file)
+
+
+async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
+    """Yield a body at once: a parser that is left in the midst of a file would not close it."""
+    yield body
+
+
+def parse_fields(body: bytes) -> FormData:
+    """Return the names and values of a form without a file.
+
+    Raises:
+        ValueError: it is none, or has too many fields.
+    """
+    text = body.decode("ascii")
+    return FormData([*parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)])
+
+
+COOKIE = "podium_session"
+SESSION_S = 7 * 86_400  # after that one signs in again
+NONCE_BYTES = 12
+COOKIE_SALT, TOKEN_SALT = "podium session", "podium form"
+MAX_COOKIE_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a cookie says: whose key, and what its forms have to send."""
+
+    key: SessionKey
+    token: str  # that a form of this session has to send
+
+
+class Sessions:
+    """Writes cookies and reads them, with the secret that all processes share."""
+
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store, self._threads = store, threads
+        self._secret, self._read_at = b"", float("-inf")
+
+    async def _current_secret(self) -> bytes:
+        """Return the secret; once it is rotated, the old one is believed for a second."""
+        now = time.monotonic()
+        if now - self._read_at >= KEY_CACHE_S:
+            self._secret = await run_in(self._threads.keys, session_secret, self._store.engine)
+            self._read_at = now
+        return self._secret
+
+    async def cookie(self, key: SessionKey) -> str:
+        """Return the cookie of a new session."""
+        claims = [*key, secrets.token_urlsafe(NONCE_BYTES)]
+        return str(URLSafeTimedSerializer(await self._current_secret(), COOKIE_SALT).dumps(claims))
+
+    async def session(self, request: Request) -> Session | None:
+        """Return the session of a request; None where its cookie is missing, forged, or too old."""
+        cookie = request.cookies.get(COOKIE, "")
+        if not cookie or len(cookie) > MAX_COOKIE_CHARACTERS:
+            return None
+        secret = await self._current_secret()
+        try:
+            number, fingerprint, nonce = URLSafeTimedSerializer(secret, COOKIE_SALT).loads(cookie, max_age=SESSION_S)
+        except BadData:
+            return None
+        token = str(URLSafeSerializer(secret, TOKEN_SALT).dumps(nonce))
+        return Session(SessionKey(number, fingerprint), token)
+
+
+def set_cookie(request: Request, response: Response, value: str) -> None:
+    """Let the browser keep a session, or forget it where the value is empty."""
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=SESSION_S if value else 0,
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def refuse_foreign(request: Request) -> None:
+    """Refuse a form that a page of another site sends.
+
+    Raises:
+        AccessError: it does.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:  # sent over HTTPS, and on loopback
+        is_own = site in ("same-origin", "none")
+    else:
+        origin = request.headers.get("origin")
+        is_own = origin is None or origin.partition("://")[2] == request.headers.get("host")
+    if not is_own:
+        raise AccessError(403, "this form was sent by a page of another site; open it here and send it again")
+
+
+def refuse_forged(request: Request, session: Session, token: str) -> None:
+    """Refuse a form that no page of this session sends.
+
+    Args:
+        token: what the form sent as its own.
+
+    Raises:
+        AccessError: it comes from another site, or without the session's token.
+    """
+    refuse_foreign(request)
+    if not hmac.compare_digest(token.encode(), session.token.encode()):
+        raise AccessError(403, "this form is of another session; open its page again and send it from there")
+
+
+def own_path(text: str, default: str = "/") -> str:
+    """Return the path on this site to go on to; the default where a text is none, or leads elsewhere."""
+    is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
+    return text if is_own and text.isascii() else default
+
+
+class Visibility:
+    """The names of the public pools, read again after a second."""
+
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store, self._threads = store, threads
+        self._public: frozenset[str] = frozenset()
+        self._read_at = float("-inf")
+
+    async def public_pools(self) -> frozenset[str]:
+        """Return their names.
+
+        Raises:
+            UnavailableError: the database cannot serve at the moment.
+        """
+        now = time.monotonic()
+        if now - self._read_at >= KEY_CACHE_S:
+            self._public = await run_in(self._threads.keys, self._store.public_pools)
+            self._read_at = now
+        return self._public
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who sends a request: the bearer of a key, or anybody."""
+
+    key: ApiKey | None = None
+    session: Session | None = None  # where the key was signed in with
+
+    def may(self, role: str, pool: str | None) -> bool:
+        """Whether the visitor's key has a role in a pool; None stands for what belongs to no pool."""
+        return self.key is not None and self.key.may(role, pool)
+
+    def sees(self, pool: Pool) -> bool:
+        """Whether the visitor may read a pool."""
+        return pool.description.public or self.may("read", pool.name)
+
+
+async def get_key_guard(request: Request) -> KeyGuard:
+    """Return what looks keys up; this and the others are coroutines, so that no thread is needed for them."""
+    guard: KeyGuard = request.app.state.key_guard
+    return guard
+
+
+async def get_sessions(request: Request) -> Sessions:
+    """Return what writes and reads cookies."""
+    sessions: Sessions = request.app.state.sessions
+    return sessions
+
+
+CurrentKeyGuard = Annotated[KeyGuard, Depends(get_key_guard)]
+CurrentSessions = Annotated[Sessions, Depends(get_sessions)]
+
+
+async def find_visitor(request: Request) -> Visitor:
+    """Return who sends a request, by its key or else by its session; a cookie that opens nothing is nobody's.
+
+    Raises:
+        AccessError: the key in `Authorization` opens nothing, or its rate limit is exceeded.
+    """
+    known: Visitor | None = getattr(request.state, "visitor", None)
+    if known is not None:
+        return known
+    guard = await get_key_guard(request)
+    if "authorization" in request.headers:
+        visitor = Visitor(await guard.bearer(request))
+    else:
+        session = await (await get_sessions(request)).session(request)
+        key = None if session is None else await guard.session_key(session.key)
+        visitor = Visitor() if key is None else Visitor(key, session)
+    if visitor.key is not None:
+        await guard.count(visitor.key)
+    request.state.visitor = visitor
+    request.state.key = visitor.key
+    request.state.signed_in = "" if visitor.session is None or visitor.key is None else visitor.key.name
+    return visitor
+
+
+async def is_public(request: Request, pool: str) -> bool:
+    """Whether everybody may read a pool."""
+    visibility: Visibility = request.app.state.visibility
+    return pool in await visibility.public_pools()
+
+
+async def check_reader(request: Request) -> Visitor:
+    """Let whoever may read the pool of the address pass; of what belongs to no pool, a key to all.
+
+    Raises:
+        AccessError: the visitor may not.
+    """
+    guard = await get_key_guard(request)
+    visitor, pool = await find_visitor(request), pool_in_path(request)
+    if visitor.may("read", pool) or (pool is not None and await is_public(request, pool)):
+        return visitor
+    if visitor.key is None:
+        raise await guard.refusal(request, 401, NO_KEY)
+    raise await guard.refusal(request, 403, lacking("read", pool))

@@ -1,0 +1,323 @@
+"""The page of an event: its result, the reasons of one change, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+from statistics import fmean
+from typing import Annotated, Any, ClassVar
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+
+from fastapi import Query, Request, Response
+from markupsafe import Markup
+
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf
+from podium.ledger.reasons.wording import capitalised
+from podium.pages.environment import part
+from podium.pages.numbers import counted, direction, in_sentence, percent, rating
+from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
+from podium.pages.why import WhyView, why_view
+from podium.results.derived_heats import OVERALL
+from podium.service.http.names import EventId, PlayerName
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render, unchanged
+from podium.service.web.visiting import VisiblePool, Visit
+from podium.store import Store
+from podium.store.derive.events import Change
+from podium.store.derive.snapshots import today
+from podium.store.insights.board_models import EventName
+from podium.store.insights.event_story import EventStory
+from podium.store.insights.fact_models import CorrectionRecord, FairExpectation, ReliabilityBin
+from podium.store.insights.facts.fairness import fair_expectation
+from podium.store.read.models import ResultRow
+from podium.support.rounding import shown_change
+
+TAGS = {"rated": "valid", "voided": "void"}
+AS_SENT = "Ranked as sent"
+
+
+@dataclass(frozen=True, slots=True)
+class EventHead:
+    """What an event is."""
+
+    event_id: str
+    heading: str  # its title, or its id
+    has_title: bool
+    url: str  # of a page about it; empty where there is none
+    started_at: datetime
+    size: str  # "6 riders, 4 heats"
+    mean_rating: float | None  # of those who are rated, before it
+    tag: str
+    reason: str  # why it is not rated; empty where it is
+
+
+@dataclass(frozen=True, slots=True)
+class Imagined:
+    """One thing changed, and the change then."""
+
+    words: str
+    change: Decimal
+    difference: str  # "14.5 better"
+
+
+def event_head(pool: PoolFrame, story: EventStory) -> EventHead:
+    """What an event is."""
+    details = story.details
+    heats = {entry.heat for entry in details.entries} - {None, OVERALL}
+    size = [counted(len({entry.player for entry in details.entries}), pool.word)]
+    size += [counted(len(heats), "heat")] if len(heats) > 1 else []
+    before = [change.rating_before for change in details.changes]
+    return EventHead(
+        event_id=details.event_id,
+        heading=details.title or details.event_id,
+        has_title=details.title is not None,
+        url=details.url or "",
+        started_at=details.started_at,
+        size=", ".join(size),
+        mean_rating=fmean(before) if before else None,
+        tag=TAGS.get(details.status, "not rated"),
+        reason=reason_of(story),
+    )
+
+
+def reason_of(story: EventStory) -> str:
+    """Why an event is not rated, in a sentence without its full stop; empty where it is."""
+    if story.details.status != "voided":
+        return capitalised(story.details.reason)
+    why = next((entry.reason for entry in reversed(story.record) if entry.kind == "void"), None)
+    return f"The event is void{f': {why}' if why else ''}"
+
+
+def result_of(story: EventStory) -> ResultTable:
+    """The result of an event, by the standings that its change was explained with, or else as it was sent."""
+    details, explanation, digits = story.details, story.explanation, story.pool.system.digits
+    before = {each.player: each.rating_before for each in details.changes}
+    changes = {each.player: shown_change(each.rating_before, each.rating, digits) for each in details.changes}
+    if explanation is None:
+        lines: Sequence[Mapping[str, Any]] = [sent_line(entry) for entry in details.entries]
+        basis = AS_SENT
+    else:
+        lines, basis = explanation.standings.to_dicts(), explanation.ranked_by.partition(":")[0].rstrip(".")
+    if basis == AS_SENT and story.record:
+        basis = f"Ranked as received from {story.record[0].actor or 'a command'}"
+    return result_table(lines, before, changes, story.player, f"{basis}." if basis else "")
+
+
+def sent_line(entry: ResultRow) -> Mapping[str, Any]:
+    """A line as it was sent."""
+    line = asdict(entry)
+    place = None if entry.position is None else int(entry.position)
+    return line | {"place": place, "status": entry.status or "finished", "gap_s": None}
+
+
+def performance_words(story: EventStory) -> str:
+    """How well a player played in an event, in a sentence; empty where nobody was compared."""
+    played = story.performance
+    if played is None or played.rating is None:
+        return ""
+    bound = f"{played.bound} " if played.bound else ""
+    level = f"{bound}{rating(played.rating, story.pool.system.digits - 1)}"
+    return f"{story.player} played like {level} here: who has that rating is expected to win as many of these duels."
+
+
+def imagined_changes(imagined: WhatIf) -> tuple[Imagined, ...]:
+    """What might have been, with the difference in words."""
+    return tuple(Imagined(each.words, each.shown, difference_words(each.better)) for each in imagined.alternatives)
+
+
+def difference_words(better: Decimal) -> str:
+    """How much better or worse another change would have been."""
+    return f"{abs(better)} {'better' if better > 0 else 'worse'}" if better else "no different"
+
+
+EVEN = 0.5  # of a duel
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """The answer, in sentences."""
+
+    promise: str  # what such promises come to; empty where too little is known
+    fair: str
+    handed: Markup  # why another moved further; empty where nobody did the other way
+
+
+def fairness(pool: PoolFrame, story: EventStory, expectation: FairExpectation) -> Fairness | None:
+    """The answer for a change; None where there is nothing to say."""
+    explanation = story.explanation
+    if explanation is None:
+        return None
+    promise, fair, handed = "", "", handed_words(pool, story, explanation)
+    if expectation.example is not None and expectation.fair is not None:
+        promise = promise_words(pool, expectation.example)
+        if f"{expectation.fair:.1f}" != f"{expectation.promised:.1f}":
+            fair = (
+                f"Seen so, about {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
+                f" instead of {expectation.promised:.1f}."
+            )
+    return Fairness(promise, fair, handed) if promise or handed else None
+
+
+def promise_words(pool: PoolFrame, example: ReliabilityBin) -> str:
+    """What comes of promises like most of these."""
+    if example.lowest <= example.expected <= example.highest:
+        verdict = "promises like most of these come true about as often as they should"
+    else:
+        who = "favourites" if example.expected >= EVEN else "outsiders"
+        verdict = f"ratings promise {who} too {'much' if example.observed < example.expected else 'little'}"
+    return (
+        f"The promise came from ratings, and in {pool.title} {verdict}: of duels given {percent(example.expected)},"
+        f" {percent(example.observed)} were won ({example.duels:,} duels)."
+    )
+
+
+def handed_words(pool: PoolFrame, story: EventStory, explanation: Explanation) -> Markup:
+    """Why another moved further the other way, where a rating's own uncertainty decides how far a duel moves it."""
+    system = story.pool.system
+    against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
+    furthest = max(against, key=lambda each: abs(each.delta), default=None)
+    if (
+        furthest is None
+        or "deviation" not in system.state_type._fields
+        or abs(furthest.delta) <= abs(explanation.delta)
+    ):
+        return Markup()
+    words = (
+        f"Points are not handed from one to another: each {pool.word}'s own ± decides how far a duel moves them."
+        f" That is why {furthest.player} {moved_words(furthest, system.digits)} in this event."
+    )
+    return in_sentence(words, furthest.player)
+
+
+def moved_words(change: Change, digits: int) -> str:
+    """What a change was, in words."""
+    points = shown_change(change.rating_before, change.rating, digits)
+    return {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
+
+
+def contact_address(contact: str, pool: str, event_id: str, player: str) -> str:
+    """The address, to be linked to; empty where there is no contact."""
+    about = {"pool": pool, "event": event_id} | ({"player": player} if player else {})
+    if not contact:
+        return ""
+    if "://" not in contact:
+        subject = ", ".join([f"{pool}: {event_id}", *([player] if player else [])])
+        return f"mailto:{quote(contact, safe='@')}?subject={quote(subject, safe='')}"
+    parts = urlsplit(contact)
+    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, urlencode(about))))))
+
+
+FirstRow = Annotated[int | None, Query(alias="from", ge=1, le=10**9)]
+router = PageRouter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage(Page):
+    """An event, and why it moved one player's rating."""
+
+    template: ClassVar[str] = "event.html"
+
+    event: EventHead
+    address: str
+    is_about_player: bool  # whether the address names the player
+    result: ResultTable
+    player: str  # whose change is explained; empty where none is
+    is_first: bool  # whether it was the player's first rated event
+    performance: str  # how well the player played in it, in a sentence; empty where that is not known
+    why: WhyView | None
+    waits: str  # why there is none, where the event is rated
+    imagined: tuple[Imagined, ...]
+    record: tuple[CorrectionRecord, ...]
+    contact: str  # where a wrong result is reported; empty where nobody is named
+    duels: DuelTable | None
+    fairness: Fairness | None
+    previous: EventName | None
+    next: EventName | None
+    why_address: str  # to be shared; empty where no change is explained
+    may_correct: bool  # whether whoever looks may
+
+    @property
+    def corrections(self) -> tuple[CorrectionRecord, ...]:
+        """What was done to it since it was received."""
+        return self.record[1:]
+
+
+@router.pool_page("/events/{event_id}")
+def event(
+    request: Request, visit: VisiblePool, event_id: EventId, store: CurrentStore, first: FirstRow = None
+) -> Response:
+    """The event, with the change that surprises most."""
+    return event_response(request, store, visit, event_id, None, first or 1)
+
+
+@router.pool_page("/events/{event_id}/{player}")
+def why(
+    request: Request,
+    visit: VisiblePool,
+    event_id: EventId,
+    player: PlayerName,
+    store: CurrentStore,
+    first: FirstRow = None,
+) -> Response:
+    """Why the event moved a player's rating."""
+    return event_response(request, store, visit, event_id, player, first)
+
+
+def event_response(
+    request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
+) -> Response:
+    """The page of an event, unless the visitor has it already.
+
+    Args:
+        first: the row of the result that the page begins with; the player's page of it where None.
+    """
+    what = f"{event_id}\0{player}\0{first}"
+    version = f"{store.version(visit.pool)} {today()} {what}"  # what is fair is worked out anew each day
+    same = unchanged(request, version)
+    if same is not None:
+        return same
+    story = store.event_story(visit.pool, event_id, player)
+    expectation = None
+    if story.explanation is not None:
+        expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
+    page = event_page(visit, story, expectation, first, is_about_player=player is not None)
+    return render(request, page, version=version)
+
+
+def event_page(
+    visit: Visit, story: EventStory, expectation: FairExpectation | None, first: int | None, *, is_about_player: bool
+) -> EventPage:
+    """The page of what an event tells, and of what would have been fair to expect."""
+    pool, details, explanation = pool_frame(story.pool), story.details, story.explanation
+    head = event_head(pool, story)
+    address = f"{pool.address}/events/{part(details.event_id)}"
+    why_address = f"{address}/{part(story.player)}" if story.player else ""
+    view = None if explanation is None else why_view(explanation)
+    title = head.heading if explanation is None else f"{explanation.verdict.rstrip('.')} · {head.heading}"
+    description = head.reason if explanation is None else f"{explanation.verdict} {explanation.cause}"
+    return EventPage(
+        title=title if is_about_player else head.heading,
+        description=description,
+        pool=pool,
+        tab="events",
+        event=head,
+        address=address,
+        is_about_player=is_about_player,
+        result=result_of(story).page(first),
+        player=story.player,
+        is_first=story.is_first,
+        performance=performance_words(story),
+        why=view,
+        waits=story.waits,
+        imagined=() if story.imagined is None else imagined_changes(story.imagined),
+        record=story.record,
+        contact=contact_address(pool.contact, pool.name, details.event_id, story.player),
+        duels=None if explanation is None else duel_table(explanation),
+        fairness=None if expectation is None else fairness(pool, story, expectation),
+        previous=story.beside.previous,
+        next=story.beside.next,
+        why_address=why_address,
+        picture=f"{why_address}/picture.png" if why_address else "",
+        may_correct=visit.visitor.may("admin", visit.pool),
+    )

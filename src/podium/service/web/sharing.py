@@ -1,0 +1,241 @@
+"""What leaves the site: feeds, badges, a board to embed, and pictures of a change."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal
+from xml.etree import ElementTree as ET
+
+from fastapi import Depends, Query, Request, Response
+from pydantic_core import to_json
+
+from podium.errors import UnknownError
+from podium.pages.drawing.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
+from podium.pages.numbers import change, deviation, rating
+from podium.pages.why import why_view
+from podium.reporting.plotting import with_renderer
+from podium.service.http.names import EventId, PlayerName
+from podium.service.http.threads import CurrentStore
+from podium.service.web.boards.leaderboard import SPANS, default_span, ranked_card
+from podium.service.web.rendering import Page, PageRouter, PoolFrame, origin_of, pool_address, pool_frame, render
+from podium.service.web.visiting import VisiblePool
+from podium.store import Store
+from podium.store.insights.board_models import EventHeadline, ListedRow, Listing
+from podium.store.insights.player_models import FormLine
+from podium.store.insights.version_cache import VersionCache
+
+MAX_AGE_S = 300
+
+
+def shared_response(request: Request, content: bytes, media_type: str) -> Response:
+    """What other sites show; a shared cache keeps it only where nobody had to sign in."""
+    tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
+    is_private = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
+    headers = {
+        "Cache-Control": f"{'private' if is_private else 'public'}, max-age={MAX_AGE_S}",
+        "Content-Security-Policy": "default-src 'none'",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "ETag": tag,
+        "Vary": "Authorization, Cookie",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if tag in {each.strip() for each in request.headers.get("if-none-match", "").split(",")}:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
+
+
+router = PageRouter()
+
+
+@router.pool_page("/players/{player}/badge.svg")
+def badge(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
+    """The badge."""
+    return shared_response(request, badge_svg(*badge_texts(store, visit.pool, player)).encode(), "image/svg+xml")
+
+
+@router.pool_page("/players/{player}/badge.json")
+def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
+    """What the badge says, as makers of badges take it."""
+    label, message = badge_texts(store, visit.pool, player)
+    parts = {"schemaVersion": 1, "label": label, "message": message, "color": "4f46b8"}
+    return shared_response(request, to_json(parts), "application/json")
+
+
+def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
+    """The two halves of a badge: the pool, and rating and rank.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    found = store.pool(pool_name)
+    pool, (card, _) = pool_frame(found), ranked_card(store, found, player)
+    digits = pool.digits - 1
+    margin = "" if card.deviation is None else f" {deviation(card.deviation, digits)}"
+    rank = "settling" if card.rank is None else f"#{card.rank} of {card.listed}"
+    return pool.title, f"{rating(card.rating, digits)}{margin} · {rank}"
+
+
+LEADERS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedPage(Page):
+    """The leaders of a pool."""
+
+    template: ClassVar[str] = "embed.html"
+    pool: PoolFrame
+
+    rows: tuple[ListedRow, ...]
+
+
+@router.pool_page("/embed")
+def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The leaders."""
+    pool = store.pool(visit.pool)
+    listing = Listing(active_within=SPANS[default_span(store, pool)])
+    board, frame = store.listed_board(visit.pool, listing, top=LEADERS), pool_frame(pool)
+    page = EmbedPage(title=frame.title, pool=frame, rows=board.rows)
+    return render(request, page, frames="*")
+
+
+ATOM = "http://www.w3.org/2005/Atom"
+MEDIA_TYPE = "application/atom+xml"
+ENTRIES = 30
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a feed without an entry was last updated
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a feed."""
+
+    path: str  # of the page that it leads to, which is what tells it from others, too
+    title: str
+    summary: str
+    updated: datetime
+
+
+@router.pool_page("/feed.xml")
+def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The newest events of a pool."""
+    pool = pool_frame(store.pool(visit.pool))
+    events = store.event_list(visit.pool, top=ENTRIES).events
+    entries = [event_entry(pool, each) for each in events]
+    return feed_response(request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
+
+
+@router.pool_page("/players/{player}/feed.xml")
+def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
+    """The newest changes of a player."""
+    pool, name = pool_frame(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
+    entries = [change_entry(pool, name, each) for each in rows if each.event_id is not None]
+    address = pool_address(visit.pool, "players", name)
+    return feed_response(request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
+
+
+def event_entry(pool: PoolFrame, event: EventHeadline) -> Entry:
+    """An event."""
+    title = f"{event.title or event.event_id}: {event.headline}"
+    summary = f"{event.entrants} entrants, {event.status}."
+    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, event.started_at)
+
+
+def change_entry(pool: PoolFrame, player: str, line: FormLine) -> Entry:
+    """A change of a player."""
+    event_id = line.event_id or ""
+    place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
+    title = f"{player} {change(line.shown, pool.digits)} in {line.title or event_id}"
+    path = pool_address(pool.name, "events", event_id, player)
+    return Entry(path, title, f"{place}Every point has its reason.", line.started_at)
+
+
+def feed_response(request: Request, title: str, path: str, page: str, entries: Sequence[Entry]) -> Response:
+    """A feed as a response."""
+    return shared_response(request, feed_text(origin_of(request), title, path, page, entries), MEDIA_TYPE)
+
+
+def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[Entry]) -> bytes:
+    """The XML of a feed.
+
+    Args:
+        origin: scheme and host of the service.
+        title: what the feed is about.
+        path: its own.
+        page: the path of the page that it is about.
+        entries: newest first.
+    """
+    ET.register_namespace("", ATOM)
+    feed = ET.Element(f"{{{ATOM}}}feed")
+    add(feed, "id", origin + path)
+    add(feed, "title", title)
+    add(feed, "updated", as_text(max((each.updated for each in entries), default=NEVER)))
+    add(add(feed, "author"), "name", "Podium")
+    add(feed, "link", rel="self", type=MEDIA_TYPE, href=origin + path)
+    add(feed, "link", rel="alternate", type="text/html", href=origin + page)
+    for each in entries:
+        entry = add(feed, "entry")
+        add(entry, "id", origin + each.path)
+        add(entry, "title", each.title)
+        add(entry, "updated", as_text(each.updated))
+        add(entry, "link", rel="alternate", type="text/html", href=origin + each.path)
+        add(entry, "summary", each.summary)
+    text: bytes = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
+    return text
+
+
+def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:
+    """Add an element."""
+    element = ET.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
+    element.text = text or None
+    return element
+
+
+def as_text(moment: datetime) -> str:
+    """A moment as RFC 3339 has it."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+SIZES = {"wide": WIDE, "tall": TALL}
+
+
+def current_pictures(request: Request) -> VersionCache:
+    """The pictures that were drawn lately."""
+    pictures: VersionCache = request.app.state.pictures
+    return pictures
+
+
+CurrentPictures = Annotated[VersionCache, Depends(current_pictures)]
+
+
+@router.pool_page("/events/{event_id}/{player}/picture.png")
+def picture(
+    request: Request,
+    visit: VisiblePool,
+    event_id: EventId,
+    player: PlayerName,
+    store: CurrentStore,
+    pictures: CurrentPictures,
+    size: Annotated[Literal["wide", "tall"], Query(description="For links, or for phones.")] = "wide",
+) -> Response:
+    """Why an event moved a player's rating, as a picture."""
+    sent = visit.pool, event_id, player, size, origin_of(request)
+    png = pictures.value(sent, store.version(visit.pool), lambda: draw(store, *sent))
+    return shared_response(request, png, "image/png")
+
+
+def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:
+    """Draw the picture.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+    """
+    pool, explanation = pool_frame(store.pool(pool_name)), store.explain(pool_name, event_id, player)
+    if not explanation.groups and explanation.rows.is_empty():
+        raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")
+    details = store.event(pool_name, event_id)
+    address = origin.partition("://")[2] + pool_address(pool_name, "events", event_id, explanation.player)
+    caption = Caption(pool.title, details.title or details.event_id, address)
+    svg = share_picture(why_view(explanation), caption, SIZES[size])
+    png: bytes = with_renderer("svg_to_png", str(svg), scale=1.0)
+    return png

@@ -1,1 +1,0 @@
-"""What leaves the site: feeds, badges, a board to embed, and pictures of a change."""

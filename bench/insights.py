@@ -22,9 +22,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from podium.store import Store
-from podium.store.insights.board_models import Listing
-from podium.store.insights.facts import pool_facts
-from podium.store.insights.version_cache import VersionCache
+from podium.store.reading.boards.models import Listing
+from podium.store.reading.moments import VersionCache
+from podium.store.reading.pools import pool_facts
 from podium.store.sql.schema import metadata
 from podium.systems import find
 

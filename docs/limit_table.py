@@ -13,9 +13,9 @@ from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
 from podium.service.server import MAX_CONNECTIONS
 from podium.service.web.chances.predict import MOST_ENTRANTS
-from podium.store.derive.rerating import SHORT_EVENTS
-from podium.store.log import description, reasons
-from podium.store.read.head_to_head import MAX_MEETINGS
+from podium.store.log import log, pools
+from podium.store.rating.rerating import SHORT_EVENTS
+from podium.store.reading.players.rivals import MAX_MEETINGS
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 
@@ -35,7 +35,7 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("a name as it is sent, and as it is kept", f"{names.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
         "a reason, a title or contact of a ladder",
-        f"{reasons.MAX_CHARACTERS}, {description.MAX_CONTACT_CHARACTERS} characters",
+        f"{log.MAX_CHARACTERS}, {pools.MAX_CONTACT_CHARACTERS} characters",
         "422",
     ),
     ("events of a ladder that wait to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),

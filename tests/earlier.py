@@ -9,8 +9,9 @@ import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, with_idle_before
 from podium.store import Store
-from podium.store.derive import plan, roster
-from podium.store.derive.snapshots import day_of
+from podium.store.rating import events as roster
+from podium.store.rating import plan
+from podium.store.rating.facts import day_of
 from podium.store.sql.schema import pools
 from podium.systems import find
 

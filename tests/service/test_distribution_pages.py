@@ -6,7 +6,7 @@ from page_words import main_of, words
 
 from podium.pages.environment import part
 from podium.service.web.boards.distribution import bar_width, rating_at, rating_ranges
-from podium.store.read.models import RatingCount
+from podium.store.reading.models import RatingCount
 
 
 def test_a_distribution_counts_everybody(season, visitor):

@@ -18,7 +18,7 @@ from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.sql import database
 from podium.store.sql.database import StoreError, UnavailableError
-from podium.store.write import submission
+from podium.store.writing import submission
 from podium.systems import find
 
 BASE = "/api/v1/pools"

@@ -7,8 +7,8 @@ import pytest
 from races import calling, event, ratings, rows
 
 from podium.store import Store
-from podium.store.derive import rerating
-from podium.store.write import execution, long_work
+from podium.store.rating import rerating
+from podium.store.writing import execution, staging
 from podium.systems import find
 
 PATH = "/api/v1/pools/main/events"
@@ -18,14 +18,14 @@ PATH = "/api/v1/pools/main/events"
 def gate(monkeypatch):
     """Long work waits here before it is planned; it counts who came."""
     opened, came = threading.Event(), threading.Semaphore(0)
-    plan = long_work.carry_out_long
+    plan = staging.carry_out_long
 
     def wait(*sent):
         came.release()
         assert opened.wait(30.0)
         return plan(*sent)
 
-    monkeypatch.setattr(long_work, "carry_out_long", wait)
+    monkeypatch.setattr(staging, "carry_out_long", wait)
     opened.came = came
     return opened
 

@@ -15,8 +15,8 @@ from podium.pages.environment import part
 from podium.pages.numbers import rating
 from podium.service.web.boards import leaderboard
 from podium.store import Store
-from podium.store.derive.snapshots import day_of
-from podium.store.insights.board_models import Listing
+from podium.store.rating.facts import day_of
+from podium.store.reading.boards.models import Listing
 from podium.support.rounding import shown_change, signed
 from podium.systems import find
 

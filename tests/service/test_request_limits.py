@@ -19,8 +19,8 @@ from podium.service.http.json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_d
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.web.chances.predict import MOST_ENTRANTS
 from podium.store import Store
-from podium.store.log.reasons import MAX_CHARACTERS
-from podium.store.read import head_to_head
+from podium.store.log.log import MAX_CHARACTERS
+from podium.store.reading.players import rivals
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"
@@ -103,12 +103,12 @@ def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, mo
     for number in range(5):
         store.submit("main", rows(number, "ab"))
     (size,) = {len(body) for body in bodies_of(store)}
-    monkeypatch.setattr(head_to_head, "MAX_MEETINGS_BYTES", 3 * size)
+    monkeypatch.setattr(rivals, "MAX_MEETINGS_BYTES", 3 * size)
     assert [each.event_id for each in store.head_to_head("main", "a", "b")] == ["e4", "e3", "e2"]
     whole = store.compare("main", "a", "b")
     assert [each.event_id for each in whole.meetings] == ["e4", "e3", "e2"]
     assert (whole.wins, whole.draws, whole.losses) == (5, 0, 0)
-    monkeypatch.setattr(head_to_head, "MAX_MEETINGS", 2)
+    monkeypatch.setattr(rivals, "MAX_MEETINGS", 2)
     rivalry = store.rivalry("main", "a", "b", newest=1)
     assert (rivalry.meetings, rivalry.ahead, rivalry.behind, len(rivalry.newest)) == (5, 5, 0, 1)
     assert len(store.compare("main", "a", "b").meetings) == 2

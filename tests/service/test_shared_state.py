@@ -16,10 +16,9 @@ from podium.service.access.keys import OwnBudgets, SharedBudgets
 from podium.service.delivery import watchers, webhooks
 from podium.service.http.threads import Threads
 from podium.store import Store
-from podium.store.budgets import draw, forget_budgets
-from podium.store.log.announcements import Subscription
-from podium.store.sql.database import UnavailableError
-from podium.store.sql.turns import Turn
+from podium.store.keys import draw, forget_budgets
+from podium.store.log.chain import Subscription
+from podium.store.sql.database import Turn, UnavailableError
 from podium.store.webhooks import create_webhook
 from podium.systems import find
 
@@ -177,7 +176,7 @@ def test_budgets_grow_to_their_size_and_are_forgotten(store, other, monkeypatch)
     with store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE request_budget SET counted_at = counted_at - 60"))
     assert draw(other.engine, "key 1", 1.0, 3.0, 9) == (3, 0.0)
-    monkeypatch.setattr("podium.store.budgets.FORGOTTEN_AFTER_S", -60.0)
+    monkeypatch.setattr("podium.store.keys.FORGOTTEN_AFTER_S", -60.0)
     forget_budgets(store.engine)
     with store.engine.connect() as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM request_budget")).scalar() == 0

@@ -15,9 +15,8 @@ from podium.service import create_app
 from podium.service.access import keys as access
 from podium.service.access import visitors
 from podium.store import Store, keys
-from podium.store.keys import create_key
-from podium.store.log.reserved_names import is_reserved
-from podium.store.sessions import rotate_session_secret
+from podium.store.keys import create_key, rotate_session_secret
+from podium.store.log.players import is_reserved
 from podium.systems import find
 
 BASE = "/api/v1/pools"

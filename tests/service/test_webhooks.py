@@ -19,7 +19,7 @@ from podium.client.webhooks import sign
 from podium.service.delivery import webhooks
 from podium.service.delivery.webhooks import Webhooks, is_public
 from podium.service.metrics import Metrics
-from podium.store.sql.turns import Turn
+from podium.store.sql.database import Turn
 from podium.store.webhooks import create_webhook, delete_webhook, list_webhooks, resume_webhook, store_progress
 from podium.systems import find
 

@@ -14,9 +14,9 @@ from unittest import mock
 import sqlalchemy as sa
 
 from podium.store import Store
-from podium.store.derive import snapshots
 from podium.store.log import log
-from podium.store.sql import timestamps
+from podium.store.rating import facts
+from podium.store.sql import statements
 from podium.store.sql.files import files_of
 
 TABLES = ("log", "event", "change", "standing", "player", "rank_count")
@@ -193,7 +193,7 @@ def clock_set_back(_store: Store, step: int) -> Iterator[None]:
             return datetime.now(tz or UTC) - behind
 
     with ExitStack() as stack:
-        for module in (timestamps, log, snapshots):
+        for module in (statements, log, facts):
             stack.enter_context(mock.patch.object(module, "datetime", Clock))
         yield
 

@@ -46,7 +46,7 @@ def submit_without_end(url, number, output):
 def upgrade_half(url):
     """Upgrade the pools of a store, and die before the second is done."""
     from podium.store import Store, upgrade
-    from podium.store.derive import rerating
+    from podium.store.rating import rerating
 
     plain = rerating.rerate
 

@@ -15,7 +15,7 @@ from races import ratings
 
 import podium
 from podium.store import Store
-from podium.store.derive import verification
+from podium.store.rating import verification
 from podium.store.sql.database import StoreError
 from podium.systems import find
 

@@ -13,7 +13,7 @@ from extent import in_turn
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.history import thinned
 from podium.store import Store
-from podium.store.insights.careers import rivals as rivals_room
+from podium.store.reading.players import rivals as rivals_room
 from podium.support.rounding import shown
 from podium.systems import find
 

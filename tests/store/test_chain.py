@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from races import calling, event, rows
 
 import podium
-from podium.store.log import chain_check
+from podium.store.log import log as chain_check
 from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import column_lists, contents_in
 from podium.store.log.pools import get_pool

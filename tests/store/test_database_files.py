@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from races import rows
 
 from podium.store import Store
-from podium.store.derive.snapshots import day_of
-from podium.store.insights.careers import changes
 from podium.store.log import players
-from podium.store.read import log_listing
+from podium.store.rating.facts import day_of
+from podium.store.reading.players import cards
+from podium.store.reading.pools import log
 from podium.store.sql import files
 from podium.store.sql.files import files_of, truncate_wal
 from podium.systems import find
@@ -157,9 +157,9 @@ def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select,
 @pytest.mark.parametrize(
     ("select", "values"),
     [
-        (changes.SELECT_EVENT_NAMES, (1, "[1]")),
+        (cards.SELECT_EVENT_NAMES, (1, "[1]")),
         (players.SELECT_ALL_NAMES, (1,)),
-        (log_listing.SELECT_RECORDS, ("merge", 1)),
+        (log.SELECT_RECORDS, ("merge", 1)),
     ],
 )
 def test_the_connection_that_made_a_database_plans_as_later_ones_do(path, select, values):

@@ -16,10 +16,10 @@ from races import ratings
 
 from podium.errors import PodiumError
 from podium.store import Store, backup
-from podium.store.derive import generations, rerating
+from podium.store.rating import generations, rerating
 from podium.store.sql import database
 from podium.store.sql.database import StoreError, UnavailableError
-from podium.store.write import few_moves
+from podium.store.writing import planned
 
 ACTS = 14  # of a history
 MAX_STEP = 30  # statements and commits of an act; some have fewer
@@ -198,7 +198,7 @@ def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
         monkeypatch.setattr(rerating, "STRETCH_EVENTS", 2)
         monkeypatch.setattr(generations, "PART_ROWS", 7)
         monkeypatch.setattr(generations, "MIN_REST_S", 0.0)
-        monkeypatch.setattr(few_moves, "FEW_ROWS", 25)
+        monkeypatch.setattr(planned, "FEW_ROWS", 25)
     with closing(History(new_store(new_url(kind), seed), seed)) as history:
         steps = [history.undisturbed, history.passing, history.passing, history.killed]
         steps += [history.poisoned, history.stale_wal]

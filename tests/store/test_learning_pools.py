@@ -13,10 +13,10 @@ from races import START, rows
 
 import podium
 from podium.store import Store
-from podium.store.derive import generations, rerating
-from podium.store.rows.pool_states import newest_pool_state
+from podium.store.rating import generations, rerating
+from podium.store.rating.ledger_rows import newest_pool_state
 from podium.store.sql.schema import metadata, pool_state
-from podium.store.write import few_moves
+from podium.store.writing import planned
 from podium.systems import find
 
 NAMES = "abcdefgh"
@@ -124,7 +124,7 @@ def test_planned_states_are_those_of_one_transaction(kind, few, new_url):
     plain.submit("main", late)
     with (
         mock.patch.multiple(rerating, SHORT_EVENTS=2, STRETCH_EVENTS=3),
-        mock.patch.object(few_moves, "FEW_ROWS", few),
+        mock.patch.object(planned, "FEW_ROWS", few),
         mock.patch.multiple(generations, PART_ROWS=4, MIN_REST_S=0.0, REST=0.0),
     ):
         (receipt,) = parted.submit("main", late)

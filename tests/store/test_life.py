@@ -12,12 +12,12 @@ from races import rows as race
 import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.store import Store
-from podium.store.derive.snapshots import day_of
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
+from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import log
-from podium.store.sql.timestamps import microseconds
-from podium.store.write import registrations
+from podium.store.sql.statements import microseconds
+from podium.store.writing import administration
 from podium.systems import find, names
 
 
@@ -82,7 +82,7 @@ def test_a_match_without_a_result_costs_nobody_anything(filled, monkeypatch):
     before = ratings(filled)
     filled.register("main", "m", ["a", "b"], held_s=60.0)
     later = microseconds(datetime.now(UTC)) + 120_000_000
-    monkeypatch.setattr(registrations, "now", lambda: later)
+    monkeypatch.setattr(administration, "now", lambda: later)
     assert filled.match("main", "m").status == "expired"
     assert filled.waiting_matches("main") == []
     with pytest.raises(StoreError, match="has expired; if the result should count, send it without match_id"):

@@ -13,8 +13,8 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility, shared_ranks
-from podium.store.derive.snapshots import date_of
-from podium.store.insights.board_models import Listing
+from podium.store.rating.facts import date_of
+from podium.store.reading.boards.models import Listing
 from podium.store.sql.schema import rank_count
 from podium.systems import find
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from podium.engine.fast.heats import encode_small, entries_of
 from podium.engine.tables.encoding import encode
 from podium.results.reading import Results
-from podium.store.derive.one_event import only_event, rate_one
-from podium.store.derive.rating import Chosen, as_table, rate_segments, segments_of
-from podium.store.derive.roster import Roster
 from podium.store.log.content import read_contents
 from podium.store.log.pools import FOREVER, Pool
-from podium.store.rows.pool_states import PoolState
-from podium.store.rows.standings import Standing
+from podium.store.rating.events import Roster
+from podium.store.rating.ledger_rows import PoolState
+from podium.store.rating.plan import only_event, rate_one
+from podium.store.rating.rating import Chosen, as_table, rate_segments, segments_of
+from podium.store.rating.standing_rows import Standing
 from podium.systems import find
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -9,13 +9,12 @@ from races import calling, event, ratings
 from races import rows as race
 
 import podium
-from podium.store.derive import rating
-from podium.store.rows import ledger
+from podium.store.rating import ledger_rows, rating
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import metadata, pools
-from podium.store.sql.upsert import upsert
+from podium.store.sql.statements import upsert
 from podium.store.upgrade import upgrade_pools
-from podium.store.write import submission
+from podium.store.writing import submission
 from podium.systems import find
 
 RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "
@@ -148,7 +147,7 @@ def older(store):
     with (
         mock.patch.object(submission, "refuse_player_twice"),
         mock.patch.object(rating, "doubled_players", return_value={}),
-        mock.patch.object(ledger, "insert", upsert),  # its second change took the place of the first
+        mock.patch.object(ledger_rows, "insert", upsert),  # its second change took the place of the first
     ):
         assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].status == "rated"
     with store.engine.begin() as connection:

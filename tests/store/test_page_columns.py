@@ -10,10 +10,10 @@ from races import calling, event, rows
 from test_staging import planned
 
 from podium.store import Store
-from podium.store.derive import rerating
+from podium.store.rating import rerating
 from podium.store.sql.schema import change, log, metadata, player, standing
 from podium.store.sql.schema import event as events
-from podium.store.write.submission import ConflictError
+from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -12,9 +12,9 @@ from races import calling, event, rows
 import podium
 from podium.cli import main
 from podium.store import Store
-from podium.store.derive.snapshots import day_of
 from podium.store.keys import create_key, list_keys
 from podium.store.log.chain import Head
+from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, metadata
 from podium.store.webhooks import create_webhook

@@ -8,10 +8,9 @@ import pytest
 from races import START, ratings, rows
 
 import podium
-from podium.store import Store
-from podium.store.derive.events import StaleError
-from podium.store.insights.board_models import Listing
-from podium.store.previews import acts
+from podium.store import Store, previews
+from podium.store.rating.events import StaleError
+from podium.store.reading.boards.models import Listing
 from podium.systems import find
 
 NAMES = "abcdefg"
@@ -39,14 +38,14 @@ def store(filled, tmp_path):
 
 
 ACTS = {
-    "submit": acts.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
-    "amend": acts.amend(rows(7, "gfez")),
-    "void": acts.void("e5"),
-    "restore": acts.restore("e3"),
-    "merge": acts.merge("i", "a"),
-    "unmerge": acts.unmerge("h"),
-    "season": acts.begin_season("new", START + timedelta(minutes=8), 0.5),
-    "configure": acts.configure(find("glicko2")()),
+    "submit": previews.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
+    "amend": previews.amend(rows(7, "gfez")),
+    "void": previews.void("e5"),
+    "restore": previews.restore("e3"),
+    "merge": previews.merge("i", "a"),
+    "unmerge": previews.unmerge("h"),
+    "season": previews.begin_season("new", START + timedelta(minutes=8), 0.5),
+    "configure": previews.configure(find("glicko2")()),
 }
 
 
@@ -86,10 +85,10 @@ def test_an_act_is_not_carried_out_once_something_else_was_done(store):
 
 def test_what_would_be_refused_is_refused_before(store):
     with pytest.raises(podium.UnknownError):
-        store.preview("main", acts.void("none"))
+        store.preview("main", previews.void("none"))
     with pytest.raises(podium.ResultsError):
-        store.preview("main", acts.merge("a", "b"))
+        store.preview("main", previews.merge("a", "b"))
     with pytest.raises(podium.ParameterError):
-        store.preview("main", acts.begin_season("", START, 0.5))
+        store.preview("main", previews.begin_season("", START, 0.5))
     (line,) = [each for each in store.preview("main", ACTS["amend"]).lines if each.player == "z"]
     assert (line.before, line.after) == (None, "place 4")

@@ -15,14 +15,15 @@ from races import rows as race
 
 import podium
 from podium.store import Store
-from podium.store.derive import generations, rerated, rerating
-from podium.store.derive.events import StaleError
-from podium.store.derive.snapshots import day_of
 from podium.store.log import pools as log_pools
+from podium.store.rating import generations, rerating
+from podium.store.rating.events import StaleError
+from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
-from podium.store.write import few_moves, long_work, staging
-from podium.store.write.receipts import Receipt
+from podium.store.writing import planned as few_moves
+from podium.store.writing import staging
+from podium.store.writing.receipts import Receipt
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -153,12 +154,12 @@ def test_a_planned_rating_is_that_of_one_transaction(few, history, filled):
 
 def counted_plans():
     """Count what is planned first."""
-    return mock.patch.object(long_work, "carry_out_long", wraps=long_work.carry_out_long)
+    return mock.patch.object(staging, "carry_out_long", wraps=staging.carry_out_long)
 
 
 def counted_stagings():
     """Count what is staged."""
-    return mock.patch.object(long_work, "stage", wraps=long_work.stage)
+    return mock.patch.object(staging, "stage", wraps=staging.stage)
 
 
 def rows_by_generation(store):
@@ -239,7 +240,7 @@ def interrupted(meanwhile, short=2):
 
     with (
         mock.patch.object(staging, "finish_staging", functools.partial(after_meanwhile, finish_staging)),
-        mock.patch.object(long_work, "write_moves", functools.partial(after_meanwhile, write_moves)),
+        mock.patch.object(staging, "write_moves", functools.partial(after_meanwhile, write_moves)),
     ):
         yield pending
 
@@ -354,7 +355,7 @@ def test_a_dry_run_reads_alone_and_pages_by_size(filled, monkeypatch):
     with store.engine.connect() as held:  # has the write lock all along
         held.execute(sa.text("SELECT 1"))
         whole = store.submit("main", late, dry_run=True)[0]
-        monkeypatch.setattr(rerated.LargestEffects.__init__, "__defaults__", (None, 5))
+        monkeypatch.setattr(rerating.LargestEffects.__init__, "__defaults__", (None, 5))
         pages, after = [], None
         while not pages or after is not None:
             (page,) = store.submit("main", late, dry_run=True, effects_after=after)

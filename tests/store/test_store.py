@@ -15,7 +15,7 @@ import podium
 from podium.store import Store
 from podium.store.sql.database import StoreError, engine_for, open_database, upgrade
 from podium.store.sql.schema import change, metadata
-from podium.store.write.submission import ConflictError
+from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
 

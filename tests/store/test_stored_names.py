@@ -10,7 +10,7 @@ from races import rows
 from podium.errors import ResultsError
 from podium.results import columns
 from podium.store.log import players
-from podium.store.write.submission import ConflictError
+from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
 LATER = unicodedata.normalize("NFD", "Pérez")

@@ -8,7 +8,7 @@ from races import START, calling, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.derive.snapshots import day_of
+from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import merged, rank_count, snapshot, standing
 from podium.systems import find

@@ -13,7 +13,7 @@ from races import calling, event, ratings
 import podium
 from podium.service.api.dependencies import BoardCache
 from podium.store import Store, upgrade
-from podium.store.derive import rerating
+from podium.store.rating import rerating
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools

@@ -10,9 +10,8 @@ from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.store.derive import verification
 from podium.store.log import players
-from podium.store.rows import ledger, rank_counts
+from podium.store.rating import ledger_rows, standing_rows, verification
 from podium.systems import find
 
 PLAYERS = [f"player {number}" for number in range(1, 8)]
@@ -92,7 +91,7 @@ def test_a_state_that_was_altered_is_named_whatever_its_length(store, what):
 @pytest.mark.parametrize("rows", [1, 2, 7])
 @pytest.mark.parametrize("what", ["shorter", "empty"])
 def test_a_state_of_another_length_is_named_however_many_rows_are_read_at_once(store, what, rows, monkeypatch):
-    monkeypatch.setattr(ledger, "PART_ROWS", rows)
+    monkeypatch.setattr(ledger_rows, "PART_ROWS", rows)
     assert store.verify() == []
     alter(store, "UPDATE change SET state = :state WHERE player_id = 3 AND seq = 4", state=ALTERED_STATE[what])
     assert store.verify() == ["main: the change of 'player 3' in the event of log entry 4 differs"]
@@ -136,14 +135,14 @@ def test_a_change_that_is_missing_is_named(store):
 @given(
     st.lists(
         st.tuples(st.floats(-3000.0, 3000.0), st.booleans(), st.sampled_from([1, -1])),
-        min_size=rank_counts.FEW_PLAYERS + 1,
+        min_size=standing_rows.FEW_PLAYERS + 1,
         max_size=200,
     )
 )
 def test_few_players_are_counted_as_many_are(several):
     ratings, settled, sign = zip(*several, strict=True)
     arrays = np.array(ratings), np.array(settled), np.array(sign)
-    assert rank_counts.few_rank_counts(ratings, settled, sign) == sorted(rank_counts.rank_counts(*arrays))
+    assert standing_rows.few_rank_counts(ratings, settled, sign) == sorted(standing_rows.rank_counts(*arrays))
 
 
 def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):

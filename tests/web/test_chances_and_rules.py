@@ -14,8 +14,8 @@ from podium.pages.careers import findings, trust_of
 from podium.service import create_app
 from podium.service.web.chances.predict import chance_words, odds_words
 from podium.store import Store
-from podium.store.insights.fact_models import ReliabilityBin
 from podium.store.keys import create_key
+from podium.store.reading.pools.models import ReliabilityBin
 from podium.support.rounding import shown
 from podium.systems import find
 

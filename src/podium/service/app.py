@@ -28,8 +28,8 @@ from podium.service.web.rendering import with_pages
 from podium.service.web.routes import page_routes
 from podium.service.web.rules.page import RulesPages
 from podium.store import Store
-from podium.store.insights.version_cache import VersionCache
-from podium.store.sql.turns import Turn
+from podium.store.reading.moments import VersionCache
+from podium.store.sql.database import Turn
 
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.

@@ -14,12 +14,11 @@ from podium.service.access.keys import KeyGuard
 from podium.service.http.threads import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
-from podium.store.budgets import forget_budgets
-from podium.store.derive.snapshots import date_of
-from podium.store.keys import revoke_expired
+from podium.store.keys import forget_budgets, revoke_expired
+from podium.store.rating.facts import date_of
+from podium.store.sql.database import Turn
 from podium.store.sql.files import truncate_wal
-from podium.store.sql.timestamps import DAY_US
-from podium.store.sql.turns import Turn
+from podium.store.sql.statements import DAY_US
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from podium.store.derive.verification import Verification
-from podium.store.log.chain_check import head_note
+from podium.store.log.log import head_note
 from podium.store.log.pools import every_pool
+from podium.store.rating.verification import Verification
 from podium.store.sql.database import (
     StoreError,
     engine_for,

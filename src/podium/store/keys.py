@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.sql.among import among, values
 from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import api_key, pools
+from podium.store.sql.schema import api_key, pools, signing_secret
+from podium.store.sql.statements import among, values
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
@@ -255,3 +255,90 @@ def fingerprint(key_digest: bytes) -> str:
 def digest(secret: str) -> bytes:
     """What is stored of a key: its secret is random and long, so that one round of SHA-256 does."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+FORGOTTEN_AFTER_S = 3_600.0  # a budget is full again long before
+DRAW = sa.text("""
+    INSERT INTO request_budget (owner, counted_at, requests, granted)
+    SELECT :owner, extract(epoch FROM clock_timestamp()), :burst - drawn, drawn
+    FROM (SELECT least(:most, floor(:burst)) AS drawn) AS new
+    ON CONFLICT (owner) DO UPDATE SET (counted_at, requests, granted) = (
+        SELECT excluded.counted_at, available - least(:most, floor(available)), least(:most, floor(available))
+        FROM (SELECT least(
+            :burst, request_budget.requests + (excluded.counted_at - request_budget.counted_at) * :per_second
+        ) AS available) AS grown
+    )
+    RETURNING granted, requests
+""")
+FORGET = sa.text("DELETE FROM request_budget WHERE counted_at < extract(epoch FROM clock_timestamp()) - :seconds")
+
+
+def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: int) -> tuple[int, float]:
+    """Draw requests from a budget of PostgreSQL, for this process to spend.
+
+    Args:
+        owner: whose budget it is; one that is not known is full.
+        per_second: how fast it grows.
+        burst: how large it gets.
+        most: requests to draw, or as many as there are.
+
+    Returns:
+        How many were drawn, and how many are left.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    sent = {"owner": owner, "per_second": per_second, "burst": burst, "most": most}
+    with write_transaction(engine) as connection:
+        row = connection.execute(DRAW, sent).one()
+    return row.granted, row.requests
+
+
+def forget_budgets(engine: sa.Engine) -> None:
+    """Delete the budgets that nobody has drawn from for an hour.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    if engine.dialect.name == "postgresql":
+        with write_transaction(engine) as connection:
+            connection.execute(FORGET, {"seconds": FORGOTTEN_AFTER_S})
+
+
+SECRET_BYTES = 32
+ROW = 1  # the only one
+SELECT_SECRET = sa.select(signing_secret.c.secret).where(signing_secret.c.id == ROW)
+INSERT_SECRET = sa.text(
+    "INSERT INTO signing_secret (id, secret, created_at) VALUES (:id, :secret, :created_at) ON CONFLICT (id) DO NOTHING"
+)
+
+
+def session_secret(engine: sa.Engine) -> bytes:
+    """The secret, which the first process that needs it creates.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    with read_transaction(engine) as connection:
+        secret: bytes | None = connection.execute(SELECT_SECRET).scalar()
+    if secret is not None:
+        return secret
+    with write_transaction(engine) as connection:
+        connection.execute(INSERT_SECRET, new_row())
+        return bytes(connection.execute(SELECT_SECRET).scalar_one())
+
+
+def rotate_session_secret(engine: sa.Engine) -> None:
+    """Replace the secret, which ends every session.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    with write_transaction(engine) as connection:
+        connection.execute(sa.delete(signing_secret))
+        connection.execute(INSERT_SECRET, new_row())
+
+
+def new_row() -> dict[str, object]:
+    """A row with a new secret."""
+    return {"id": ROW, "secret": secrets.token_bytes(SECRET_BYTES), "created_at": timestamp()}

@@ -8,11 +8,11 @@ from typing import Any, TypeVar, Unpack
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.store.derive.generations import clear_unread
-from podium.store.insights.story_reader import StoryReader
-from podium.store.log.description import SILENT, DescriptionChanges, PoolDescription
 from podium.store.log.pools import (
+    SILENT,
+    DescriptionChanges,
     Pool,
+    PoolDescription,
     WriteObserver,
     ignore_times,
     locked_pool,
@@ -20,12 +20,13 @@ from podium.store.log.pools import (
     refuse_other_arithmetic,
     refuse_unwritable,
 )
-from podium.store.previews.acts import Act, at_version
-from podium.store.previews.preview import Preview, preview
+from podium.store.previews import Act, Preview, at_version, preview
+from podium.store.rating.generations import clear_unread
+from podium.store.reading.insights import StoryReader
 from podium.store.sql.database import write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.write import administration, execution, long_work, pool_import
-from podium.store.write.execution import Prepare
+from podium.store.writing import administration, execution, pool_import, staging
+from podium.store.writing.execution import Prepare
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ class PoolStore(StoryReader):
         self, pool_name: str, prepare: Prepare[T], admit_pool: Callable[[Pool], None] = refuse_unwritable
     ) -> T:
         """Do what is prepared to a pool that is admitted."""
-        answer = long_work.carry_out(self.engine, pool_name, prepare, admit_pool, self.observe_write)
+        answer = staging.carry_out(self.engine, pool_name, prepare, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
         return answer
 
@@ -73,7 +74,7 @@ class PoolStore(StoryReader):
         """Look at what an act would do; nothing is stored, and nobody waits.
 
         Args:
-            act: of `podium.store.previews.acts`.
+            act: of `podium.store.previews`.
 
         Returns:
             What would be another, and the version of the log that it was looked at with.
@@ -89,7 +90,7 @@ class PoolStore(StoryReader):
         """Do what was previewed, as it was seen, or not at all.
 
         Args:
-            act: of `podium.store.previews.acts`.
+            act: of `podium.store.previews`.
             version: of the log that it was looked at with.
             reason: why, for the log; it may be blanked later.
 

@@ -4,19 +4,19 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
-from podium.store.derive import snapshots
-from podium.store.derive.events import get_event, version_of
-from podium.store.insights.facts import pool_facts
-from podium.store.log import naming, players, reasons
-from podium.store.log.log import PSEUDONYMISE, RENAME, append, json_entry
-from podium.store.log.reasons import admit_reason
+from podium.store.log import log, players
+from podium.store.log import players as naming
+from podium.store.log.log import PSEUDONYMISE, RENAME, admit_reason, append, json_entry
 from podium.store.pool_store import PoolStore
+from podium.store.rating import facts
+from podium.store.rating.events import get_event, version_of
+from podium.store.reading.pools import pool_facts
 from podium.store.sql.database import UnavailableError
 from podium.store.sql.files import truncate_wal
-from podium.store.write import accounts, execution, registrations, submission
-from podium.store.write.receipts import Receipt
-from podium.store.write.registrations import HOLD_S, RegisteredMatch
-from podium.store.write.submission import Submission
+from podium.store.writing import accounts, administration, execution, submission
+from podium.store.writing.administration import HOLD_S, RegisteredMatch
+from podium.store.writing.receipts import Receipt
+from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
 
@@ -219,8 +219,8 @@ class Store(PoolStore):
             StoreError: a match of that id has other entrants.
         """
         with self.writing(pool_name) as (connection, pool):
-            registrations.register(connection, pool, match_id, entrants, held_s, actor)
-            return registrations.match_of(connection, pool, match_id)
+            administration.register(connection, pool, match_id, entrants, held_s, actor)
+            return administration.match_of(connection, pool, match_id)
 
     # Players
 
@@ -292,7 +292,7 @@ class Store(PoolStore):
         with self.writing(pool_name, even_closed=True) as (connection, pool):
             pseudonym = players.pseudonymise(connection, pool, name)
             append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
-            reasons.blank_naming(connection, pool, pseudonym.forgotten, actor)
+            log.blank_naming(connection, pool, pseudonym.forgotten, actor)
         truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
         return pseudonym.name
 
@@ -306,7 +306,7 @@ class Store(PoolStore):
             UnknownError: no such pool, or the entry has no reason.
         """
         with self.writing(pool_name, even_closed=True) as (connection, pool):
-            reasons.blank(connection, pool, seq, actor)
+            log.blank(connection, pool, seq, actor)
         truncate_wal(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
@@ -322,12 +322,12 @@ class Store(PoolStore):
             ParameterError: the day is in the future.
         """
         with self.reading(pool_name) as (connection, pool):
-            due = snapshots.due_days(connection, pool, day)
+            due = facts.due_days(connection, pool, day)
         players: dict[int, int] = {}
         for each in due:  # other writers have their turn between two days
             with self.writing(pool_name, even_closed=True) as (connection, pool):
-                if each in snapshots.due_days(connection, pool, each):
-                    players[each] = snapshots.take(connection, pool, each)
+                if each in facts.due_days(connection, pool, each):
+                    players[each] = facts.take(connection, pool, each)
         return players
 
     def keep_facts(self, pool_name: str) -> bool:

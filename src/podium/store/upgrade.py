@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.derive import snapshots
-from podium.store.derive.generations import clear_unread
-from podium.store.derive.proposal import Proposal
 from podium.store.log.log import RERATE, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
+from podium.store.rating import facts
+from podium.store.rating.events import Proposal
+from podium.store.rating.generations import clear_unread
 from podium.store.sql.database import (
     UnavailableError,
     is_busy,
@@ -23,8 +23,8 @@ from podium.store.sql.database import (
     read_transaction,
     write_transaction,
 )
-from podium.store.write.execution import Done, Prepare, Prepared
-from podium.store.write.long_work import carry_out
+from podium.store.writing.execution import Done, Prepare, Prepared
+from podium.store.writing.staging import carry_out
 from podium.support.collector import ARITHMETIC
 
 
@@ -88,10 +88,10 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     sentence = carry_out(engine, name, rerating_all(actor), lambda _pool: None)
     days = 0
     with read_transaction(engine) as connection:
-        stale = snapshots.stale_days(connection, get_pool(connection, name))
+        stale = facts.stale_days(connection, get_pool(connection, name))
     for day in stale if sentence else ():
         with write_transaction(engine) as connection:
-            snapshots.take(connection, lock_pool(connection, name), day)
+            facts.take(connection, lock_pool(connection, name), day)
         days += 1
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 

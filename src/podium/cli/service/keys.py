@@ -79,7 +79,7 @@ def revoke(
 def end_sessions(url: Database = DEFAULT) -> None:
     """Sign everybody out of the pages: the secret that signs their cookies is replaced."""
     store = open_store(url)
-    from podium.store.sessions import rotate_session_secret
+    from podium.store.keys import rotate_session_secret
 
     rotate_session_secret(store.engine)
     typer.echo("every session has ended")

@@ -17,7 +17,7 @@ from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
-    from podium.store.log.description import DescriptionChanges
+    from podium.store.log.pools import DescriptionChanges
 
 
 pool = App(help="Open, list, close and carry over ladders.")

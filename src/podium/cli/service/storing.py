@@ -20,7 +20,7 @@ from podium.store.log.chain import Head, parse_head
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.write.receipts import Receipt
+    from podium.store.writing.receipts import Receipt
 
 
 def read_heads(text: str) -> list[Head]:
@@ -292,13 +292,13 @@ def snapshot(
 ) -> None:
     """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
     store = open_store(url)
-    from podium.store.derive import snapshots
+    from podium.store.rating import facts
 
-    number = None if day is None else snapshots.parse_day(day)
+    number = None if day is None else facts.parse_day(day)
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
         taken = store.snapshot(name, number)
         for each, players in taken.items():
-            typer.echo(f"{name}: stored the ranks of {players} players at 00:00 UTC on {snapshots.date_of(each)}")
+            typer.echo(f"{name}: stored the ranks of {players} players at 00:00 UTC on {facts.date_of(each)}")
         if not taken:
             typer.echo(f"{name}: nothing to do")
 

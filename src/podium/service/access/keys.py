@@ -15,8 +15,7 @@ from podium.service.http.errors import AccessError
 from podium.service.http.names import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
-from podium.store.budgets import draw
-from podium.store.keys import ApiKey, SessionKey, find_key, find_session_key, store_last_uses, timestamp
+from podium.store.keys import ApiKey, SessionKey, draw, find_key, find_session_key, store_last_uses, timestamp
 from podium.store.sql.database import UnavailableError, read_transaction
 
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew

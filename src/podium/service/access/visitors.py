@@ -18,9 +18,8 @@ from podium.service.http.errors import AccessError, TooLargeError
 from podium.service.http.json import RefusedError, check_text
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
-from podium.store.keys import ApiKey, SessionKey
+from podium.store.keys import ApiKey, SessionKey, session_secret
 from podium.store.log.pools import Pool
-from podium.store.sessions import session_secret
 
 MAX_FORM_BYTES = 100_000  # of one without a file
 MAX_FIELDS = 20_000

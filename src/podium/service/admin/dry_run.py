@@ -18,11 +18,11 @@ from podium.service.http.errors import AccessError, TooLargeError, status_of
 from podium.service.http.threads import CurrentStore, Threads, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
 from podium.store import Store
-from podium.store.derive.events import StaleError
-from podium.store.insights.fact_models import CorrectedLine
 from podium.store.log.pools import Pool
-from podium.store.previews.preview import MovedRating, Preview
-from podium.store.write.receipts import Receipt
+from podium.store.previews import MovedRating, Preview
+from podium.store.rating.events import StaleError
+from podium.store.reading.pools.models import CorrectedLine
+from podium.store.writing.receipts import Receipt
 from podium.support.rounding import shown, shown_change
 
 SEE_OTHER, OK, CONFLICT = 303, 200, 409

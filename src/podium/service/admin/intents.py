@@ -23,10 +23,9 @@ from podium.service.access.visitors import (
 )
 from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
-from podium.store import Store
+from podium.store import Store, previews
 from podium.store.keys import ApiKey
-from podium.store.previews import acts
-from podium.store.previews.acts import Act
+from podium.store.previews import Act
 
 POOL_ADDRESS = "/admin/{pool}"
 SIGN_IN = "sign in with a key that may do this"
@@ -97,34 +96,34 @@ def event_count(details: Mapping[str, Any]) -> int:
 KINDS = {
     "submit": Kind(
         WRITE,
-        lambda details: acts.submit(details["rows"]),
+        lambda details: previews.submit(details["rows"]),
         lambda details: f"Store {counted(event_count(details), 'event')}",
         "Store results",
         has_reason=False,
     ),
     "amend": Kind(
-        ADMIN, lambda details: acts.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
+        ADMIN, lambda details: previews.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
         "Store correction",
     ),
     "void": Kind(
-        ADMIN, lambda details: acts.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
+        ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
         "Void event",
     ),
     "restore": Kind(
-        ADMIN, lambda details: acts.restore(details["event_id"]), lambda details: f"Restore {details['event_id']}",
+        ADMIN, lambda details: previews.restore(details["event_id"]), lambda details: f"Restore {details['event_id']}",
         "Restore event",
     ),
     "merge": Kind(
-        ADMIN, lambda details: acts.merge(details["player"], details["into"]),
+        ADMIN, lambda details: previews.merge(details["player"], details["into"]),
         lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
     ),
     "unmerge": Kind(
-        ADMIN, lambda details: acts.unmerge(details["player"]),
+        ADMIN, lambda details: previews.unmerge(details["player"]),
         lambda details: f"Take {details['player']} apart again", "Undo the merge",
     ),
     "season": Kind(
         ADMIN,
-        lambda details: acts.begin_season(
+        lambda details: previews.begin_season(
             details["name"], datetime.fromisoformat(details["starts_at"]), details["keep"]
         ),
         lambda details: f"Begin season {details['name']}", "Begin season", has_reason=False,

@@ -19,9 +19,9 @@ from podium.service.http.threads import CurrentStore, Threads, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
 from podium.store import Store
 from podium.store.keys import ApiKey, create_key, list_keys, revoke_key
-from podium.store.log.description import PoolDescription
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
-from podium.store.read.models import LogRecord, Season
+from podium.store.log.pools import PoolDescription
+from podium.store.reading.models import LogRecord, Season
 
 PAGE_ENTRIES = 50
 OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)

@@ -22,7 +22,7 @@ from podium.service.http.names import EventId
 from podium.service.http.threads import CurrentStore, Threads, in_background, run_in
 from podium.service.web.rendering import Page, PageRouter, pool_frame, render
 from podium.store import Store
-from podium.store.read.models import EventDetails
+from podium.store.reading.models import EventDetails
 
 OF_EVENT: tuple[str, ...] = ("started_at", "title", "url", "mode", "ranked", "weight")
 OF_LINE = (

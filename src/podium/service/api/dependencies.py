@@ -22,11 +22,11 @@ from podium.service.http.json import RefusedError
 from podium.service.http.threads import Threads, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
-from podium.store.derive.rating import LongWorkError
-from podium.store.read.boards import Place, parse_cursor
-from podium.store.read.models import BoardPage
-from podium.store.write.receipts import Receipt
-from podium.store.write.submission import Submission
+from podium.store.rating.rating import LongWorkError
+from podium.store.reading.boards.ranks import Place, parse_cursor
+from podium.store.reading.models import BoardPage
+from podium.store.writing.receipts import Receipt
+from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)
 MAX_WAITING_EVENTS = 5_000  # of a pool

@@ -10,7 +10,7 @@ from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.threads import ReadRouter
-from podium.store.insights.board_models import (
+from podium.store.reading.boards.models import (
     AdjacentEvents,
     EventListPage,
     FoundPlayer,
@@ -19,8 +19,8 @@ from podium.store.insights.board_models import (
     Movers,
     PlayerPage,
 )
-from podium.store.insights.fact_models import CorrectionRecord, EventField, FairExpectation, PoolFacts
-from podium.store.insights.player_models import ChangesPage, CurvePoint, PlayerCard, Rivals
+from podium.store.reading.players.models import ChangesPage, CurvePoint, PlayerCard, Rivals
+from podium.store.reading.pools.models import CorrectionRecord, EventField, FairExpectation, PoolFacts
 
 router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated

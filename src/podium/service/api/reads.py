@@ -27,14 +27,8 @@ from podium.service.http.names import (
 from podium.service.http.requests import entity_tag
 from podium.service.http.threads import VERSION_HEADER, ReadRouter, read_one_moment
 from podium.store import Store
-from podium.store.derive.snapshots import date_of, parse_day
-from podium.store.read.explanations import (
-    AlternativeChanges,
-    ExplainedChange,
-    alternative_changes,
-    explained_change,
-)
-from podium.store.read.models import (
+from podium.store.rating.facts import date_of, parse_day
+from podium.store.reading.models import (
     BoardPage,
     BoardRow,
     Comparison,
@@ -49,7 +43,13 @@ from podium.store.read.models import (
     Season,
     field_chances,
 )
-from podium.store.write.registrations import RegisteredMatch
+from podium.store.reading.players.explanations import (
+    AlternativeChanges,
+    ExplainedChange,
+    alternative_changes,
+    explained_change,
+)
+from podium.store.writing.administration import RegisteredMatch
 
 router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)

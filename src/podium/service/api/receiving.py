@@ -40,9 +40,9 @@ from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, A
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.threads import run_in
 from podium.store import Store
-from podium.store.derive.events import get_event
 from podium.store.keys import ApiKey
-from podium.store.sql.timestamps import instant, microseconds
+from podium.store.rating.events import get_event
+from podium.store.sql.statements import instant, microseconds
 from podium.support.collector import paused_collection
 
 if TYPE_CHECKING:

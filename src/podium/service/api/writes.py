@@ -36,10 +36,10 @@ from podium.service.http.names import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.requests import IfMatch, versions_in
 from podium.service.http.threads import run_in
 from podium.store import Store
-from podium.store.derive import snapshots
-from podium.store.read.models import PoolSummary
-from podium.store.write.receipts import Receipt
-from podium.store.write.registrations import RegisteredMatch
+from podium.store.rating import facts
+from podium.store.reading.models import PoolSummary
+from podium.store.writing.administration import RegisteredMatch
+from podium.store.writing.receipts import Receipt
 
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
@@ -105,9 +105,9 @@ async def take_snapshot(
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
     body = await read_body(request, Day)
     players_by_day = await run_in(
-        threads.writing, store.snapshot, pool, None if body.day is None else snapshots.parse_day(body.day)
+        threads.writing, store.snapshot, pool, None if body.day is None else facts.parse_day(body.day)
     )
-    return {str(snapshots.date_of(day)): players for day, players in players_by_day.items()}
+    return {str(facts.date_of(day)): players for day, players in players_by_day.items()}
 
 
 def requested_system(body: NewPool | Configuration) -> System:

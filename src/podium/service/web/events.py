@@ -24,13 +24,13 @@ from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.derive.events import Change
-from podium.store.derive.snapshots import today
-from podium.store.insights.board_models import EventName
-from podium.store.insights.event_story import EventStory
-from podium.store.insights.fact_models import CorrectionRecord, FairExpectation, ReliabilityBin
-from podium.store.insights.facts.fairness import fair_expectation
-from podium.store.read.models import ResultRow
+from podium.store.rating.events import Change
+from podium.store.rating.facts import today
+from podium.store.reading.boards.models import EventName
+from podium.store.reading.event_reader import EventStory
+from podium.store.reading.models import ResultRow
+from podium.store.reading.pools.models import CorrectionRecord, FairExpectation, ReliabilityBin
+from podium.store.reading.pools.pool_facts import fair_expectation
 from podium.support.rounding import shown_change
 
 TAGS = {"rated": "valid", "voided": "void"}

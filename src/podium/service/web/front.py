@@ -19,7 +19,7 @@ from podium.service.web.boards.leaderboard import SPANS, default_span
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, page_response, page_text, pool_address, pool_frame
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
-from podium.store.insights.board_models import EventHeadline, ListedRow, Listing, Surprise
+from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing, Surprise
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6

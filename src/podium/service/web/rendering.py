@@ -20,8 +20,8 @@ from podium.service.http.errors import Problem, ProblemResponse
 from podium.service.http.logs import HEADER
 from podium.service.http.names import POOLS_PATH
 from podium.service.http.threads import read_one_moment
+from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
-from podium.store.log.reserved_names import is_reserved
 
 METHODS = ["GET", "HEAD"]
 Function = TypeVar("Function", bound=Callable[..., Any])

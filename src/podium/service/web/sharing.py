@@ -21,9 +21,9 @@ from podium.service.web.boards.leaderboard import SPANS, default_span, ranked_ca
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, origin_of, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.board_models import EventHeadline, ListedRow, Listing
-from podium.store.insights.player_models import FormLine
-from podium.store.insights.version_cache import VersionCache
+from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
+from podium.store.reading.moments import VersionCache
+from podium.store.reading.players.models import FormLine
 
 MAX_AGE_S = 300
 

@@ -24,7 +24,7 @@ from podium.service.access.visitors import (
 from podium.service.http.errors import AccessError
 from podium.service.web.rendering import Page, PageRouter, render
 from podium.store.keys import session_key
-from podium.store.log.reserved_names import is_reserved
+from podium.store.log.players import is_reserved
 
 if TYPE_CHECKING:
     from podium.service.access.visitors import Visibility

@@ -19,7 +19,7 @@ from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
-from podium.store.sql.timestamps import instant
+from podium.store.sql.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
 SCHEMA = {

@@ -1,19 +1,19 @@
 """Players by number, and the only places where their names stand."""
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from podium.errors import UnknownError
+from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
+from podium.store.log.log import MERGE, RENAME, UNMERGE, append, json_entry
 from podium.store.log.pools import Pool
-from podium.store.sql.among import among, values
 from podium.store.sql.database import StoreError
-from podium.store.sql.prepared import execute_prepared, fetch_all
-from podium.store.sql.schema import alias, merged, player
-from podium.store.sql.upsert import insert
+from podium.store.sql.schema import alias, log, merged, player
+from podium.store.sql.statements import among, execute_prepared, fetch_all, insert, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
@@ -269,3 +269,90 @@ def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:
     while known_numbers(connection, pool, [name]).get(name, number) != number:
         name += "'"
     return name
+
+
+SELECT_MERGE_ENTRIES = (
+    sa.select(log.c.kind, log.c.subject, log.c.body)
+    .where(log.c.pool_id == sa.bindparam("pool"), log.c.kind.in_([MERGE, UNMERGE]))
+    .order_by(log.c.seq)
+)
+
+
+def logged_merges(connection: sa.Connection, pool: Pool) -> dict[int, int | None]:
+    """The account that each account was merged into, by number; None where that merge was undone."""
+    direct: dict[int, int | None] = {}
+    for row in connection.execute(SELECT_MERGE_ENTRIES, {"pool": pool.id}):
+        follow_entry(direct, row.kind, row.subject, row.body)
+    return direct
+
+
+def follow_entry(direct: dict[int, int | None], kind: str, subject: str, body: bytes) -> None:
+    """Bring `direct`, as `logged_merges` has it, up to date with a log entry of a merge, or of one undone."""
+    direct[int(subject)] = json.loads(body)["into"] if kind == MERGE else None
+
+
+def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
+    """The account that each merged account plays on as, at the end of its chain of merges."""
+    ends = {}
+    for account, into in direct.items():
+        end = into
+        while end is not None:  # only accounts that were not merged away are merged, so that no chain is a circle
+            ends[account] = end
+            end = direct.get(end)
+    return ends
+
+
+def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], actor: str) -> list[str]:
+    """Call players by other names, who are still found by those that they have; unknown players are left aside.
+
+    Args:
+        names: what to call each, by a name or id that is known.
+
+    Returns:
+        Why a player is not called so, a sentence each: another player has the name, or the rule refuses it.
+    """
+    numbers = known_numbers(connection, pool, list(names))
+    present = names_of(connection, pool, set(numbers.values()))
+    entries, refusals = [], []
+    for spelling, number in numbers.items():
+        name = names[spelling]
+        if normalise(name) == present[number]:
+            continue
+        try:
+            renamed = rename(connection, pool, spelling, name)
+        except (StoreError, ParameterError) as error:
+            refusals.append(f"{spelling} is not called {name!r}: {error}")
+        else:
+            entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
+    append(connection, pool, RENAME, entries)
+    return refusals
+
+
+# A pool's pages are at /{pool}; whatever else begins an address has to stand in this list. A pool that had such a name
+# before is at /p/{pool}, as every pool is.
+RESERVED = frozenset(
+    {
+        ".well-known", "about", "admin", "api", "apple-touch-icon.png", "docs", "embed", "favicon.ico", "feed.xml",
+        "find", "healthz", "help", "login", "logout", "manifest.json", "metrics", "openapi.json", "p", "pools",
+        "readyz", "robots.txt", "search", "security.txt", "service-worker.js", "sign-in", "sign-out", "sitemap.xml",
+        "static", "submit",
+    }
+)  # fmt: skip
+
+
+def is_reserved(pool_name: str) -> bool:
+    """Whether a pool of that name is at /p/{pool} alone."""
+    return pool_name.casefold() in RESERVED
+
+
+def refuse_reserved(pool_name: str) -> None:
+    """Refuse a name that a page of the service has.
+
+    Raises:
+        ParameterError: it has.
+    """
+    if is_reserved(pool_name):
+        raise ParameterError(
+            f"a pool's name: {pool_name!r} is the address of a page of the service; take another name, and give the "
+            "pool the title that people should read"
+        )

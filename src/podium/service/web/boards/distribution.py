@@ -15,7 +15,7 @@ from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, chosen_player, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.read.models import RatingCount
+from podium.store.reading.models import RatingCount
 
 MAX_BARS: Final = 40
 STEPS: Final = (1, 2, 5)

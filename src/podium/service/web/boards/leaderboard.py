@@ -28,9 +28,9 @@ from podium.service.web.rendering import (
 )
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
-from podium.store.insights.board_models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
-from podium.store.insights.player_models import PlayerCard
 from podium.store.log.pools import Pool
+from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
+from podium.store.reading.players.models import PlayerCard
 
 Active = Literal["any", "1y", "90d"]
 Sort = Literal["rating", "move"]

@@ -19,10 +19,10 @@ from podium.service.web.boards.leaderboard import SPAN_WORDS, SPANS, default_spa
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.board_models import Listing
-from podium.store.insights.player_models import PlayerCard
 from podium.store.log.pools import Pool
-from podium.store.read.models import CommonEvent, Rivalry
+from podium.store.reading.boards.models import Listing
+from podium.store.reading.models import CommonEvent, Rivalry
+from podium.store.reading.players.models import PlayerCard
 from podium.support.rounding import shown
 
 MOST_POINTS = 150  # of each history

@@ -19,7 +19,7 @@ from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.board_models import EventHeadline, Listing
+from podium.store.reading.boards.models import EventHeadline, Listing
 from podium.support.rounding import shown_table
 
 MOST_ENTRANTS = 64

@@ -26,8 +26,8 @@ from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, ranked_car
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.player_models import CurvePoint, FormLine, PlayerCard
 from podium.store.log.pools import Pool
+from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard
 from podium.support.rounding import shown
 
 

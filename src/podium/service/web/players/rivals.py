@@ -18,7 +18,7 @@ from podium.service.web.players.card import EventRow, event_rows
 from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render, unchanged
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.player_models import RivalRow, Rivals, Scalp
+from podium.store.reading.players.models import RivalRow, Rivals, Scalp
 from podium.support.rounding import shown
 
 MET_MOST, MOVED_MOST = 8, 6

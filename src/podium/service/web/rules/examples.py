@@ -7,8 +7,8 @@ from decimal import Decimal
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.store import Store
-from podium.store.insights.board_models import EventHeadline, ListedRow, Listing
-from podium.store.read.models import EventDetails
+from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
+from podium.store.reading.models import EventDetails
 from podium.support.rounding import shown_change
 
 SEARCHED = 50  # newest events that are looked at

@@ -18,7 +18,7 @@ from podium.service.web.rules.examples import find_examples
 from podium.service.web.rules.questions import Question, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.insights.fact_models import PoolFacts, PromisePoint
+from podium.store.reading.pools.models import PoolFacts, PromisePoint
 from podium.support.rounding import shown
 
 LATER_EVENT = 10

@@ -15,8 +15,8 @@ from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named,
 from podium.service.web.boards.leaderboard import settling_rule
 from podium.service.web.rendering import PoolFrame, pool_address
 from podium.service.web.rules.examples import Example, Examples
-from podium.store.insights.board_models import EventHeadline
-from podium.store.insights.fact_models import PoolFacts
+from podium.store.reading.boards.models import EventHeadline
+from podium.store.reading.pools.models import PoolFacts
 from podium.support.rounding import shown
 
 LATER_EVENT = 10  # beside which a first event is put

@@ -1,1 +1,0 @@
-"""What derives from the log: ledger, standings, daily ranks; brought up to date and verified."""

@@ -1,1 +1,0 @@
-"""Boards of those who are listed: rows, ranks among each other, moves and curves."""

@@ -1,1 +1,0 @@
-"""What is read of one player: the card, the curve, the rivals."""

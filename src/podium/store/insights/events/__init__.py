@@ -1,1 +1,0 @@
-"""Events in lists: headlines, neighbours, and who moved most."""

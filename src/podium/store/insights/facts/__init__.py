@@ -1,1 +1,0 @@
-"""What is read of one event beyond its changes, and of a whole pool."""

@@ -1,0 +1,229 @@
+"""What can be done to a pool, looked at before it is done: it is done as it was seen, or not at all."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.engine.system import System
+from podium.ledger.leaderboard import shared_ranks
+from podium.store.log.log import AMEND, admit_reason, newest_seq
+from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating.events import Proposal, StaleError, get_event
+from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
+from podium.store.reading.boards.ranks import count_players
+from podium.store.reading.players.explanations import states_of
+from podium.store.reading.pools.log import corrected_lines, lines_of
+from podium.store.reading.pools.models import CorrectedLine
+from podium.store.sql.schema import log, standing
+from podium.store.writing import accounts, administration, submission
+from podium.store.writing.execution import Done, Prepare, Prepared, plan_through
+
+Act = Callable[[str, str], Prepare[Any]]  # by whom, and why: what is then executed
+
+
+def submit(rows: Any) -> Act:
+    """Take new events; each once. Why they come is not logged."""
+    return lambda actor, _reason: submission.submission(rows, actor, {})
+
+
+def amend(rows: Any) -> Act:
+    """Let an event have other content."""
+    return lambda actor, reason: submission.amendment(rows, actor, admit_reason(reason))
+
+
+def void(event_id: str) -> Act:
+    """Let an event count for nothing."""
+    return lambda actor, reason: submission.voiding(event_id, actor, voided=True, reason=admit_reason(reason))
+
+
+def restore(event_id: str) -> Act:
+    """Let a voided event count again."""
+    return lambda actor, reason: submission.voiding(event_id, actor, voided=False, reason=admit_reason(reason))
+
+
+def merge(name: str, into: str) -> Act:
+    """Let one player's results be another's."""
+    return lambda actor, reason: accounts.merging(name, into, actor, admit_reason(reason))
+
+
+def unmerge(name: str) -> Act:
+    """Let a merged account be a player of its own again."""
+    return lambda actor, reason: accounts.unmerging(name, actor, admit_reason(reason))
+
+
+def begin_season(name: str, starts: datetime, keep: float) -> Act:
+    """Shrink every lead over a newcomer to a share of itself. Why is not logged.
+
+    Raises:
+        ParameterError: as `podium.store.writing.administration.new_season`.
+    """
+    return lambda actor, _reason: administration.new_season(name, starts, keep, actor)
+
+
+def configure(system: System) -> Act:
+    """Rate the pool with another system from its first event on. Why is not logged."""
+    return lambda actor, _reason: administration.reconfiguration(system, actor)
+
+
+def at_version(prepare: Prepare[Any], version: int) -> Prepare[Any]:
+    """Refuse to do what is prepared once the log has another newest entry.
+
+    It raises:
+        StaleError: it has.
+    """
+
+    def prepare_at(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Any]:
+        if newest_seq(connection, pool) != version:
+            raise StaleError(f"something else was done to pool {pool.name!r} since; look at the new effect first")
+        return prepare(connection, pool, numbering)
+
+    return prepare_at
+
+
+SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
+    standing.c.generation_id == sa.bindparam("generation")
+)
+SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("seq"))
+MAX_EVENTS = 100  # that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class MovedRating:
+    """A rating of today that would be another."""
+
+    player: str
+    before: float | None  # None of a newcomer
+    after: float | None  # None of whoever would have no rating any more
+    rank_before: int | None  # among the settled; None of whoever is not
+    rank_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MovedEvent:
+    """An event that would have another change of a rating."""
+
+    event_id: str | None  # None where a season begins
+    changes: int  # that would be new, other or gone
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an act would do."""
+
+    version: int  # of the log that it was looked at with
+    is_repeat: bool  # whether everything is so already, and nothing would be logged
+    totals: Totals
+    lines: tuple[CorrectedLine, ...]  # of an event that would be amended: what is another in it
+    events: tuple[MovedEvent, ...]  # the first hundred, in the order of rating
+    ratings: tuple[MovedRating, ...]  # every rating of today that would move, the largest move first
+    rated: int  # players who have a rating today
+    answer: Any  # as carrying it out would give, but for what is only known then
+    notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
+
+
+def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
+    """What an act would do, by a connection that sees one moment and only reads.
+
+    Raises:
+        PodiumError: the act is refused, as it would be if it were carried out.
+    """
+    version = newest_seq(connection, pool)
+    prepared = act("", "")(connection, pool, provisional_numbers)
+    proposal = prepared.proposal
+    if proposal is None:
+        return Preview(
+            version, True, NOTHING, (), (), (), count_players(connection, pool), prepared.answer(connection, Done())
+        )
+    moved: Counter[OrderKey] = Counter()
+
+    def count(stretch: Stretch) -> None:
+        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(stretch))
+
+    rerated, plan = plan_through(connection, prepared, proposal, count)
+    return Preview(
+        version,
+        False,
+        rerated.totals,
+        amended_lines(connection, pool, proposal),
+        moved_events(connection, pool, proposal, moved),
+        () if plan is None else moved_ratings(connection, pool, proposal, plan),
+        count_players(connection, pool),
+        prepared.answer(connection, Done(proposal, rerated)),
+        rerated.notice,
+    )
+
+
+def amended_lines(connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[CorrectedLine, ...]:
+    """What would be another in the content of an event that is amended."""
+    if proposal.kind != AMEND:
+        return ()
+    (entry,) = proposal.entries
+    known = get_event(connection, pool, entry.subject)
+    body = connection.execute(SELECT_BODY, {"seq": known.content_seq}).scalar_one()
+    before, after, ends = lines_of(body), lines_of(entry.body), merges(connection, pool)
+    numbers = {line["player"] for line in (*before, *after)}
+    stored = names_of(connection, pool, {ends.get(each, each) for each in numbers - proposal.newcomers.keys()})
+    names = stored | dict(proposal.newcomers)
+    return tuple(corrected_lines(before, after, {each: names[ends.get(each, each)] for each in numbers}))
+
+
+def moved_events(
+    connection: sa.Connection, pool: Pool, proposal: Proposal, moved: Mapping[OrderKey, int]
+) -> tuple[MovedEvent, ...]:
+    """The first events that have so many changes that moved, each by its position."""
+    first = sorted(moved)[:MAX_EVENTS]
+    ids = event_ids(connection, pool, proposal, {key.started_at for key in first})
+    return tuple(MovedEvent(ids.get(key), moved[key]) for key in first)
+
+
+def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
+    """Every rating of today that would move, the largest move first; who is new or gone before all."""
+    rows = connection.execute(SELECT_STATES, {"generation": pool.generation}).all()
+    before = {row.player_id: (row.rating, row.state) for row in rows}
+    met = plan.stored.keys() | plan.standings.keys()
+    after = {number: each for number, each in before.items() if number not in met}
+    after |= {number: (each.rating, each.state) for number, each in plan.standings.items()}
+    ratings_before, ratings_after = ({number: each[0] for number, each in one.items()} for one in (before, after))
+    ranks_before, ranks_after = settled_ranks(pool, before), settled_ranks(proposal.pool, after)
+    numbers = [each for each in met if ratings_before.get(each) != ratings_after.get(each)]
+    names = names_of(connection, pool, [each for each in numbers if each not in proposal.newcomers])
+    names |= proposal.newcomers
+    moved = (
+        MovedRating(
+            names[each],
+            ratings_before.get(each),
+            ratings_after.get(each),
+            ranks_before.get(each),
+            ranks_after.get(each),
+        )
+        for each in numbers
+    )
+    return tuple(sorted(moved, key=lambda each: (-size_of(each), each.player)))
+
+
+def size_of(moved: MovedRating) -> float:
+    """By how much a rating would move; infinite of whoever is new or gone."""
+    if moved.before is None or moved.after is None:
+        return float("inf")
+    return abs(moved.after - moved.before)
+
+
+def settled_ranks(pool: Pool, standings: Mapping[int, tuple[float, bytes]]) -> dict[int, int]:
+    """The ranks of the settled among each other, by number.
+
+    Args:
+        standings: rating and state, by number.
+    """
+    if not standings:
+        return {}
+    unsettled = pool.system.unsettled(states_of(pool, [state for _, state in standings.values()])).tolist()
+    of_each = zip(standings.items(), unsettled, strict=True)
+    settled = sorted(((rating, number) for (number, (rating, _)), early in of_each if not early), reverse=True)
+    ranks = shared_ranks([rating for rating, _ in settled])
+    return {number: rank for (_, number), rank in zip(settled, ranks, strict=True)}

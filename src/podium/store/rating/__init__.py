@@ -1,0 +1,1 @@
+"""Ratings that derive from the log: planned, rated, rated again, compared."""

@@ -1,0 +1,298 @@
+"""Events as they stand: their rows and versions, and the changes of ratings of each.
+
+Whoever corrects an event may say which version the correction is of.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.pool_state import PoolNumbers, new_pools
+from podium.engine.replay import NEVER, Replayed, States, newcomers, replay, with_idle_before
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import EVENT
+from podium.errors import UnknownError
+from podium.ledger.history import is_provisional
+from podium.live import refuse_share
+from podium.results.reading import Results
+from podium.store.log.log import LogEntry
+from podium.store.log.players import names_of
+from podium.store.log.pools import OrderKey, Pool, key_params
+from podium.store.rating.ledger_rows import Integers, Ledger, PoolState
+from podium.store.rating.standing_rows import Standing, state_columns
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, event, log
+from podium.store.sql.statements import among, values
+
+FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
+SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
+RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
+
+
+class EventRow(NamedTuple):
+    """An event as it is to be: the columns of its row, and its content where the log does not have it yet."""
+
+    event_id: str
+    seq: int
+    content_seq: int
+    started_at: int  # microseconds since 1970, UTC
+    status: str
+    reason: str
+    match_id: str | None
+    present: int | None
+    title: str | None = None
+    url: str | None = None
+    body: bytes | None = None
+
+    @classmethod
+    def from_row(cls, row: Any) -> Self:
+        """Read an event from its row."""
+        return cls(*(getattr(row, name) for name in cls._fields[:-1]))
+
+    @property
+    def key(self) -> OrderKey:
+        """The event's position in the order of rating."""
+        return OrderKey(self.started_at, self.seq)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the event is to be rated."""
+        return self.status not in (VOIDED, SUPERSEDED)
+
+
+class NewSeason(NamedTuple):
+    """A season that is to begin."""
+
+    name: str
+    started_at: int  # microseconds since 1970, UTC
+    keep: float
+    seq: int = FIRST_PLACEHOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is to be logged, and what it makes different in the tables; numbers of new entries are placeholders."""
+
+    pool: Pool  # with the system that it is to have
+    kind: str
+    entries: tuple[LogEntry, ...]
+    touched: tuple[OrderKey, ...]  # where ratings may move: from the first of them on; nowhere where there is none
+    events: Mapping[str, EventRow] = field(default_factory=dict)  # those that are new or other, by id
+    newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
+    names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
+    merged: Mapping[int, int] | None = None  # as `merges` has them; None where they stay
+    season: NewSeason | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other
+    refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
+
+    @property
+    def first(self) -> OrderKey:
+        """Where rating is to begin."""
+        return min(self.touched)
+
+    def counting_events(self, connection: sa.Connection, first: OrderKey, end: OrderKey) -> list[EventRow]:
+        """Its events that count, from a key up to another, with their contents."""
+        events = [each for each in self.events.values() if each.counts and first <= each.key < end]
+        unread = values(each.content_seq for each in events if each.body is None)
+        bodies = dict(connection.execute(SELECT_BODIES, {"among": unread}).all())
+        return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
+
+
+SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
+SELECT_CHANGES = (
+    sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)
+    .where(
+        change.c.generation_id == sa.bindparam("generation"),
+        change.c.started_at == sa.bindparam("started_at"),
+        change.c.seq == sa.bindparam("seq"),
+    )
+    .order_by(change.c.place)
+)
+MovedTo = tuple[int, float, float, bytes]  # a player, the rating before and after, and the state after
+
+
+class StaleError(StoreError):
+    """The event has changed since the version that a correction is of."""
+
+
+@dataclass(slots=True)  # not frozen: a large batch has thousands, and each would take five times as long to make
+class Change:
+    """A change of a player's rating by an event."""
+
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_before: float = field(metadata={"description": "The rating before, in points."})
+    rating: float = field(metadata={"description": "The rating after, in points."})
+    delta: float = field(metadata={"description": "The change, in points."})
+    deviation: float | None = field(
+        metadata={"description": "How uncertain the rating is then, in points; null if the system does not say."}
+    )
+    provisional: bool = field(metadata={"description": "Whether the rating is not settled yet then."})
+
+
+def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
+    """An event's row.
+
+    Raises:
+        UnknownError: there is no event of that id.
+    """
+    row = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values([event_id])}).first()
+    if row is None:
+        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
+    return row
+
+
+def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Change, ...]:
+    """The changes of ratings by an event, in the order of its rows."""
+    rows = connection.execute(SELECT_CHANGES, key_params(pool, key)).all()
+    names = names_of(connection, pool, {row.player_id for row in rows}) if rows else {}
+    return tuple(changes_from(pool, names, [tuple(row) for row in rows]))
+
+
+def changes_from(pool: Pool, names: Mapping[int, str], moved: Sequence[MovedTo]) -> list[Change]:
+    """Changes with what their states say of them."""
+    columns = state_columns(pool, [state for *_, state in moved])
+    return [
+        Change(names[number], before, rating, rating - before, deviation, is_provisional(pool.system, by_rule, events))
+        for (number, before, rating, _), deviation, by_rule, events in zip(
+            moved, columns.deviation, columns.provisional, columns.events, strict=True
+        )
+    ]
+
+
+def version_of(row: Any) -> str:
+    """The version of an event's row: it changes with the content, and when the event is voided or restored."""
+    return f"{row.content_seq}-voided" if row.status == VOIDED else f"{row.content_seq}"
+
+
+def require_version(row: Any, versions: Collection[str] | None) -> None:
+    """Refuse a correction of another version than the event has.
+
+    Args:
+        versions: those it may have; any where None.
+
+    Raises:
+        StaleError: it has none of them.
+    """
+    if versions is not None and version_of(row) not in versions:
+        raise StaleError(f"event {row.event_id!r} has changed since; read it again, and then correct it")
+
+
+@dataclass(slots=True)
+class Roster:
+    """Players of one pool, and the pool's own state; what they have moves with the events."""
+
+    system: System
+    numbers: Integers  # of the players, rising
+    states: States  # (players, fields); a newcomer's of one whom no event has rated
+    started_at: Integers  # of the newest change, microseconds since 1970; or NEVER
+    seq: Integers  # so too
+    played_at: Integers  # the start of the newest event, which no new season moves; or NEVER
+    pool: PoolNumbers  # (1, fields)
+
+    @classmethod
+    def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
+        """Players whom no event has rated, of a pool in which nothing has been; their numbers rise."""
+        started_at, seq, played_at = (np.full(numbers.size, NEVER) for _ in range(3))
+        return cls(system, numbers, newcomers(system, numbers.size), started_at, seq, played_at, new_pools(system, 1))
+
+    @classmethod
+    def resumed(cls, system: System, standings: Mapping[int, Standing], newest: PoolState | None) -> "Roster":
+        """Players from where they stand, and the pool from its newest state, if there is one."""
+        roster = cls.of_newcomers(system, np.array(sorted(standings), np.int64))
+        if standings:
+            every: Any = zip(*map(standings.__getitem__, roster.numbers.tolist()), strict=True)
+            _, *times, states = every
+            roster.states = np.frombuffer(b"".join(states), "<f8").astype(np.float64).reshape(roster.states.shape)
+            roster.started_at, roster.seq, roster.played_at = (np.array(each, np.int64) for each in times)
+        if newest is not None:
+            roster.pool = np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
+        return roster
+
+    def rows_of(self, numbers: Integers) -> Integers:
+        """The row of each of these players; who is unknown gets one."""
+        size = self.numbers.size
+        rows: Integers
+        if size and self.numbers[-1] - self.numbers[0] == size - 1:  # no number is left out, as in a whole pool
+            rows = numbers - self.numbers[0]
+        else:
+            rows = np.searchsorted(self.numbers, numbers)
+        inside = (rows >= 0) & (rows < size)
+        known = inside.copy()
+        known[inside] = self.numbers[rows[inside]] == numbers[inside]
+        if known.all():
+            return rows
+        self._admit(np.unique(numbers[~known]))
+        return self.rows_of(numbers)
+
+    def _admit(self, numbers: Integers) -> None:
+        """Take newcomers in."""
+        new = Roster.of_newcomers(self.system, numbers)
+        every = np.concatenate([self.numbers, numbers])
+        order = np.argsort(every)
+        self.numbers = every[order]
+        for name in ("states", "started_at", "seq", "played_at"):
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
+
+    def advance(self, results: Results) -> tuple[Events, Replayed]:
+        """Rate events, to the bits of `podium.Live`.
+
+        Args:
+            results: checked, of events that come after all that were rated; `player` is the number, as text.
+
+        Returns:
+            The encoded events, and what the replay gave.
+
+        Raises:
+            NotFiniteError: a rating would be no finite number; nothing has moved.
+        """
+        events = encode(results, self.system)
+        rows = self.rows_of(events.player_names.cast(pl.Int64).to_numpy())
+        events = with_idle_before(events, self.system, EVENT, self.played_at[rows])
+        replayed = replay(self.system, events, self.states[rows], pool_start=self.pool if events.pools else None)
+        self.states[rows] = replayed.states
+        if events.pools:
+            self.pool = replayed.pools
+        rated = events.ledger
+        started_at = rated.row.take(results.frame["started_at"].to_physical().to_numpy())
+        self.played_at[rows[rated.entrant.take(events.columns.player)]] = started_at  # the last assignment stays
+        return events, replayed
+
+    def reset(self, keep: float) -> tuple[Integers, States, States]:
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+
+        Returns:
+            Who has a rating, and the states before and after, (players, fields).
+
+        Raises:
+            ParameterError: the share is not from 0 to 1.
+        """
+        refuse_share(keep)
+        rated = np.flatnonzero(self.played_at != NEVER)
+        before = self.states[rated]
+        after = self.system.season_begins(before, keep)
+        self.states[rated] = after
+        return self.numbers[rated], before, after
+
+    def note(self, ledger: Ledger) -> None:
+        """Note the newest change of each player, by rows of the ledger in the order of rating."""
+        rows = self.rows_of(ledger.player)
+        self.started_at[rows] = ledger.started_at  # the last assignment stays
+        self.seq[rows] = ledger.seq
+
+    def rated(self) -> "Roster":
+        """Those who have a rating."""
+        rated = self.played_at != NEVER
+        return Roster(
+            self.system,
+            self.numbers[rated],
+            self.states[rated],
+            self.started_at[rated],
+            self.seq[rated],
+            self.played_at[rated],
+            self.pool,
+        )

@@ -1,0 +1,323 @@
+"""Facts about events, matches, seasons, accounts and the pool: by the log alone, and as the tables have them."""
+
+import json
+import marshal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError
+from podium.ledger.leaderboard import shared_ranks
+from podium.results.columns import FOR_PAGES
+from podium.store.log.log import (
+    AMEND,
+    CLOSE,
+    CONFIGURE,
+    DESCRIBE,
+    MERGE,
+    REGISTER,
+    REOPEN,
+    RESTORE,
+    SEASON,
+    SUBMIT,
+    UNMERGE,
+    VOID,
+)
+from podium.store.log.players import follow_entry, resolved
+from podium.store.log.pools import SILENT, OrderKey, Pool, PoolDescription
+from podium.store.rating.events import SUPERSEDED, VOIDED
+from podium.store.rating.standing_rows import newest_standings, state_columns
+from podium.store.sql.schema import event, log, merged, pools, registration, season, snapshot, snapshot_day
+from podium.store.sql.statements import DAY_US, execute_prepared, instant, microseconds
+
+MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
+CHUNK_ROWS = 1_000  # that are read at once
+Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
+OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
+SELECT_REVISED = sa.select(log.c.subject).where(
+    log.c.pool_id == sa.bindparam("pool"),
+    sa.or_(log.c.kind.in_([AMEND, VOID, RESTORE]), sa.and_(log.c.kind == SUBMIT, log.c.match_id.is_not(None))),
+)
+SELECT_ENTRIES = (
+    sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
+    .where(log.c.pool_id == sa.bindparam("pool"))
+    .order_by(log.c.seq)
+)
+
+
+class SentEvent(NamedTuple):
+    """What the log says of an event."""
+
+    seq: int
+    content_seq: int
+    started_at: int  # microseconds since 1970, UTC
+    match_id: str | None
+    present: int | None
+    title: str | None
+    url: str | None
+    is_voided: bool
+
+
+@dataclass(slots=True)
+class PlainEvents:
+    """Facts about events that one entry of the log tells all of, as a sum that does not depend on their order.
+
+    Nearly all events are plain, and of a million no dict has room in memory.
+    """
+
+    revised: frozenset[str]  # the ids of all other events
+    count: int = 0
+    total: int = 0  # of digests of 256 bits
+
+    @classmethod
+    def of(cls, connection: sa.Connection, pool: Pool) -> "PlainEvents":
+        """The sum over no events, of a pool's."""
+        return cls(frozenset(connection.execute(SELECT_REVISED, {"pool": pool.id}).scalars()))
+
+    def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
+        """Take the fact about a plain event in."""
+        self.count += 1
+        digest = blake2b(marshal.dumps((event_id, *fact), MARSHAL_VERSION), digest_size=32).digest()
+        self.total += int.from_bytes(digest, "big")
+
+
+def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None) -> Facts:
+    """The facts by the log.
+
+    Args:
+        plain: takes those about plain events, which the answer then leaves out.
+    """
+    facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
+    events: dict[str, SentEvent] = {}
+    direct: dict[int, int | None] = {}
+    for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
+        content_seq, kind, subject, body, match_id, present = row
+        if kind in (SUBMIT, AMEND):
+            first = json.loads(body[: body.index(b"\n")].decode())
+            started_at = microseconds(datetime.fromisoformat(first["started_at"]))
+            title, url = map(first.get, FOR_PAGES)
+            if plain is not None and subject not in plain.revised:
+                plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
+                continue
+            known = events.get(subject)
+            seq, is_voided = (content_seq, False) if known is None else (known.seq, known.is_voided)
+            events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
+        elif row.kind in (VOID, RESTORE):
+            events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
+        elif row.kind == REGISTER:
+            facts["match", row.subject] = row.seq, json.loads(row.body)["expires_at"]
+        elif row.kind == SEASON:
+            body = json.loads(row.body)
+            facts["season", row.subject] = row.seq, body["started_at"], body["keep"]
+        elif row.kind in OF_POOL:
+            facts |= pool_fact(row)
+        elif row.kind in (MERGE, UNMERGE):
+            follow_entry(direct, row.kind, row.subject, row.body)
+    facts |= {("account", account): end for account, end in resolved(direct).items()}
+    results = standing_results(events)
+    while events:  # which has as much in memory as the facts of them
+        event_id, each = events.popitem()
+        is_superseded = each.match_id is not None and results.get(each.match_id) != event_id
+        state = VOIDED if each.is_voided else SUPERSEDED if is_superseded else ""
+        facts["event", event_id] = (*each[:-1], state)
+    return facts
+
+
+def pool_fact(row: Any) -> Facts:
+    """What an entry of the log makes of its pool."""
+    if row.kind in (CLOSE, REOPEN):
+        return {("pool", "closed"): row.kind == CLOSE}
+    body = json.loads(row.body)
+    if row.kind == DESCRIBE:
+        return {("pool", "description"): PoolDescription.from_body(body)}
+    return {("pool", "system"): (body["system"], body["parameters"])}
+
+
+def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
+    """The event that is the result of each match: with most of its entrants, the first of equals."""
+    results: dict[str, str] = {}
+    of_matches = ((event_id, each) for event_id, each in events.items() if each.match_id is not None)
+    for event_id, each in sorted(of_matches, key=lambda item: item[1].seq):
+        best = results.get(each.match_id or "")
+        if not each.is_voided and (best is None or (each.present or 0) > (events[best].present or 0)):
+            results[each.match_id or ""] = event_id
+    return results
+
+
+def stored_facts(
+    connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None
+) -> Iterator[tuple[tuple[str, Any], Any]]:
+    """Each fact as the tables have it, by its key.
+
+    Args:
+        plain: takes those about plain events, which are then left out.
+    """
+    streamed = {"yield_per": CHUNK_ROWS}
+    select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
+    for event_id, status, *content in connection.execute(
+        select_events.where(event.c.pool_id == pool.id), execution_options=streamed
+    ):
+        fact = (*content, status if status in (VOIDED, SUPERSEDED) else "")
+        if plain is not None and event_id not in plain.revised:
+            plain.add(event_id, fact)
+        else:
+            yield ("event", event_id), fact
+    for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
+        yield ("match", row.match_id), (row.seq, row.expires_at)
+    for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
+        yield ("season", row.name), (row.seq, row.started_at, row.keep)
+    for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
+        yield ("account", row.player_id), row.into_id
+    for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
+        yield ("pool", "system"), (row.system, json.loads(row.parameters))
+        yield ("pool", "closed"), row.closed
+        yield ("pool", "description"), PoolDescription.from_row(row)
+
+
+def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
+    """Store the facts of a pool that has none yet; no event is rated by that."""
+    rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], season: [], merged: []}
+    for (subject, name), fact in facts.items():
+        if subject == "event":
+            seq, content_seq, started_at, match_id, present, title, url, status = fact
+            row = {"event_id": name, "seq": seq, "content_seq": content_seq, "started_at": started_at}
+            row |= {"status": status, "reason": status, "match_id": match_id, "present": present}
+            row |= {"title": title, "url": url}
+            rows[event].append(row)
+        elif subject == "match":
+            rows[registration].append({"match_id": name, "seq": fact[0], "expires_at": fact[1]})
+        elif subject == "season":
+            rows[season].append({"name": name, "seq": fact[0], "started_at": fact[1], "keep": fact[2]})
+        elif subject == "account":
+            rows[merged].append({"player_id": name, "into_id": fact})
+    for table, several in rows.items():
+        if several:
+            connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
+    system, parameters = facts["pool", "system"]
+    values = {"system": system, "parameters": json.dumps(parameters), "closed": facts["pool", "closed"]}
+    values |= facts["pool", "description"].columns()
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
+
+
+IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
+UPDATE_STALE = (
+    sa.update(snapshot_day).where(IN_POOL, snapshot_day.c.day > sa.bindparam("changed_day")).values(stale=True)
+)
+SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
+
+
+class DayRank(NamedTuple):
+    """A player's rank at a day's 00:00 UTC."""
+
+    player_id: int
+    rank: int
+    rating: float
+    settled_rank: int | None  # among the settled; None of whoever is not
+
+
+def day_of(moment: date) -> int:
+    """A day's number: days since 1970."""
+    return (moment - instant(0).date()).days
+
+
+def today() -> int:
+    """The number of the current day in UTC."""
+    return day_of(datetime.now(UTC).date())
+
+
+def parse_day(text: str) -> int:
+    """Read a day that is written like 2026-01-31, as its number.
+
+    Raises:
+        ParameterError: the text is not a day.
+    """
+    try:
+        return day_of(date.fromisoformat(text))
+    except ValueError:
+        raise ParameterError(f"{text!r} is not a day; write it like 2026-01-31") from None
+
+
+def date_of(day: int) -> date:
+    """The day of that number."""
+    return instant(day * DAY_US).date()
+
+
+def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
+    """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
+    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
+
+
+def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
+    """The days to take: those that are stale, and `day`, or today, if it is missing.
+
+    Raises:
+        ParameterError: the day is in the future.
+    """
+    current = today()
+    day = current if day is None else day
+    if day > current:
+        raise ParameterError(f"{date_of(day)} is in the future; a snapshot is of a day's 00:00 UTC")
+    stale_by_day = {row.day: row.stale for row in connection.execute(SELECT_DAYS, {"pool": pool.id})}
+    return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
+
+
+def take(connection: sa.Connection, pool: Pool, day: int) -> int:
+    """Store the ranks as of one day's 00:00 UTC instead of any that were stored, and return how many there are."""
+    ranks = ranks_at(connection, pool, day)
+    for table in (snapshot, snapshot_day):
+        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
+    shared = {"pool_id": pool.id, "day": day}
+    settled = sum(each.settled_rank is not None for each in ranks)
+    connection.execute(sa.insert(snapshot_day), shared | {"stale": False, "settled": settled})
+    if ranks:
+        connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
+    return len(ranks)
+
+
+def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
+    """The days whose ranks a correction has spoilt, oldest first."""
+    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
+
+
+def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+    """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
+    standings = newest_standings(connection, pool, None, OrderKey(day * DAY_US, 0))
+    best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
+    ratings = [rating for rating, _ in best_first]
+    provisional = state_columns(pool, [standings[number].state for _, number in best_first]).provisional
+    settled = [number for (_, number), early in zip(best_first, provisional, strict=True) if not early]
+    settled_ranks = dict(zip(settled, shared_ranks([standings[number].rating for number in settled]), strict=True))
+    return [
+        DayRank(number, rank, rating, settled_ranks.get(number))
+        for rank, (rating, number) in zip(shared_ranks(ratings), best_first, strict=True)
+    ]
+
+
+def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+    """The ranks as they were taken of a day, best first."""
+    select = (
+        sa.select(*(snapshot.c[name] for name in DayRank._fields))
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
+        .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
+    )
+    return [DayRank(*row) for row in connection.execute(select)]
+
+
+def days(connection: sa.Connection, pool: Pool) -> list[int]:
+    """The days whose ranks are stored, oldest first; none that waits to be taken again."""
+    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
+
+
+def newest_days(connection: sa.Connection) -> dict[str, int]:
+    """The newest day whose ranks are stored, of each pool that has one, by name."""
+    select = (
+        sa.select(pools.c.name, sa.func.max(snapshot_day.c.day).label("day"))
+        .join(pools, pools.c.id == snapshot_day.c.pool_id)
+        .where(~snapshot_day.c.stale)
+        .group_by(pools.c.name)
+    )
+    return {row.name: row.day for row in connection.execute(select)}

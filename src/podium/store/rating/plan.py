@@ -1,0 +1,253 @@
+"""A new rating of a pool from a key on, as a plan that yields stretches of the ledger; nothing of it is written here.
+
+It starts from each player's state before the first event, which the ledger holds. A plan over what is stored, and a
+proposal of what is to be other, has the same bits as one over the tables once the proposal is stored.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.fast.heats import encode_small, entries_of
+from podium.engine.pool_state import new_pools
+from podium.engine.replay import Replayed, by_columns, replay_settlements
+from podium.errors import NotFiniteError
+from podium.store.log.pools import FOREVER, OrderKey, Pool
+from podium.store.rating.events import RATED, Proposal, Roster
+from podium.store.rating.ledger_rows import (
+    NO_ROWS,
+    Integers,
+    Ledger,
+    LedgerKey,
+    Mask,
+    PoolState,
+    PoolStates,
+    is_other,
+    newest_pool_state,
+    packed_states,
+    stored_ledger,
+    stored_pool_states,
+)
+from podium.store.rating.rating import (
+    UNRATEABLE,
+    Chosen,
+    Outcome,
+    choose_events,
+    rate_segments,
+    segments_of,
+    statuses_of,
+)
+from podium.store.rating.standing_rows import (
+    SELECT_RATED_PLAYERS,
+    Standing,
+    apply_ledger,
+    standings_before,
+    stored_standings,
+)
+
+MOST_ROWS = 64  # from about as many on, Polars is as quick
+
+
+class OneEvent(NamedTuple):
+    """An event whose rows are read, without any other beside it."""
+
+    row: Any  # of the event
+    rows: Sequence[Mapping[str, Any]]  # of its results; `player` is the number of the account that plays on
+    players: frozenset[int]
+
+
+def only_event(chosen: Chosen) -> OneEvent | None:
+    """The event, where just one is to be rated, with few rows and no player twice; else None."""
+    if len(chosen.events) != 1 or chosen.resets or chosen.events[0].body.count(b"\n") > MOST_ROWS:
+        return None
+    row = chosen.events[0]
+    rows = json.loads(b"[" + row.body[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
+    for each in rows:
+        each["player"] = chosen.merged.get(each["player"], each["player"])
+    players = frozenset(each["player"] for each in rows)
+    return OneEvent(row, rows, players) if len(players) == len(rows) else None
+
+
+def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: PoolState | None) -> Outcome | None:
+    """Rate an event; None where it takes the way of all others, as where it is not rated at all.
+
+    Args:
+        pool: with the system that rates it.
+        one: the event.
+        standings: of its players before it, of those who have one.
+        newest: the pool's state before it, where there is one.
+    """
+    system, started_at, seq = pool.system, one.row.started_at, one.row.seq
+    entries = entries_of(one.rows, system)
+    if entries is None:
+        return None
+    players = [each["player"] for each in entries]
+    stood = [standings.get(number) for number in players]
+    newcomer = np.array(system.newcomer(), "<f8").tobytes()
+    packed = b"".join(newcomer if each is None else each.state for each in stood)
+    states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(players), -1)
+    seen = np.array([started_at if each is None else each.played_at for each in stood], np.int64)
+    columns = encode_small(one.rows, entries, system, pool.name, started_at, seen)
+    pools = new_pools(system, 1) if newest is None else np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
+    history = np.empty((1, pools.shape[1]))
+    replayed = Replayed(states, np.empty(len(players)), by_columns(*states.shape), None, pools, history)
+    try:
+        replay_settlements(system, columns, 0, 1, replayed)
+    except NotFiniteError:
+        return None
+    size = len(players)
+    ledger = Ledger(
+        started_at=np.full(size, started_at),
+        seq=np.full(size, seq),
+        player=np.array(players, np.int64),
+        place=np.arange(1, size + 1),
+        before=replayed.before,
+        rating=np.ascontiguousarray(replayed.after[:, system.column("rating")]),
+        state=packed_states(replayed.after),
+        rank=(columns.rank if columns.rank.size else columns.place).astype(np.int64),
+        field=np.full(size, size),
+    )
+    learnt = {OrderKey(started_at, seq): history.astype("<f8").tobytes()} if history.size else {}
+    return Outcome([ledger], learnt)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a ledger as it is stored and as it is to be, and what became of its events."""
+
+    first: OrderKey
+    old: Ledger
+    new: Ledger
+    counterparts: Integers  # the row of `old` for each of `new`, or -1
+    is_written: Mask  # which rows of `new` are new or other
+    old_pools: PoolStates  # empty where the system's pools have no state; so are the new ones
+    new_pools: PoolStates
+    statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
+    not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
+    doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
+
+    @property
+    def written(self) -> Ledger:
+        """The rows that are new or other."""
+        return self.new.only(self.is_written)
+
+    @property
+    def added(self) -> Ledger:
+        """The rows that are new."""
+        return self.new.only(self.counterparts < 0)
+
+    @property
+    def replaced(self) -> Ledger:
+        """The rows that are other than those of their keys."""
+        return self.new.only(self.is_written & (self.counterparts >= 0)) if len(self.old) else NO_ROWS
+
+    @property
+    def removed(self) -> list[LedgerKey]:
+        """The keys that are to be gone."""
+        if not len(self.old):
+            return []
+        is_gone = np.ones(len(self.old), np.bool_)
+        is_gone[self.counterparts[self.counterparts >= 0]] = False
+        return [*zip(*(key[is_gone].tolist() for key in self.old.keys), strict=True)]
+
+    @property
+    def moved_statuses(self) -> list[tuple[Any, tuple[str, str]]]:
+        """The events whose status or reason is to be other."""
+        return [(row, status) for row, status in self.statuses if status != (row.status, row.reason)]
+
+
+class Plan:
+    """A new rating from a key on, stretch by stretch in the order of rating."""
+
+    def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
+        """Plan a pool's rating, with the system that it is to have, from a key on."""
+        self.pool, self.proposal = pool, proposal
+        self.next = self.start = first
+        self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
+        self.stored: dict[int, Standing] = {}  # of those players, as they are stored
+        self.pool_state: PoolState | None = None  # before `next`, where the system's pools have one
+        self._met: set[int] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no stretch any more."""
+        return self.next == FOREVER
+
+    def stretch(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Stretch:
+        """Rate so many stored events at most.
+
+        Raises:
+            ResultsError: an event lacks what the system needs.
+            LongWorkError: there are so many, and `refuse_more` is set.
+        """
+        first = self.next
+        chosen = choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        end, one = chosen.end, only_event(chosen)
+        segments = segments_of(chosen) if one is None else []
+        old = stored_ledger(connection, self.pool, first, end)
+        players = set(old.player.tolist()) | (set() if one is None else one.players)
+        for segment in segments:
+            players.update(segment.table["player"].cast(pl.Int64).to_list())
+        if any(segment.reset for segment in segments):
+            self.meet_all(connection)
+            players = self._met | players
+        self.meet(connection, players - self._met)
+        begun = {number: self.standings[number] for number in players if number in self.standings}
+        old_pools: PoolStates = {}
+        if self.pool.system.pool_fields:
+            old_pools = stored_pool_states(connection, self.pool, first, end)
+            if first == self.start:
+                self.pool_state = self.meet_pool(connection)
+        outcome = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
+        statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in chosen.events]
+        if outcome is None:
+            segments = segments or segments_of(chosen)
+            roster = Roster.resumed(self.pool.system, begun, self.pool_state)
+            outcome = rate_segments(self.pool, roster, segments)
+            statuses = list(statuses_of(self.pool, segments, outcome))
+        new = outcome.ledger
+        if outcome.pools:
+            self.pool_state = PoolState(*next(reversed(outcome.pools.items())))
+        apply_ledger(self.standings, new)
+        self.next = end
+        counterparts = new.counterparts(old)
+        marked = {row.event_id for row in chosen.events if row.reason in UNRATEABLE}
+        return Stretch(
+            first,
+            old,
+            new,
+            counterparts,
+            is_other(new, old, counterparts),
+            old_pools,
+            outcome.pools,
+            statuses,
+            tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
+            {
+                OrderKey(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
+                for segment in segments
+                for row in (segment.events if segment.doubled else ())
+                if row.event_id in segment.doubled and row.event_id not in marked
+            },
+        )
+
+    def meet(self, connection: sa.Connection, players: set[int]) -> None:
+        """Look up where players stood before the plan's start."""
+        if players:
+            stored = stored_standings(connection, self.pool, sorted(players))
+            self.stored |= stored
+            self.standings |= standings_before(connection, self.pool, stored, self.start)
+            self._met |= players
+
+    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+        """Look up the pool's state before the plan's start; None where it is a new pool's."""
+        return newest_pool_state(connection, self.pool, self.start)
+
+    def meet_all(self, connection: sa.Connection) -> None:
+        """Look up every player who has a rating."""
+        rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
+        self.meet(connection, set(rated) - self._met)

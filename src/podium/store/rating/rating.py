@@ -1,0 +1,336 @@
+"""Events in the order of rating, which is that of (start, log sequence), and what rating them gives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import NotFiniteError
+from podium.ledger.history import changes
+from podium.ledger.reasons.standings import event_ranks
+from podium.results.columns import ALL, FOR_PAGES
+from podium.results.reading import Results
+from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
+from podium.store.log.players import merges, names_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
+from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster
+from podium.store.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
+from podium.store.sql.schema import event, log, season
+from podium.store.sql.statements import execute_prepared, fetch_all
+
+NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
+PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log holds with one player twice in a heat
+UNRATEABLE = (NOT_FINITE, PLAYER_TWICE)
+EVENTS_AFTER_FAILURE = 64  # that are tried together after one that cannot be rated
+NO_LIMIT = 2**62  # events
+IS_COUNTED = sa.and_(event.c.status != VOIDED, event.c.status != SUPERSEDED)
+SELECT_EVENTS_FROM = (
+    sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
+    .join(log, log.c.seq == event.c.content_seq)
+    .where(event.c.pool_id == sa.bindparam("pool"), IS_COUNTED, key_of(event) >= BOUND_KEY)
+    .order_by(event.c.started_at, event.c.seq)
+    .limit(sa.bindparam("limit", NO_LIMIT))
+)
+SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.add_columns(*(event.c[name] for name in FOR_PAGES)).where(
+    event.c.reason.not_in(UNRATEABLE)
+)
+SELECT_RESETS = (
+    sa.select(season.c.started_at, season.c.seq, season.c.keep)
+    .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
+    .order_by(season.c.started_at, season.c.seq)
+)
+
+
+class LongWorkError(Exception):
+    """More events are to be rated than one transaction may take; never seen by callers of the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of rating events."""
+
+    parts: list[Ledger] = field(default_factory=list)  # in the order of rating
+    pools: PoolStates = field(default_factory=dict)  # the pool's state after each event, where the system has one
+    not_finite: dict[str, NotFiniteError] = field(default_factory=dict)  # by event, which changes nothing
+
+    @property
+    def ledger(self) -> Ledger:
+        """All of the rows."""
+        return joined(self.parts)
+
+
+class StoredEvent(NamedTuple):
+    """An event that counts, as it is stored: what `SELECT_EVENTS_FROM` selects, in its order."""
+
+    event_id: str
+    started_at: int  # microseconds since 1970, UTC
+    seq: int
+    status: str
+    reason: str
+    body: bytes
+
+
+class Reset(NamedTuple):
+    """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
+
+    key: OrderKey
+    keep: float  # the share
+
+
+class Chosen(NamedTuple):
+    """Events that are to be rated, and what else it takes to rate them."""
+
+    events: Sequence[Any]  # of `StoredEvent`, or of `EventRow` where a proposal has it
+    resets: Sequence[Reset]
+    merged: Mapping[int, int]  # the account that each merged one plays on as
+    end: OrderKey  # that follows them
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonSegment:
+    """Events between two resets, and the reset at their end, if there is one."""
+
+    events: Sequence[Any]
+    table: pl.DataFrame  # the rows of the events, but for those in `doubled`; `seq` is the event's
+    reset: Reset | None
+    doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
+
+
+def events_from(
+    connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT
+) -> tuple[list[SeasonSegment], OrderKey]:
+    """The events from a key on that count, so many at most, with their rows; and the key that follows them."""
+    chosen = choose_events(connection, pool, first, limit)
+    return segments_of(chosen), chosen.end
+
+
+def choose_events(
+    connection: sa.Connection,
+    pool: Pool,
+    first: OrderKey,
+    limit: int = NO_LIMIT,
+    proposal: Proposal | None = None,
+    *,
+    refuse_more: bool = False,
+) -> Chosen:
+    """The events from a key on that count, in the order of rating.
+
+    Args:
+        connection: only reads.
+        pool: whose events they are.
+        first: the key.
+        limit: so many stored events at most.
+        proposal: what is to be different from what is stored.
+        refuse_more: whether to refuse so many events, before anything is read of them.
+
+    Raises:
+        LongWorkError: there are so many, and they are refused.
+    """
+    found = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit})
+    events: Sequence[Any] = [*map(StoredEvent._make, fetch_all(found))]
+    end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
+    if refuse_more and end != FOREVER:
+        raise LongWorkError
+    rows = execute_prepared(connection, SELECT_RESETS, key_params(pool, first))
+    every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
+    merged = merges(connection, pool)
+    if proposal is not None:
+        events = proposed_events(connection, proposal, events, first, end)
+        season = proposal.season
+        if season is not None:
+            every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
+            every_reset.sort()
+        merged = merged if proposal.merged is None else dict(proposal.merged)
+    return Chosen(events, [reset for reset in every_reset if first <= reset.key < end], merged, end)
+
+
+def segments_of(chosen: Chosen) -> list[SeasonSegment]:
+    """The rows of events, parted where seasons begin."""
+    segments, start, events = list[SeasonSegment](), 0, chosen.events
+    for reset in [*chosen.resets, None]:
+        stop = start
+        while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
+            stop += 1
+        table = rows_of(events[start:stop])
+        if chosen.merged and table.height:
+            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in chosen.merged.items()}))
+        doubled = doubled_players(table)
+        if doubled:
+            table = table.filter(~pl.col("event_id").is_in(list(doubled)))
+        segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
+        start = stop
+    return segments
+
+
+def rows_of(events: Sequence[Any]) -> pl.DataFrame:
+    """The rows of events, with the sequence of each one's event."""
+    table = read_bodies((row.body, row.started_at) for row in events)
+    sizes = [row.body.count(b"\n") for row in events]
+    seqs = np.repeat(np.array([row.seq for row in events], np.int64), sizes)
+    return table.insert_column(table.width, pl.Series("seq", seqs))
+
+
+def proposed_events(
+    connection: sa.Connection, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
+) -> list[Any]:
+    """Stored events from a key up to another as a proposal has them, in the order of rating."""
+    others = [row for row in events if row.event_id not in proposal.events]
+    rows = [*others, *proposal.counting_events(connection, first, end)]
+    return sorted(rows, key=lambda row: (row.started_at, row.seq))
+
+
+def counting_results(connection: sa.Connection, pool: Pool) -> Results:
+    """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
+    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START)).all()
+    table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))
+    for name in FOR_PAGES:
+        values = {row.event_id: value for row in rows if (value := getattr(row, name)) is not None}
+        if values:
+            named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
+            table = table.with_columns(named.alias(name))
+    return Results(as_table(pool, table), pool.name)
+
+
+def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with players by their current names instead of numbers."""
+    if table.is_empty():
+        return table
+    merged = merges(connection, pool)
+    numbers = [int(name) for name in table["player"].unique()]
+    ends = {number: merged.get(number, number) for number in numbers}
+    names = names_of(connection, pool, set(ends.values()))
+    name_of = {str(number): names[end] for number, end in ends.items()}
+    return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
+
+
+def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the columns of a checked results table, in their order."""
+    columns = {column.name: column for column in table}
+    columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
+    return pl.DataFrame([columns[name] for name in ALL if name in columns])
+
+
+def doubled_players(table: pl.DataFrame) -> dict[str, int]:
+    """By event, the first player who stands twice in a heat of it; no event where nobody does."""
+    keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
+    if table.height <= SMALL_BODY_ROWS:  # without Polars, which takes forty times as long for one event
+        distinct = set(zip(*(table[name].to_list() for name in keys), strict=True))
+        if len(distinct) == table.height:
+            return {}
+    doubles = table.filter(table.select(keys).is_duplicated())
+    return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
+
+
+def rate_segments(pool: Pool, roster: Roster, segments: Sequence[SeasonSegment]) -> Outcome:
+    """Rate events and resets by the roster, which moves on."""
+    outcome = Outcome()
+    for segment in segments:
+        if segment.table.height:
+            rate_segment(pool, roster, segment, outcome)
+        if segment.reset is not None:
+            outcome.parts.append(reset_ledger(roster, segment.reset))
+    for part in outcome.parts:
+        roster.note(part)
+    return outcome
+
+
+def rate_segment(pool: Pool, roster: Roster, segment: SeasonSegment, outcome: Outcome) -> None:
+    """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
+    ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
+    start, count = 0, len(ids)
+    while start < len(ids):
+        batch = ids[start : start + count]
+        table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
+        try:
+            rate_events(pool, roster, table, outcome)
+        except NotFiniteError as error:
+            # Events before it are rated next; then those after it, more at a time as long as all goes well.
+            failed = batch.index(str(error.event_id))
+            if failed:
+                before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
+                rate_events(pool, roster, before, outcome)
+            outcome.not_finite[batch[failed]] = error
+            start, count = start + failed + 1, EVENTS_AFTER_FAILURE
+        else:
+            start, count = start + len(batch), 2 * count
+
+
+def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, outcome: Outcome) -> None:
+    """Rate events by the roster, which moves on, and add what that gives to the outcome.
+
+    Raises:
+        NotFiniteError: an event cannot be rated; nothing has moved.
+    """
+    events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
+    before, after = changes(pool.system, events, replayed)
+    row = events.ledger.row.array
+    seq = table["seq"].to_numpy()[row]
+    starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
+    place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))
+    ranks, sizes = event_ranks(events)
+    ledger = Ledger(
+        started_at=table["started_at"].to_physical().to_numpy()[row],
+        seq=seq,
+        player=table["player"].cast(pl.Int64).to_numpy()[row],
+        place=place,
+        before=np.ascontiguousarray(before),
+        rating=np.ascontiguousarray(after[:, pool.system.column("rating")]),
+        state=packed_states(after),
+        rank=np.array([each or NO_RANK for each in ranks], np.int64),
+        field=np.array(sizes, np.int64),
+    )
+    outcome.parts.append(ledger)
+    if replayed.pool_history.size:
+        keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
+        outcome.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
+
+
+def reset_ledger(roster: Roster, reset: Reset) -> Ledger:
+    """Reset the roster, and return the ledger of the reset: a row for every player who has a rating."""
+    players, before, after = roster.reset(reset.keep)
+    count, rating = players.size, roster.system.column("rating")
+    none = np.zeros(count, np.int64)
+    return Ledger(
+        started_at=np.full(count, reset.key.started_at),
+        seq=np.full(count, reset.key.seq),
+        player=players,
+        place=none,
+        before=np.ascontiguousarray(before[:, rating]),
+        rating=np.ascontiguousarray(after[:, rating]),
+        state=packed_states(after),
+        rank=none,
+        field=none,
+    )
+
+
+def statuses_of(
+    pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
+) -> Iterator[tuple[Any, tuple[str, str]]]:
+    """Each event's row, with its status and reason by the outcome."""
+    in_ledger = set[int]().union(*(np.unique(part.seq).tolist() for part in outcome.parts))
+    for segment in segments:
+        unrated = [row.event_id for row in segment.events if row.seq not in in_ledger]
+        why: dict[str, str] = {}
+        if unrated:
+            why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE)
+            why |= dict.fromkeys(segment.doubled, PLAYER_TWICE)
+        for row in segment.events:
+            yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
+
+
+def reasons(pool: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:
+    """The reason of each event that is not rated."""
+    rows = table.filter(pl.col("event_id").is_in(unrated))
+    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
+    finished = (pl.col("status") == "finished").any()
+    events = rows.group_by("event_id").agg(ranked.alias("ranked"), finished.alias("finished"))
+    reason_of = {}
+    for event_id, is_ranked, has_finisher in events.iter_rows():
+        lacks_finisher = pool.system.needs_finisher and not has_finisher
+        reason_of[event_id] = (
+            "unranked" if not is_ranked else "nobody_finished" if lacks_finisher else "too_few_entrants"
+        )
+    return reason_of

@@ -1,0 +1,351 @@
+"""Everything that derives from the log, brought up to date from an event on, in the open transaction.
+
+Only what changed is written. What would take long is refused: it is planned first (`podium.store.writing.staging`).
+"""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.errors import NotFiniteError, ParameterError
+from podium.store.log.players import names_of
+from podium.store.log.pools import START, OrderKey, Pool
+from podium.store.rating import facts
+from podium.store.rating.events import MovedTo, Proposal
+from podium.store.rating.generations import mark_touched
+from podium.store.rating.ledger_rows import (
+    Ledger,
+    LedgerKey,
+    Mask,
+    delete_pool_states,
+    write_changes,
+    write_pool_states,
+)
+from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.standing_rows import refresh_standings
+from podium.store.sql.schema import correction, event
+from podium.store.sql.statements import among, values
+
+MAX_EFFECTS = 1_000  # of an answer
+SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).where(
+    event.c.pool_id == sa.bindparam("pool"), among(event.c.started_at)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much moved, or would move."""
+
+    events: int = field(metadata={"description": "Events with a change that moved; seasons are among them."})
+    players: int = field(metadata={"description": "Players who have one."})
+    changes: int = field(metadata={"description": "Changes that are new, other or gone."})
+    largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
+
+
+NOTHING = Totals(0, 0, 0, 0.0)
+
+
+@dataclass(slots=True)
+class Rerated:
+    """What a new rating moved, without the ledger."""
+
+    wanted: Mapping[OrderKey, str]  # the events that are answered
+    events: int = 0  # that were rated again
+    written: int = 0  # rows of the ledger that are new or other
+    removed: int = 0  # rows that are gone
+    largest: float = 0.0
+    earliest: int | None = None  # the start of the first event with a change that moved
+    moved_events: int = 0
+    players: set[int] = field(default_factory=set)
+    statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the wanted events that were rated again
+    rows: dict[OrderKey, list[MovedTo]] = field(default_factory=dict)  # the changes of the wanted events, by place
+    written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
+    not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
+    doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
+    relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
+
+    @classmethod
+    def of_parts(cls, wanted: Mapping[OrderKey, str], parts: Iterable["Rerated"]) -> "Rerated":
+        """What all parts moved, in the order of rating."""
+        total = cls(wanted)
+        for part in parts:
+            total.merge(part)
+        return total
+
+    @property
+    def notice(self) -> str:
+        """A sentence on what moves with the pool's state; empty where later events keep theirs, or have none."""
+        if not self.relearnt:
+            return ""
+        events = "1 later event is" if self.relearnt == 1 else f"all {self.relearnt:,} later events are"
+        return f"What the system has learnt of the pool is other than before, so {events} rated anew."
+
+    @property
+    def totals(self) -> Totals:
+        """How much moved."""
+        return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
+
+    def add(self, stretch: Stretch) -> None:
+        """Take a stretch in, in the order of rating."""
+        removed, written = stretch.removed, stretch.written
+        self.events += len(stretch.statuses)
+        self.written += len(written)
+        self.removed += len(removed)
+        moved = {(started_at, seq) for started_at, seq, _ in removed}
+        starts = written.starts
+        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
+        self.moved_events += len(moved)
+        if moved:
+            first = min(moved)[0]
+            self.earliest = first if self.earliest is None else min(first, self.earliest)
+        self.players.update(number for _, _, number in removed)
+        self.players.update(written.player.tolist())
+        self.largest = max(self.largest, largest_move(stretch))
+        for row, status in stretch.statuses if self.wanted else ():
+            if (row.started_at, row.seq) in self.wanted:
+                self.statuses[row.event_id] = status
+        self.take_rows(stretch.new, stretch.is_written)
+        self.not_finite += stretch.not_finite
+        self.doubled |= stretch.doubled
+        known = ((key, state) for key, state in stretch.old_pools.items() if key not in self.wanted)
+        self.relearnt += sum(stretch.new_pools.get(key, state) != state for key, state in known)
+
+    def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
+        """Take in the changes of the events that are answered."""
+        if not self.wanted:
+            return
+        columns = ledger.player, ledger.before, ledger.rating, ledger.state
+        moved: list[MovedTo] = [*zip(*(column.tolist() for column in columns), strict=True)]
+        if moved and ledger.seq[0] == ledger.seq[-1]:  # one event, as nearly always
+            self.take_event(OrderKey(int(ledger.started_at[0]), int(ledger.seq[0])), moved, int(is_written.sum()))
+            return
+        starts = ledger.starts
+        keys = zip(ledger.started_at[starts].tolist(), ledger.seq[starts].tolist(), strict=True)
+        stops = [*starts.tolist(), len(ledger)][1:]
+        counts = np.add.reduceat(is_written, starts, dtype=np.int64).tolist() if starts.size else []
+        for key, start, stop, written in zip(keys, starts.tolist(), stops, counts, strict=True):
+            self.take_event(OrderKey(*key), moved[start:stop], written)
+
+    def take_event(self, key: OrderKey, moved: list[MovedTo], written: int) -> None:
+        """Take in the changes of an event, if it is answered, of which so many are new or other."""
+        if key in self.wanted:
+            self.rows[key] = moved
+            self.written_at[key] = written
+
+    def merge(self, later: Self) -> None:
+        """Take in what was rated after it."""
+        self.events += later.events
+        self.written += later.written
+        self.removed += later.removed
+        self.moved_events += later.moved_events
+        self.largest = max(self.largest, later.largest)
+        starts = [each for each in (self.earliest, later.earliest) if each is not None]
+        self.earliest = min(starts, default=None)
+        self.players |= later.players
+        self.statuses |= later.statuses
+        self.rows |= later.rows
+        self.written_at |= later.written_at
+        self.not_finite += later.not_finite
+        self.doubled |= later.doubled
+        self.relearnt += later.relearnt
+
+
+def largest_move(stretch: Stretch) -> float:
+    """The most that the rating after any one change is off what it was; one that is new, or gone, moved by itself."""
+    both = stretch.is_written & (stretch.counterparts >= 0)
+    added = stretch.is_written & (stretch.counterparts < 0)
+    gone = np.ones(len(stretch.old), np.bool_)
+    gone[stretch.counterparts[stretch.counterparts >= 0]] = False
+    new, old = stretch.new, stretch.old
+    moves = np.abs(
+        np.concatenate(
+            [
+                new.rating[both] - old.rating[stretch.counterparts[both]],
+                new.rating[added] - new.before[added],
+                old.rating[gone] - old.before[gone],
+            ]
+        )
+    )
+    return float(moves[np.isfinite(moves)].max(initial=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a change moves."""
+
+    event_id: str | None = field(metadata={"description": "The event; null where a season began."})
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_was: float | None = field(metadata={"description": "The rating after the event until now; null if none."})
+    rating: float | None = field(metadata={"description": "The rating after it from now on; null if none."})
+
+
+class Size(NamedTuple):
+    """How large an effect is, and which: the order of effects, the largest last."""
+
+    move: float  # of the rating; infinite where there was, or is to be, no change
+    key: LedgerKey
+
+
+class LargestEffects:
+    """The largest effects of a new rating, so many at most, after a cursor."""
+
+    def __init__(self, after: str | None = None, most: int = MAX_EFFECTS) -> None:
+        """Collect the effects smaller than those of the page before.
+
+        Args:
+            after: the `next` of the page before; None for the first page.
+            most: effects of the page.
+
+        Raises:
+            ParameterError: it is no such cursor.
+        """
+        self._limit, self._most = None if after is None else parse_cursor(after), most
+        self._heap: list[tuple[Size, float | None, float | None]] = []
+        self._has_more = False
+
+    def add(self, stretch: Stretch) -> None:
+        """Take a stretch in."""
+        for key, was, now in moves(stretch):
+            size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
+            if self._limit is not None and size >= self._limit:
+                continue
+            if len(self._heap) < self._most:
+                heapq.heappush(self._heap, (size, was, now))
+            else:
+                self._has_more = True
+                if size > self._heap[0][0]:
+                    heapq.heapreplace(self._heap, (size, was, now))
+
+    @property
+    def next(self) -> str | None:
+        """The cursor of the page that follows; None where this is the last."""
+        if not self._has_more:
+            return None
+        size = self._heap[0][0]
+        return ",".join(map(repr, (size.move, *size.key)))
+
+    def listed(self, connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[Effect, ...]:
+        """The effects, in the order of rating."""
+        chosen = sorted(self._heap, key=lambda each: each[0].key)
+        ids = event_ids(connection, pool, proposal, {size.key[0] for size, _, _ in chosen})
+        names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
+        return tuple(Effect(ids.get(size.key[:2]), names[size.key[2]], was, now) for size, was, now in chosen)
+
+
+def event_ids(
+    connection: sa.Connection, pool: Pool, proposal: Proposal, starts: Collection[int]
+) -> dict[tuple[int, int], str]:
+    """The ids of the events that start at these moments, and of those that are proposed, by start and sequence."""
+    among_starts = {"pool": pool.id, "among": values(starts)}
+    rows = connection.execute(SELECT_EVENT_IDS, among_starts).all() if starts else []
+    stored = {(row.started_at, row.seq): row.event_id for row in rows}
+    return stored | {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
+
+
+def finite_move(was: float, now: float) -> float:
+    """The difference of two ratings; infinite where it is no number."""
+    move = abs(now - was)
+    return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
+
+
+def moves(stretch: Stretch) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
+    """Each change that is new, other or gone, with the rating after it until now, and from now on."""
+    old = stretch.old.rating.tolist()
+    keys = zip(*(key.tolist() for key in stretch.new.keys), strict=True)
+    columns = stretch.new.rating.tolist(), stretch.counterparts.tolist(), stretch.is_written.tolist()
+    for key, now, counterpart, is_written in zip(keys, *columns, strict=True):
+        if is_written:
+            yield key, old[counterpart] if counterpart >= 0 else None, now
+    ratings = dict(zip(zip(*(key.tolist() for key in stretch.old.keys), strict=True), old, strict=True))
+    yield from ((key, ratings[key], None) for key in stretch.removed)
+
+
+def parse_cursor(text: str) -> Size:
+    """Read the cursor of a page of effects.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    try:
+        move, started_at, seq, player = text.split(",")
+        return Size(float(move), (int(started_at), int(seq), int(player)))
+    except ValueError:
+        raise ParameterError(f"{text!r} is not the `next` of a page of effects") from None
+
+
+SHORT_EVENTS = 5_000  # that one transaction may rate again
+STRETCH_EVENTS = 1_000  # that are planned together otherwise: their ledger is in memory at once
+UPDATE_STATUS = (
+    sa.update(event)
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
+    .values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
+)
+
+
+def rerate(
+    connection: sa.Connection,
+    pool: Pool,
+    first: OrderKey,
+    wanted: Mapping[OrderKey, str] | None = None,
+    *,
+    refuse_long: bool = False,
+) -> Rerated:
+    """Rate the events from `first` on, and write what changed.
+
+    Args:
+        connection: with the pool's lock.
+        pool: with the system that rates it.
+        first: where to begin.
+        wanted: the events that are answered, by position.
+        refuse_long: whether to refuse more events than one transaction may take.
+
+    Raises:
+        ResultsError: an event lacks what the system needs.
+        LongWorkError: there are more events, and they are refused.
+    """
+    mark_touched(connection, pool, first)
+    plan, rerated = Plan(pool, first), Rerated(wanted or {})
+    while not plan.is_over:
+        stretch = plan.stretch(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
+        write_changes(connection, pool, stretch.removed, stretch.added, stretch.replaced)
+        if pool.system.pool_fields:
+            write_pool_states(connection, pool, stretch.old_pools, stretch.new_pools)
+        update_statuses(connection, pool, ((row.event_id, status) for row, status in stretch.moved_statuses))
+        rerated.add(stretch)
+    if first == START and not pool.system.pool_fields:  # the system before may have had states
+        delete_pool_states(connection, pool)
+    refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
+    if rerated.earliest is not None:
+        facts.mark_stale(connection, pool, rerated.earliest)
+    return rerated
+
+
+def update_statuses(connection: sa.Connection, pool: Pool, statuses: Iterable[tuple[str, tuple[str, str]]]) -> None:
+    """Write whether each of these events is rated, and why not."""
+    rows = [
+        {"pool": pool.id, "event": event_id, "status": status, "reason": reason}
+        for event_id, (status, reason) in statuses
+    ]
+    if rows:
+        connection.execute(UPDATE_STATUS, rows)
+
+
+INSERT_CORRECTION = sa.insert(correction)
+
+
+def record(connection: sa.Connection, pool: Pool, seq: int, rerated: Rerated | None) -> None:
+    """Store what a correction moved.
+
+    Args:
+        seq: of its log entry.
+        rerated: what was rated; None where nothing had to be.
+    """
+    moved = NOTHING if rerated is None else rerated.totals
+    row = {"events": moved.events, "players": moved.players, "largest": moved.largest}
+    connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)

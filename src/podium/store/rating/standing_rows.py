@@ -1,0 +1,304 @@
+"""Standings: where each player is after the newest change, as it is stored; only what changed is written."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from podium.store.log.players import number_of, unrated_error
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.rating.ledger_rows import GENERATION, Floats, Ledger
+from podium.store.sql.schema import change, player, rank_count, standing
+from podium.store.sql.statements import among, execute_prepared, execute_prepared_many, fetch_all, upsert, values
+
+FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
+COUNTS_PER_POINT = (1, FINE_PER_POINT)
+TOTALS = ("players", "settled")  # what is added
+DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
+DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
+
+DELETE_EMPTY_COUNT = DELETE_EMPTY_COUNTS.where(
+    rank_count.c.per_point == sa.bindparam("fine"), rank_count.c.bucket == sa.bindparam("number")
+)
+FEW_PLAYERS = 64  # who are counted one by one
+FEW_COUNTS = 512  # that are looked up one by one: for one event, all counts of a large pool are many more
+
+
+class RankCount(NamedTuple):
+    """How many players belong to a count, and how many of them are settled; or how many more than before."""
+
+    per_point: int
+    bucket: int  # the whole part of rating * per_point
+    players: int
+    settled: int
+
+
+def bucket(rating: float, per_point: int = 1) -> int:
+    """The count that a rating belongs to; the product is exact."""
+    return math.floor(rating * per_point)
+
+
+def rank_counts(
+    ratings: npt.NDArray[np.float64], settled: npt.NDArray[np.bool_], sign: npt.NDArray[np.int64]
+) -> list[RankCount]:
+    """The sums over players in every count, but for those that are 0.
+
+    Args:
+        ratings: of each player.
+        settled: whether each is settled.
+        sign: 1 for each who belongs to a count, -1 for each who did.
+    """
+    if ratings.size <= FEW_PLAYERS:
+        return few_rank_counts(ratings.tolist(), settled.tolist(), sign.tolist())
+    counts: list[RankCount] = []
+    for per_point in COUNTS_PER_POINT:
+        buckets, index = np.unique(np.floor(ratings * per_point), return_inverse=True)
+        players, settled_players = (
+            np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
+        )
+        other = (players != 0) | (settled_players != 0)
+        columns = (column[other].tolist() for column in (buckets.astype(np.int64), players, settled_players))
+        counts += map(RankCount._make, zip(repeat(per_point, int(other.sum())), *columns, strict=True))
+    return counts
+
+
+def few_rank_counts(ratings: Sequence[float], settled: Sequence[bool], sign: Sequence[int]) -> list[RankCount]:
+    """As `rank_counts`, one by one: arrays take ten times as long for one event."""
+    totals: dict[tuple[int, int], tuple[int, int]] = {}
+    for per_point in COUNTS_PER_POINT:
+        for rating, is_settled, one in zip(ratings, settled, sign, strict=True):
+            key = per_point, bucket(rating, per_point)
+            players, settled_players = totals.get(key, (0, 0))
+            totals[key] = players + one, settled_players + one * is_settled
+    return [RankCount(*key, *total) for key, total in sorted(totals.items()) if any(total)]
+
+
+def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
+    """Add to the counts of players, and delete those that become 0."""
+    upsert(connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
+    lessened = [each for each in counts if each.players < 0]
+    if len(lessened) > FEW_COUNTS:
+        connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
+    elif lessened:
+        keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
+        execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
+
+
+def delete_counts(connection: sa.Connection, pool: Pool) -> None:
+    """Delete every count of a pool."""
+    connection.execute(DELETE_COUNTS, {"generation": pool.generation})
+
+
+class Standing(NamedTuple):
+    """A player's newest change, and the start of the newest event."""
+
+    rating: float
+    started_at: int  # microseconds since 1970, UTC
+    seq: int
+    played_at: int  # microseconds since 1970, UTC
+    state: bytes
+
+
+POOL: sa.BindParameter[int] = sa.bindparam("pool")
+
+
+def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
+    """The statement for the newest change of each of some players before a key, by one walk of the index for each.
+
+    Args:
+        conditions: which rows of the pool's players.
+        events_only: skip changes by a new season.
+    """
+    earlier = change.alias("earlier")
+    last = (
+        sa.select(earlier.c.started_at, earlier.c.seq)
+        .where(earlier.c.generation_id == GENERATION, earlier.c.player_id == player.c.id)
+        .where(key_of(earlier) < BOUND_KEY)
+        .where(*([earlier.c.place > 0] if events_only else []))
+        .order_by(earlier.c.started_at.desc(), earlier.c.seq.desc())
+        .limit(1)
+        .correlate(player)
+        .scalar_subquery()
+    )
+    return (
+        sa.select(*(change.c[name] for name in ("player_id", "rating", "started_at", "seq", "state", "place")))
+        .select_from(player)
+        .join(
+            change,
+            sa.and_(change.c.generation_id == GENERATION, change.c.player_id == player.c.id, key_of(change) == last),
+        )
+        .where(player.c.pool_id == POOL, *conditions)
+    )
+
+
+SELECT_NEWEST_CHANGES = newest_changes(among(player.c.id))
+SELECT_NEWEST_EVENTS = newest_changes(among(player.c.id), events_only=True)
+SELECT_ALL_NEWEST_CHANGES = newest_changes()
+SELECT_ALL_NEWEST_EVENTS = newest_changes(events_only=True)
+SELECT_STANDINGS = sa.select(
+    standing.c.player_id,
+    standing.c.rating,
+    standing.c.started_at,
+    standing.c.seq,
+    standing.c.played_at,
+    standing.c.state,
+).where(standing.c.generation_id == GENERATION, among(standing.c.player_id))
+BOARD_COLUMNS = (
+    standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
+    standing.c.provisional, standing.c.deviation,
+)  # fmt: skip
+HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
+SELECT_STANDING = (
+    sa.select(*BOARD_COLUMNS)
+    .join(player, HAS_STANDING)
+    .where(standing.c.generation_id == GENERATION, player.c.id == sa.bindparam("player"))
+)
+SELECT_RATED_PLAYERS = (
+    sa.select(standing.c.player_id).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
+)
+DELETE_STANDING = sa.delete(standing).where(
+    standing.c.generation_id == GENERATION, standing.c.player_id == sa.bindparam("player")
+)
+
+
+def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
+    """The standings of these players by number, as they are stored; none of a player without a rating."""
+    params = {"generation": pool.generation, "among": values(players)}
+    rows = fetch_all(execute_prepared(connection, SELECT_STANDINGS, params))
+    return {row[0]: Standing._make(row[1:]) for row in rows}
+
+
+def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
+    """A player's row of the board.
+
+    Raises:
+        UnknownError: the player has no rating in the pool.
+    """
+    row = connection.execute(
+        SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
+    ).first()
+    if row is None:
+        raise unrated_error(pool, name)
+    return row
+
+
+def standings_before(
+    connection: sa.Connection, pool: Pool, now: Mapping[int, Standing], first: OrderKey
+) -> dict[int, Standing]:
+    """The standings before a key of players who have one now; none of a player without a rating then."""
+    unmoved = {number: each for number, each in now.items() if (each.started_at, each.seq) < first}
+    return unmoved | newest_standings(connection, pool, now.keys() - unmoved.keys(), first)
+
+
+def newest_standings(
+    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey = FOREVER
+) -> dict[int, Standing]:
+    """The standings before a key of these players, or of all, by number; none of a player without a rating then."""
+    if players is not None and not players:
+        return {}
+    params: dict[str, Any] = dict(key_params(pool, before))
+    if players is None:
+        select_changes, select_events = SELECT_ALL_NEWEST_CHANGES, SELECT_ALL_NEWEST_EVENTS
+    else:
+        select_changes, select_events = SELECT_NEWEST_CHANGES, SELECT_NEWEST_EVENTS
+        params["among"] = values(players)
+    rows = connection.execute(select_changes, params).all()
+    played_at = {row.player_id: row.started_at for row in rows if row.place}
+    if len(played_at) < len(rows):  # a season has begun since
+        played_at |= {row.player_id: row.started_at for row in connection.execute(select_events, params)}
+    return {
+        number: Standing(rating, started_at, seq, played_at[number], state)
+        for number, rating, started_at, seq, state, _ in rows
+    }
+
+
+def refresh_standings(
+    connection: sa.Connection,
+    pool: Pool,
+    old: Mapping[int, Standing],
+    new: Mapping[int, Standing],
+    *,
+    is_new_system: bool = False,
+) -> None:
+    """Write the standings that are not as before, and the counts of players by rating.
+
+    Args:
+        is_new_system: write every standing and every count: another system may call another rating provisional.
+            All players must be among the standings.
+    """
+    removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
+    if removed:
+        connection.execute(DELETE_STANDING, removed)
+    changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
+    upsert(connection, standing, standing_rows(pool, changed))
+    if is_new_system:
+        delete_counts(connection, pool)
+        add_counts(connection, pool, player_counts(pool, new.values()))
+    else:
+        gone = [each for number, each in old.items() if new.get(number) != each]
+        add_counts(connection, pool, player_counts(pool, changed.values(), gone))
+
+
+def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
+    """Standings as rows of their table."""
+    if not standings:
+        return []
+    rating, started_at, seq, played_at, states = zip(*standings.values(), strict=True)
+    events, provisional, deviation = state_columns(pool, states)
+    times = started_at, seq, played_at
+    generation = repeat(pool.generation, len(standings))
+    return [*zip(generation, standings, rating, events, *times, states, provisional, deviation, strict=True)]
+
+
+class StateColumns(NamedTuple):
+    """What rows of the standings repeat of their states, so that a query need not decode these."""
+
+    events: list[int]
+    provisional: list[bool]
+    deviation: list[float | None]
+
+
+def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
+    """The columns of states as they are stored."""
+    fields = len(pool.system.state_type._fields)
+    return columns_of(pool, np.frombuffer(b"".join(states), "<f8").reshape(len(states), fields))
+
+
+def columns_of(pool: Pool, states: Floats) -> StateColumns:
+    """The columns of states, (players, fields)."""
+    system, fields = pool.system, pool.system.state_type._fields
+    deviation = states[:, fields.index("deviation")].tolist() if "deviation" in fields else [None] * len(states)
+    return StateColumns(
+        states[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(states).tolist(), deviation
+    )
+
+
+def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
+    """Bring standings, in place, up to date with a part of the ledger, in the order of rating."""
+    if not ledger.place.all():  # a season begins, which is no event
+        apply_seasons(standings, ledger)
+        return
+    numbers, from_end = np.unique(ledger.player[::-1], return_index=True)
+    last = len(ledger) - 1 - from_end
+    chosen = ledger.rating, ledger.started_at, ledger.seq, ledger.started_at, ledger.state
+    columns = (column[last].tolist() for column in chosen)
+    standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, strict=True)), strict=True))
+
+
+def apply_seasons(standings: dict[int, Standing], ledger: Ledger) -> None:
+    """As `apply_ledger`, row by row, where seasons begin."""
+    for row in ledger.rows():
+        played_at = row.started_at if row.place else standings[row.player].played_at
+        standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
+
+
+def player_counts(pool: Pool, standings: Collection[Standing], gone: Collection[Standing] = ()) -> list[RankCount]:
+    """The counts that players belong to, less those that others belonged to."""
+    every = [*standings, *gone]
+    sign = np.repeat([1, -1], [len(standings), len(gone)])
+    settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)
+    return rank_counts(np.array([each.rating for each in every]), settled, sign)

@@ -1,0 +1,234 @@
+"""The log rated anew, from nothing, against everything that is stored: bit for bit."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, repeat
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.store.log.players import names_of
+from podium.store.log.pools import FOREVER, START, Pool
+from podium.store.rating import facts
+from podium.store.rating.events import Roster
+from podium.store.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
+from podium.store.rating.ledger_rows import (
+    GENERATION,
+    Ledger,
+    PoolStates,
+    is_other,
+    packed_states,
+    stored_ledger,
+    stored_pool_states,
+)
+from podium.store.rating.rating import events_from, rate_segments, statuses_of
+from podium.store.rating.standing_rows import columns_of, rank_counts
+from podium.store.sql.schema import player, rank_count, standing
+from podium.support.collector import ARITHMETIC, paused_collection
+
+MAX_DIFFERENCES = 20  # that are reported
+BATCH_EVENTS = 5_000  # that are rated and compared before the next
+CHUNK_ROWS = 10_000  # of a table that are read at once
+SELECT_PLAYERS = sa.select(player.c.id).where(player.c.pool_id == sa.bindparam("pool")).order_by(player.c.id)
+SELECT_STANDINGS = sa.select(standing).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was compared of a database, and what was found."""
+
+    pools: int
+    events: int
+    changes: int  # rows of the ledger
+    differences: tuple[str, ...]  # a sentence each: of the database itself, then of each pool the first few
+    waits: tuple[str, ...]  # a sentence on each pool that another version's arithmetic rated
+    heads: tuple[str, ...] = ()  # a sentence on the head of each pool's log
+
+    @property
+    def findings(self) -> list[str]:
+        """A sentence for everything that is not well."""
+        return [*self.waits, *self.differences]
+
+    def __str__(self) -> str:
+        """What was compared, in words."""
+        counts = {"pool": self.pools, "event": self.events, "change": self.changes}
+        return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+
+
+def differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
+    """The first few differences, a sentence each; nothing where all is well.
+
+    Args:
+        connection: that sees one moment.
+        pool: that is compared.
+        compared: takes how many events and changes were.
+    """
+    return (f"{pool.name}: {each}" for each in islice(all_differences(connection, pool, compared), MAX_DIFFERENCES))
+
+
+def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
+    """Every difference, a sentence each; each step relies on what those before it compared."""
+    wrong_facts = list(fact_differences(connection, pool))
+    yield from wrong_facts
+    if wrong_facts or pool.arithmetic != ARITHMETIC:
+        return
+    players = connection.execute(SELECT_PLAYERS, {"pool": pool.id}).scalars().all()
+    roster, first = Roster.of_newcomers(pool.system, np.array(players, np.int64)), START
+    while first != FOREVER:
+        with paused_collection():
+            segments, end = events_from(connection, pool, first, BATCH_EVENTS)
+            outcome = rate_segments(pool, roster, segments)
+            ledger = outcome.ledger
+            compared["changes"] += len(ledger)
+            compared["events"] += sum(len(segment.events) for segment in segments)
+            found = ledger_differences(connection, pool, stored_ledger(connection, pool, first, end), ledger)
+            found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
+            found += status_differences(statuses_of(pool, segments, outcome))
+        yield from found
+        first = end
+    rated = roster.rated()
+    yield from standing_differences(connection, pool, rated)
+    yield from count_differences(connection, pool, rated)
+    yield from snapshot_differences(connection, pool)
+
+
+def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
+    """Differences of events, matches, seasons, accounts, and the pool's system."""
+    logged = PlainEvents.of(connection, pool)
+    stored = PlainEvents(logged.revised)
+    found = differing_facts(facts_from_log(connection, pool, logged), stored_facts(connection, pool, stored))
+    if logged != stored:  # which of them differ, only all of the facts tell
+        found = differing_facts(facts_from_log(connection, pool), stored_facts(connection, pool))
+    for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
+        yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
+
+
+def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any]]) -> list[tuple[Any, Any, Any]]:
+    """The facts that are not as expected: the key, as it is stored, and as it should be."""
+    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored)
+    found = [each for each in pairs if each[1] != each[2]]
+    return found + [(key, None, fact) for key, fact in expected.items()]
+
+
+def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, expected: Ledger) -> list[str]:
+    """The first few differences of two ledgers' rows, in the order of rating."""
+    counterparts = expected.counterparts(stored)
+    is_extra = np.ones(len(stored), np.bool_)
+    is_extra[counterparts[counterparts >= 0]] = False
+    is_missing = counterparts < 0
+    differing = is_other(expected, stored, counterparts) & ~is_missing
+    found = (
+        ("is stored and should not be", stored, is_extra),
+        ("is missing", expected, is_missing),
+        ("differs", expected, differing),
+    )
+    faults = sorted(
+        (key, what)
+        for what, ledger, chosen in found
+        if chosen.any()
+        for key in zip(*(column[chosen].tolist() for column in ledger.keys), strict=True)
+    )[:MAX_DIFFERENCES]
+    names = names_of(connection, pool, {number for (_, _, number), _ in faults}) if faults else {}
+    return [
+        f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+        for (_, seq, number), what in faults
+    ]
+
+
+def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
+    """Events that are not stored with the status and reason that they have."""
+    for row, status in statuses:
+        if status != (row.status, row.reason):
+            yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
+
+
+def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
+    """Differences of the pool's states after events."""
+    for key in sorted(stored.keys() | expected.keys()):
+        if stored.get(key) != expected.get(key):
+            what = "is missing" if key not in stored else "should not be" if key not in expected else "differs"
+            yield f"the state of the pool after the event of log entry {key.seq} {what}"
+
+
+def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
+    """Differences of standings, by the players' numbers.
+
+    Args:
+        expected: those who have a rating.
+    """
+    found = connection.execute(SELECT_STANDINGS, {"generation": pool.generation})
+    start = 0
+    with contextlib.closing(found):
+        stored = found.fetchmany(CHUNK_ROWS)
+        while stored or start < expected.numbers.size:
+            last = stored[-1].player_id if len(stored) == CHUNK_ROWS else None  # whoever follows is in the next chunk
+            stop = expected.numbers.size if last is None else int(np.searchsorted(expected.numbers, last, "right"))
+            rows = expected_standings(pool, expected, slice(start, stop))
+            if [*map(tuple, stored)] != rows:
+                yield from named_differences(connection, pool, stored, rows)
+            start, stored = stop, [] if last is None else found.fetchmany(CHUNK_ROWS)
+
+
+def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
+    """The rows of the standings' table that players should have, in the order of their numbers."""
+    states = expected.states[chosen]
+    events, provisional, deviation = columns_of(pool, states)
+    rating = states[:, pool.system.column("rating")].tolist()
+    numbers, *times = (
+        column[chosen].tolist() for column in (expected.numbers, expected.started_at, expected.seq, expected.played_at)
+    )
+    packed = packed_states(states).tolist()
+    generations = repeat(pool.generation, len(numbers))
+    return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, strict=True)]
+
+
+def named_differences(
+    connection: sa.Connection, pool: Pool, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]
+) -> Iterator[str]:
+    """A sentence on each player whose row is not as it should be."""
+    by_number = {row.player_id: row for row in stored}
+    wanted = {row[1]: row for row in expected}
+    names = names_of(connection, pool, by_number.keys() | wanted.keys())
+    for number in sorted(by_number.keys() | wanted.keys()):
+        row = by_number.get(number)
+        if number not in wanted:
+            yield f"the state of {names.get(number)!r} is stored and should not be"
+            continue
+        *values, provisional, deviation = wanted[number]
+        if row is None or values != [*row][: len(values)]:
+            yield f"the state of {names.get(number)!r} is not the last of the ledger"
+        elif (row.provisional, row.deviation) != (provisional, deviation):
+            yield f"{names.get(number)!r} is not as settled as the state says"
+
+
+def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
+    """Differences of the counts of players by rating.
+
+    Args:
+        expected: those who have a rating.
+    """
+    rating, unsettled = expected.states[:, pool.system.column("rating")], pool.system.unsettled(expected.states)
+    counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
+    counts = {(each.per_point, each.bucket): each for each in counted}
+    select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
+    stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}
+    for key in sorted(counts.keys() | stored_counts.keys()):
+        low, high = (end / key[0] for end in (key[1], key[1] + 1))
+        players, settled = stored_counts.get(key, (0, 0))
+        _, _, expected_players, expected_settled = counts.get(key, (*key, 0, 0))
+        if players != expected_players:
+            yield f"{players} players are counted from {low} to {high}, and there are {expected_players}"
+        elif settled != expected_settled:
+            yield f"{settled} settled players are counted from {low} to {high}, and there are {expected_settled}"
+
+
+def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
+    """Differences of daily ranks, but for days that wait to be taken again."""
+    for row in connection.execute(facts.SELECT_DAYS, {"pool": pool.id}).all():
+        stored = [] if row.stale else facts.stored_ranks(connection, pool, row.day)
+        expected = [] if row.stale else facts.ranks_at(connection, pool, row.day)
+        if sorted(stored) != sorted(expected):
+            yield f"the snapshot of {facts.date_of(row.day)} is not the board of that moment"

@@ -1,1 +1,0 @@
-"""What is read: boards, players, events and matches as they stand."""

@@ -1,0 +1,1 @@
+"""Boards, players, events and pools as they are read, each answer of one moment."""

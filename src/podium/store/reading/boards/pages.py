@@ -1,0 +1,257 @@
+"""Pages of boards: rows with ranks among those who are listed, moves, curves, and what the newest event did."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date
+from functools import partial
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.engine.system import System
+from podium.ledger.history import is_provisional
+from podium.ledger.leaderboard import shared_ranks
+from podium.store.log.pools import START, Pool
+from podium.store.rating.facts import date_of
+from podium.store.rating.ledger_rows import GENERATION
+from podium.store.rating.standing_rows import POOL, get_standing
+from podium.store.reading.boards.listings import Board, Position, open_board
+from podium.store.reading.boards.models import EventHeadline, ListedPage, ListedRow, Listing
+from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
+from podium.store.reading.events.headlines import headlines
+from podium.store.reading.moments import VersionCache
+from podium.store.sql.schema import change, player, snapshot, snapshot_day
+from podium.store.sql.statements import among, instant, values
+from podium.support.rounding import shown_change
+
+IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
+SELECT_NEWEST_DAY = (
+    sa.select(snapshot_day.c.day).where(IN_POOL, ~snapshot_day.c.stale).order_by(snapshot_day.c.day.desc()).limit(1)
+)
+SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settled_rank).where(
+    snapshot.c.pool_id == sa.bindparam("pool"), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
+)
+
+
+class EarlierRanks(NamedTuple):
+    """Ranks of a day, by player."""
+
+    day: date | None  # None where no day has such ranks
+    ranks: dict[int, int]
+
+    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
+        """How many ranks a player has risen by, and whether the player is new on the board."""
+        if self.day is None:
+            return None, False
+        earlier = self.ranks.get(number)
+        return (None, True) if earlier is None else (earlier - rank, False)
+
+
+NO_RANKS = EarlierRanks(None, {})
+
+
+def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int], *, settled: bool) -> EarlierRanks:
+    """The ranks that players had at 00:00 UTC of the newest day that no correction has spoilt.
+
+    Args:
+        settled: among the settled; else among all.
+    """
+    newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id}).first()
+    if newest is None:
+        return NO_RANKS
+    rows = connection.execute(SELECT_RANKS, {"pool": pool.id, "day": newest.day, "among": values(players)})
+    ranks = {row.player_id: row.settled_rank if settled else row.rank for row in rows}
+    return EarlierRanks(date_of(newest.day), {number: rank for number, rank in ranks.items() if rank is not None})
+
+
+MOST_POINTS = 16
+
+
+NEWER = change.alias("newer")
+OLDEST_SHOWN = (
+    sa.select(NEWER.c.started_at)
+    .where(NEWER.c.generation_id == GENERATION, NEWER.c.player_id == player.c.id)
+    .order_by(NEWER.c.started_at.desc())
+    .limit(1)
+    .offset(MOST_POINTS - 1)
+    .correlate(player)
+    .scalar_subquery()
+)
+SELECT_SPARKS = (  # two walks of the index for each player
+    sa.select(change.c.player_id, change.c.rating)
+    .select_from(player)
+    .join(
+        change,
+        sa.and_(
+            change.c.generation_id == GENERATION,
+            change.c.player_id == player.c.id,
+            change.c.started_at >= sa.func.coalesce(OLDEST_SHOWN, START.started_at),  # of whoever has fewer
+        ),
+    )
+    .where(player.c.pool_id == POOL, among(player.c.id))
+    .order_by(change.c.player_id, change.c.started_at, change.c.seq)
+)
+
+
+def sparks(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, tuple[float, ...]]:
+    """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
+    params = {"pool": pool.id, "generation": pool.generation, "among": values(players)}
+    curves: dict[int, list[float]] = {}
+    for number, rating in connection.execute(SELECT_SPARKS, params).all():
+        curves.setdefault(number, []).append(rating)
+    return {number: tuple(ratings[-MOST_POINTS:]) for number, ratings in curves.items()}
+
+
+MOST_UNSETTLED = 20
+Ranked = Sequence[tuple[int | None, Any]]  # rows of a board, each with the rank
+OF_EVENT = (
+    change.c.generation_id == sa.bindparam("generation"),
+    change.c.started_at == sa.bindparam("started_at"),
+    change.c.seq == sa.bindparam("seq"),
+)
+SELECT_ENTRANTS = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(*OF_EVENT)
+SELECT_SOME_ENTRANTS = SELECT_ENTRANTS.where(among(change.c.player_id))
+SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating_before).desc(), change.c.place).limit(
+    sa.bindparam("top")
+)
+
+
+def listed_board(
+    connection: sa.Connection, pool: Pool, listing: Listing, after: str | None, top: int, cache: VersionCache
+) -> ListedPage:
+    """A page of the board of those who are listed.
+
+    Raises:
+        ParameterError: `after` is no cursor.
+    """
+    board = open_board(connection, pool, listing, cache)
+    place = parse_cursor(after) if after else None
+    found = board.rows(place, top + 1)
+    rows = found[:top]
+    ranked = ranked_page(board, rows, place)
+    following = None
+    if len(found) > top:
+        following = cursor_of(rows[-1])
+        through = (board.position(place).through if place else 0) + top
+        board.know_position(place_of(rows[-1]), Position(through, (ranked[-1][0] or 1) - 1))
+    beside = board.unsettled_rows(MOST_UNSETTLED) if board.only_settled and place is None else []
+    return page(board, ranked, [(None, row) for row in beside], following)
+
+
+def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[tuple[int, Any]]:
+    """Rows that follow a place, with their ranks: equal ratings share the best, those on the page before too."""
+    through, above = (0, 0) if place is None or not rows else board.position(place)
+    ranks = shared_ranks([row.rating for row in rows])
+    tied = place is not None and bool(rows) and rows[0].rating == place[0]
+    return [(above + 1 if tied and rank == 1 else through + rank, row) for rank, row in zip(ranks, rows, strict=True)]
+
+
+def page_of(
+    connection: sa.Connection, pool: Pool, listing: Listing, name: str, top: int, cache: VersionCache
+) -> str | None:
+    """The cursor of the page that a player is on: empty of the first page, None of whoever is not listed.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    board = open_board(connection, pool, listing, cache)
+    number = get_standing(connection, pool, name).player_id
+    rows = board.rows_of([number])
+    if not rows:
+        return None
+    place = place_of(rows[0])
+    before = board.position(place).through - 1
+    if before < top:
+        return ""
+    return cursor_of(board.rows_above(place, before % top + 1)[-1])
+
+
+def newest_entrants(
+    connection: sa.Connection, pool: Pool, listing: Listing, top: int, cache: VersionCache
+) -> ListedPage:
+    """Those of a board who were in the pool's newest rated event, the largest gain first, with their ranks."""
+    board = open_board(connection, pool, listing, cache)
+    if board.newest is None:
+        return page(board, [], [], None)
+    params = newest_params(board) | {"top": top}
+    entrants = [row.player_id for row in connection.execute(SELECT_MOST_GAINED, params)]
+    listed = {row.player_id: row for row in board.rows_of(entrants)}
+    ranks = board.ranks_of(listed)
+    return page(board, [(ranks[number], listed[number]) for number in entrants if number in listed], [], None)
+
+
+def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
+    """A page of rows, and of those beside it."""
+    players = [row.player_id for _, row in (*ranked, *beside)]
+    curves = board.cached(tuple(players), partial(sparks, board.connection, board.pool, players))
+    newest = newest_changes(board, players)
+    earlier = NO_RANKS
+    if not board.is_filtered:
+        earlier = earlier_ranks(board.connection, board.pool, players, settled=board.only_settled)
+    rows, others = (
+        tuple(
+            listed_row(
+                board.pool.system,
+                row,
+                rank,
+                ranks,
+                curves.get(row.player_id, ()),
+                newest.get(row.player_id, (None, None)),
+            )
+            for rank, row in some
+        )
+        for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
+    )
+    return ListedPage(
+        rows,
+        following,
+        board.count(),
+        count_players(board.connection, board.pool),
+        earlier.day,
+        newest_headline(board),
+        others,
+    )
+
+
+def listed_row(
+    system: System, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
+) -> ListedRow:
+    """A row of a board."""
+    move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
+    return ListedRow(
+        rank,
+        row.name,
+        row.rating,
+        row.deviation,
+        is_provisional(system, row.provisional, row.events),
+        row.events,
+        instant(row.played_at),
+        move,
+        is_new,
+        spark,
+        *newest,
+    )
+
+
+def newest_headline(board: Board) -> EventHeadline | None:
+    """What happened in the pool's newest rated event, if there is one."""
+    return None if board.newest is None else headlines(board.connection, board.pool, [board.newest])[0]
+
+
+def newest_changes(board: Board, players: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """What the newest event did to those of some players who were in it: the change, and as it is shown."""
+    if board.newest is None:
+        return {}
+    rows = board.connection.execute(SELECT_SOME_ENTRANTS, newest_params(board) | {"among": values(players)}).all()
+    digits = board.pool.system.digits
+    return {number: (rating - before, float(shown_change(before, rating, digits))) for number, before, rating in rows}
+
+
+def newest_params(board: Board) -> dict[str, int]:
+    """The parameters of statements about the newest event."""
+    key = {"started_at": board.newest.started_at, "seq": board.newest.seq}
+    return {"generation": board.pool.generation} | key
+
+
+def place_of(row: Any) -> Place:
+    """Where a row stands."""
+    return row.rating, row.player_id

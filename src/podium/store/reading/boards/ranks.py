@@ -1,0 +1,325 @@
+"""Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.ledger import leaderboard
+from podium.ledger.history import is_provisional
+from podium.ledger.leaderboard import Eligibility, shared_ranks
+from podium.results.names import normalise
+from podium.store.log.content import UTC_DATETIME
+from podium.store.log.players import names_of, number_of
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating.facts import date_of, days, stored_ranks
+from podium.store.rating.standing_rows import (
+    BOARD_COLUMNS,
+    FINE_PER_POINT,
+    HAS_STANDING,
+    bucket,
+    get_standing,
+    newest_standings,
+)
+from podium.store.reading.models import BoardPage, BoardRow, DailyRank, PlayerRank, RankedPlayer, RatingCount, Season
+from podium.store.reading.players.explanations import states_of
+from podium.store.sql.schema import player, rank_count, season, snapshot, snapshot_day, standing
+from podium.store.sql.statements import among, floored, instant, microseconds, values
+
+IN_POOL = standing.c.generation_id == sa.bindparam("generation")
+BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
+BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
+SELECT_BOARD = (
+    sa.select(*BOARD_COLUMNS)
+    .join(player, HAS_STANDING)
+    .where(IN_POOL)
+    .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
+    .limit(sa.bindparam("top"))
+)
+SELECT_BOARD_AFTER = SELECT_BOARD.where(BOARD_ORDER < BOARD_CURSOR)
+SELECT_BOARD_BEFORE = (
+    SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
+)
+IS_SETTLED = standing.c.provisional.is_(sa.false())
+COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
+COUNT_PLAYERS = {
+    settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
+        rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")
+    )
+    for settled, column in COUNTED.items()
+}
+COUNT_PLAYERS_ABOVE = {
+    settled: count.where(rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end"))
+    for settled, count in COUNT_PLAYERS.items()
+}
+COUNT_ABOVE_WITHIN = {
+    settled: sa.select(sa.func.count())
+    .select_from(standing)
+    .where(IN_POOL, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
+    .where(*([IS_SETTLED] if settled else []))
+    for settled in COUNTED
+}
+COUNT_TIED_ABOVE = (
+    sa.select(sa.func.count())
+    .select_from(standing)
+    .where(IN_POOL, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
+)
+
+
+def ranks_statement(*, settled: bool) -> sa.Select[Any]:
+    """The statement for the ranks of some players, each as `count_better` has it."""
+    who = standing.alias("who")
+    point, part = floored(who.c.rating), floored(who.c.rating * FINE_PER_POINT)
+    counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(
+        rank_count.c.generation_id == sa.bindparam("generation")
+    )
+    above = counted.where(rank_count.c.per_point == 1, rank_count.c.bucket > point)
+    beside = counted.where(rank_count.c.per_point == FINE_PER_POINT).where(
+        rank_count.c.bucket > part, rank_count.c.bucket < (point + 1) * FINE_PER_POINT
+    )
+    inside = (
+        sa.select(sa.func.count())
+        .select_from(standing)
+        .where(IN_POOL, standing.c.rating > who.c.rating, standing.c.rating < (part + 1) * (1.0 / FINE_PER_POINT))
+        .where(*([IS_SETTLED] if settled else []))
+    )
+    coarse, fine, rest = (each.correlate(who).scalar_subquery() for each in (above, beside, inside))
+    return sa.select(who.c.player_id, coarse + fine + rest + 1).where(
+        who.c.generation_id == sa.bindparam("generation"), among(who.c.player_id)
+    )
+
+
+SELECT_RANKS = {settled: ranks_statement(settled=settled) for settled in COUNTED}
+SELECT_RANK_COUNTS = (
+    sa.select(rank_count.c.bucket, rank_count.c.players)
+    .where(rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == 1)
+    .order_by(rank_count.c.bucket)
+)
+SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
+END_OF_BUCKETS = 2**62
+MAX_CURSOR_RATING = 1e300  # what a database holds
+MAX_CURSOR_NUMBER = 2**63
+Place = tuple[float, int]  # a rating, and the player's number
+
+
+def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> BoardPage:
+    """So many players from a cursor on.
+
+    Args:
+        after: rating and number of the last player of the page before, as its `next` says.
+    """
+    params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
+    if after is None:
+        rows = connection.execute(SELECT_BOARD, params).all()
+    else:
+        rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
+    following = cursor_of(rows[-1]) if len(rows) == top else None
+    return BoardPage(with_ranks(connection, pool, rows), following)
+
+
+def cursor_of(row: Any) -> str:
+    """The cursor of the page that begins after a row of a board."""
+    return f"{row.rating!r},{row.player_id}"
+
+
+def parse_cursor(cursor: str) -> Place:
+    """Read the place that a page begins after from its cursor.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    rating, _, number = cursor.partition(",")
+    try:
+        place = float(rating), int(number)
+    except ValueError:
+        place = math.inf, 0
+    if not abs(place[0]) < MAX_CURSOR_RATING or abs(place[1]) >= MAX_CURSOR_NUMBER:
+        raise ParameterError("the cursor is not the `next` of a page")
+    return place
+
+
+def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[BoardRow, ...]:
+    """Rows of a page, which stand best first, with their ranks: equal ratings share the best."""
+    if not rows:
+        return ()
+    first = 1 + count_better(connection, pool, rows[0].rating)
+    params = {"pool": pool.id, "generation": pool.generation, "rating": rows[0].rating, "number": rows[0].player_id}
+    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()  # who stand on the page before
+    ranks = shared_ranks([row.rating for row in rows])
+    return tuple(
+        BoardRow(
+            first if rank == 1 else first + tied + rank - 1,
+            row.name,
+            row.rating,
+            row.events,
+            instant(row.played_at),
+            is_provisional(pool.system, row.provisional, row.events),
+            row.deviation,
+        )
+        for rank, row in zip(ranks, rows, strict=True)
+    )
+
+
+def count_better(connection: sa.Connection, pool: Pool, rating: float, *, settled: bool = False) -> int:
+    """How many are rated above: by points, by parts of the same point, and one by one within the same part.
+
+    Args:
+        settled: count only those whose rating is settled.
+    """
+    point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
+    above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
+    beside = {"fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
+    inside = {"rating": rating, "limit": (part + 1) / FINE_PER_POINT}
+    by_buckets, one_by_one = COUNT_PLAYERS_ABOVE[settled], COUNT_ABOVE_WITHIN[settled]
+    counts = (
+        connection.execute(statement, {"generation": pool.generation} | params).scalar_one()
+        for statement, params in ((by_buckets, above), (by_buckets, beside), (one_by_one, inside))
+    )
+    return sum(map(int, counts))
+
+
+def ranks_of(connection: sa.Connection, pool: Pool, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
+    """The ranks of players, by number, among all or among the settled; none of a player without a rating."""
+    params = {"generation": pool.generation, "among": values(players)}
+    return {number: int(rank) for number, rank in connection.execute(SELECT_RANKS[settled], params).all()}
+
+
+def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = False) -> int:
+    """How many have a rating, or a settled one."""
+    return int(connection.execute(COUNT_PLAYERS[settled], {"generation": pool.generation, "fine": 1}).scalar_one())
+
+
+def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
+    """A player's rank, and the share who are not rated above.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    row = get_standing(connection, pool, name)
+    players = count_players(connection, pool)
+    above = count_better(connection, pool, row.rating)
+    percentile = 100.0 * (players - above) / players
+    return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))
+
+
+def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> tuple[BoardRow, ...]:
+    """A player among so many on either side, as a page has them.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    row = get_standing(connection, pool, name)
+    params = {
+        "pool": pool.id,
+        "generation": pool.generation,
+        "top": each,
+        "rating": row.rating,
+        "number": row.player_id,
+    }
+    above = connection.execute(SELECT_BOARD_BEFORE, params).all()
+    below = connection.execute(SELECT_BOARD_AFTER, params).all()
+    return with_ranks(connection, pool, [*reversed(above), row, *below])
+
+
+def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
+    """Players per whole rating, lowest first."""
+    params = {"pool": pool.id, "generation": pool.generation}
+    return tuple(RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, params))
+
+
+def eligible_board(
+    connection: sa.Connection,
+    pool: Pool,
+    rules: leaderboard.Eligibility,
+    at: datetime | None = None,
+    *,
+    before: bool = False,
+) -> pl.DataFrame:
+    """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those who are listed.
+
+    Args:
+        at: as it stood then, events up to that moment counted.
+        before: events and seasons that start at the moment itself are not.
+    """
+    if at is None:
+        rows = [
+            (row.player_id, row.played_at, row.state)
+            for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
+        ]
+    else:
+        key = OrderKey(microseconds(at), 0 if before else 2**62)
+        rows = [
+            (who, each.played_at, each.state) for who, each in newest_standings(connection, pool, None, key).items()
+        ]
+    states = states_of(pool, [state for _, _, state in rows])
+    names = names_of(connection, pool)
+    shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
+    players = pl.DataFrame(
+        {
+            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
+            "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
+            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC_DATETIME),
+        }
+    )
+    return leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
+
+
+def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
+    """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
+    if not pool.system.limits:
+        return None
+    rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
+    return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
+
+
+def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
+    """The ranks of a day, best first.
+
+    Raises:
+        UnknownError: the day's ranks are not stored, or wait to be taken again.
+    """
+    if day not in days(connection, pool):
+        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
+    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
+    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
+
+
+def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
+    """A player's rank day by day, oldest first.
+
+    Raises:
+        UnknownError: there is no such player.
+    """
+    number = number_of(connection, pool, name)
+    rows = connection.execute(
+        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
+        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
+        .order_by(snapshot.c.day)
+    )
+    return tuple(DailyRank(date_of(row.day), row.rank, row.rating) for row in rows)
+
+
+def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
+    """The seasons, oldest first."""
+    selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
+    return tuple(Season(row.name, instant(row.started_at), row.keep) for row in connection.execute(selected))
+
+
+def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
+    """How the board stood when a season ended, just before the next; as it stands where none came after it.
+
+    Raises:
+        UnknownError: there is none of that name.
+    """
+    listed = seasons(connection, pool)
+    names = [each.name for each in listed]
+    position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
+    if position is None:
+        raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
+    after = listed[position + 1].starts_at if position + 1 < len(listed) else None
+    return eligible_board(connection, pool, Eligibility(), after, before=True)

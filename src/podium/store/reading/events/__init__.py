@@ -1,0 +1,1 @@
+"""Events, their headlines and movers."""

@@ -1,0 +1,255 @@
+"""Events with their content, changes and reasons; the changes of one player, and of all."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.tables.selection import UNRATED_STATUS
+from podium.errors import UnknownError
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf
+from podium.live import Live
+from podium.results.derived_heats import OVERALL, overall_rows
+from podium.results.reading import Results
+from podium.store.log.content import UTC_DATETIME, read_bodies
+from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
+from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
+from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
+from podium.store.rating.events import changes_of, get_event, version_of
+from podium.store.rating.ledger_rows import newest_pool_state
+from podium.store.rating.rating import as_table, with_names
+from podium.store.rating.standing_rows import standings_before, stored_standings
+from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
+from podium.store.reading.players.explanations import states_of
+from podium.store.sql.schema import change, event, log
+from podium.store.sql.statements import among, instant, values
+
+
+def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in ("started_at", "seq")))
+
+
+EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
+SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
+SELECT_CAREER = (
+    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
+    .outerjoin(event, sa.and_(event.c.pool_id == sa.bindparam("pool"), same_event(event, change)))
+    .where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(sa.bindparam("top"))
+)
+
+
+def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> EventDetails:
+    """An event's content, status and changes.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = get_event(connection, pool, event_id)
+    return details_of(connection, pool, row, event_results(connection, pool, row))
+
+
+def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> EventDetails:
+    """What is read of an event whose row and results are known."""
+    return EventDetails(
+        row.event_id,
+        row.seq,
+        instant(row.started_at),
+        row.title,
+        row.url,
+        row.status,
+        row.reason,
+        row.match_id,
+        row.content_seq != row.seq,
+        version_of(row),
+        rows_as(ResultRow, results.frame),
+        changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
+    )
+
+
+def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
+    """The rows of an event, players by name."""
+    body = connection.execute(SELECT_BODY, {"number": known.content_seq}).scalar_one()
+    return Results(as_table(pool, with_names(connection, pool, read_bodies([(body, known.started_at)]))), pool.name)
+
+
+def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
+    """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
+    entries = []
+    for row in entries_after(connection, pool, after, most):
+        one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
+        if row.kind in EVENT_KINDS:
+            known = get_event(connection, pool, row.subject)
+            changes = changes_of(connection, pool, OrderKey(known.started_at, known.seq))
+            one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
+            one["changes"] = [asdict(each) for each in changes]
+        elif row.kind == REGISTER:
+            one["match_id"] = row.subject
+        elif row.kind == SEASON:
+            one["season"] = row.subject
+        entries.append(one)
+    return entries
+
+
+def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
+    """Why a player's rating moved in an event, from the states before it.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+        StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
+    """
+    live, results = standing_before(connection, pool, event_id)
+    return live.explain(results, event_id, name_of(connection, pool, name))
+
+
+def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
+    """What an event would have done to a player's rating with one thing changed, from the states before it.
+
+    Raises:
+        UnknownError: there is no such event, or the player is not rated in it.
+        StoreError: another revision of the arithmetic rated the pool.
+    """
+    live, results = standing_before(connection, pool, event_id)
+    return live.what_if(results, event_id, name_of(connection, pool, name))
+
+
+def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[Live, Results]:
+    """An event's entrants as they stood before it, and its rows."""
+    refuse_other_arithmetic(pool)
+    row = get_event(connection, pool, event_id)
+    if row.status != "rated":
+        raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
+    results = event_results(connection, pool, row)
+    return entrants_before(connection, pool, row, results), results
+
+
+def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
+    """The entrants of an event, of which row and results are known, as they stood before it."""
+    numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
+    stood = stored_standings(connection, pool, numbers.values())
+    key = OrderKey(row.started_at, row.seq)
+    before, newest = standings_before(connection, pool, stood, key), newest_pool_state(connection, pool, key)
+    known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
+    live = Live(pool.system)
+    seats = {seat: (last.state, last.played_at) for seat, last in known.items()}
+    live.resume(seats, {} if newest is None else {pool.name: newest.state})
+    return live
+
+
+def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:
+    """The present name of the player that a name means."""
+    (present,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
+    return present
+
+
+def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> tuple[CareerChange, ...]:
+    """What each event and season did to a player's rating, newest first.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
+    rows = connection.execute(SELECT_CAREER, params).all()
+    if not rows:
+        raise unrated_error(pool, name)
+    return tuple(
+        CareerChange(event_id, instant(started_at), before, rating - before, rating)
+        for event_id, started_at, before, rating, _ in rows
+    )
+
+
+def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
+    """Every change in the ledger, in the order of rating, with the columns of `podium.rate(…).history`."""
+    changes = (
+        sa.select(
+            event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
+            change.c.rating, change.c.state,
+        )
+        .outerjoin(event, sa.and_(event.c.pool_id == pool.id, same_event(event, change)))
+        .where(change.c.generation_id == pool.generation)
+        .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
+    )  # fmt: skip
+    rows = connection.execute(changes).all()
+    names = names_of(connection, pool)
+    shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
+    return pl.DataFrame(
+        {
+            "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
+            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
+            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC_DATETIME),
+            "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
+            "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
+            "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),
+            **{name: pl.Series(column) for name, column in shown.items()},
+        }
+    )
+
+
+SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
+Line = dict[str, Any]
+
+
+class Winners(NamedTuple):
+    """Who won an event, and of how many."""
+
+    names: tuple[str, ...]
+    entrants: int
+
+
+def sent_winners(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> dict[str, Winners]:
+    """Who won each of some events, by the event; nobody where nothing says who.
+
+    Args:
+        rows: of the events.
+    """
+    if not rows:
+        return {}
+    selected = connection.execute(SELECT_BODIES, {"among": values([row.content_seq for row in rows])})
+    bodies = dict(selected.all())
+    frame = with_names(connection, pool, read_bodies((bodies[row.content_seq], row.started_at) for row in rows))
+    counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
+    if "heat" in counting.columns:
+        counting = pl.concat([counting, overall_rows(counting)], how="diagonal")
+    lines: dict[str, list[Line]] = {row.event_id: [] for row in rows}
+    for line in counting.iter_rows(named=True):
+        lines[line["event_id"]].append(line)
+    return {
+        event_id: Winners(winners(every), len({line["player"] for line in every})) for event_id, every in lines.items()
+    }
+
+
+def winners(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Who won an event: by its overall result, or by its only heat."""
+    heats = {line.get("heat") or "" for line in lines}
+    deciding = heats & {OVERALL} or (heats if len(heats) == 1 else set())
+    finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]
+    results = sent_results(finishers)
+    return tuple(line["player"] for line, each in zip(finishers, results, strict=False) if each == min(results))
+
+
+def sent_results(finishers: Sequence[Line]) -> list[Decimal]:
+    """The result of each finisher, lower is better: the team's score, the place, the score or the time; none without.
+
+    Scores of a team are added up where it has none of its own.
+    """
+    for name, sign in (("team_score", -1), ("position", 1), ("score", -1), ("time_s", 1)):
+        sent = [line.get(name) for line in finishers]
+        if all(each is not None for each in sent):
+            results = [sign * Decimal(str(each)) for each in sent]
+            return team_sums(finishers, results) if name == "score" else results
+    return []
+
+
+def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Decimal]:
+    """Results, those of a team added up; a player without one is alone."""
+    sides = [(line.get("team"), line["player"] if line.get("team") is None else None) for line in finishers]
+    sums = dict.fromkeys(sides, Decimal(0))
+    for side, result in zip(sides, results, strict=True):
+        sums[side] += result
+    return [sums[side] for side in sides]

@@ -1,0 +1,345 @@
+"""What happened in events, a headline each: who won, and who gained or lost most."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError
+from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
+from podium.ledger.reasons import wording
+from podium.store.log.players import names_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of
+from podium.store.rating.events import RATED, SUPERSEDED, VOIDED, get_event
+from podium.store.reading.boards.models import (
+    AdjacentEvents,
+    EntrantChange,
+    EventHeadline,
+    EventListPage,
+    EventName,
+    Mover,
+    Movers,
+    Surprise,
+)
+from podium.store.reading.boards.ranks import IS_SETTLED
+from podium.store.reading.events.events import Winners, same_event, sent_winners
+from podium.store.sql.schema import change, event, standing
+from podium.store.sql.statements import DAY_US, among, instant, values
+from podium.support.rounding import shown, shown_change, signed
+
+MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
+DELTA = change.c.rating - change.c.rating_before
+OF_EVENT: Any = {"partition_by": (change.c.started_at, change.c.seq)}
+ENTRANTS = (  # of the rated events from one key to another
+    sa.select(
+        *(change.c[name] for name in ("started_at", "seq", "player_id", "place", "rating_before", "rating", "rank")),
+        sa.func.count().over(**OF_EVENT).label("entrants"),
+        sa.func.row_number().over(**OF_EVENT, order_by=(DELTA.desc(), change.c.place)).label("gain"),
+        sa.func.row_number().over(**OF_EVENT, order_by=(DELTA, change.c.place)).label("loss"),
+    )
+    .select_from(event)
+    .join(change, sa.and_(change.c.generation_id == sa.bindparam("generation"), same_event(change, event)))
+    .where(
+        event.c.pool_id == sa.bindparam("pool"),
+        event.c.status == RATED,
+        # By their times, too: PostgreSQL cannot tell how few lie between two keys.
+        event.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
+        change.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
+        key_of(event) >= BOUND_KEY,
+        key_of(event) <= sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq")),
+    )
+    .subquery()
+)
+SELECT_NOTABLE = (
+    sa.select(ENTRANTS)
+    .where(sa.or_(ENTRANTS.c.rank == 1, ENTRANTS.c.gain == 1, ENTRANTS.c.loss == 1))
+    .order_by(ENTRANTS.c.started_at, ENTRANTS.c.seq, ENTRANTS.c.place)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What happened in an event."""
+
+    winners: tuple[str, ...]
+    entrants: int
+    changes: tuple[EntrantChange, ...] = ()  # of the winners, of who gained most, and of who lost most
+
+    @property
+    def most_gained(self) -> EntrantChange | None:
+        """The largest gain, if anybody gained."""
+        best = max(self.changes, key=lambda each: each.change, default=None)
+        return best if best is not None and best.change > 0.0 else None
+
+    @property
+    def most_lost(self) -> EntrantChange | None:
+        """The largest loss, if anybody lost."""
+        worst = min(self.changes, key=lambda each: each.change, default=None)
+        return worst if worst is not None and worst.change < 0.0 else None
+
+
+def headlines(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[EventHeadline, ...]:
+    """A headline for each of some events, which follow one another, in their order.
+
+    Args:
+        rows: of the events, newest first.
+    """
+    if not rows:
+        return ()
+    notable = notable_entrants(connection, pool, rows)
+    names = names_of(connection, pool, {each.player_id for entrants in notable.values() for each in entrants})
+    undecided = [row for row in rows if not any(each.rank for each in notable.get(row.seq, ()))]
+    sent, digits = sent_winners(connection, pool, undecided), pool.system.digits
+    return tuple(
+        headline(row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits), digits)
+        for row in rows
+    )
+
+
+def notable_entrants(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> dict[int, list[Any]]:
+    """The winners of events and who moved most, in the order of their lines, by the number of the submission."""
+    first, last = rows[-1], rows[0]
+    params = {"pool": pool.id, "generation": pool.generation, "started_at": first.started_at, "seq": first.seq}
+    params |= {"end_started_at": last.started_at, "end_seq": last.seq}
+    notable: dict[int, list[Any]] = {}
+    for each in connection.execute(SELECT_NOTABLE, params).all():
+        notable.setdefault(each.seq, []).append(each)
+    return notable
+
+
+def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | None, digits: int) -> Happening:
+    """What happened in an event, by its notable entrants; who won as it was sent, where no rank is stored."""
+    changes = tuple(entrant_change(names[each.player_id], each, digits) for each in entrants)
+    winners = tuple(names[each.player_id] for each in entrants if each.rank == 1)
+    if sent is not None:
+        return Happening(sent.names, entrants[0].entrants if entrants else sent.entrants, changes)
+    return Happening(winners, entrants[0].entrants, changes)
+
+
+def entrant_change(name: str, row: Any, digits: int) -> EntrantChange:
+    """An entrant's change from its row."""
+    points = shown_change(row.rating_before, row.rating, digits)
+    return EntrantChange(name, row.rating - row.rating_before, float(points))
+
+
+def headline(row: Any, what: Happening, digits: int) -> EventHeadline:
+    """An event's row with what happened in it."""
+    return EventHeadline(
+        row.event_id,
+        row.title,
+        row.url,
+        instant(row.started_at),
+        row.status,
+        what.entrants,
+        what.winners,
+        what.most_gained,
+        what.most_lost,
+        headline_words(what, row.status, digits),
+    )
+
+
+def headline_words(what: Happening, status: str, digits: int) -> str:
+    """What happened, in a sentence or two: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
+    sentences = [f"{winners_words(what.winners, what.entrants)}."] if what.winners else []
+    if status != RATED:
+        return " ".join([*sentences, "The result is void." if status == VOIDED else "It is not rated."])
+    winner = next((each for each in what.changes if what.winners == (each.player,)), None)
+    if winner is not None and winner.shown < 0.0:
+        return wording.verdict(winner.player, "won", shown(winner.shown, digits))
+    best = what.most_gained
+    if best is not None and best.shown > 0.0:
+        points = signed(shown(best.shown, digits))
+        if best is winner:
+            return f"{winner.player} won and gained most, {points}."
+        sentences.append(f"{best.player} gained most, {points}.")
+    return " ".join(sentences)
+
+
+def winners_words(winners: Sequence[str], entrants: int) -> str:
+    """Who won: "Ana won", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
+    if len(winners) == entrants > 1:
+        return f"{wording.listed(winners)} drew" if entrants <= MOST_NAMED else f"All {entrants} drew"
+    if len(winners) > MOST_NAMED:
+        winners = [*winners[: MOST_NAMED - 1], f"{len(winners) - MOST_NAMED + 1} others"]
+    return f"{wording.listed(winners)} won"
+
+
+MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
+IN_POOL = event.c.pool_id == sa.bindparam("pool")
+NEWEST_FIRST = event.c.started_at.desc(), event.c.seq.desc()
+SELECT_EVENTS = (
+    sa.select(event)
+    .where(IN_POOL, event.c.status != SUPERSEDED, key_of(event) < BOUND_KEY)
+    .order_by(*NEWEST_FIRST)
+    .limit(sa.bindparam("top"))
+)
+SELECT_NEWEST_RATED = sa.select(event).where(IN_POOL, event.c.status == RATED).order_by(*NEWEST_FIRST).limit(1)
+COUNT_EVENTS = sa.select(sa.func.count()).select_from(event).where(IN_POOL)
+COUNTING = sa.select(event).where(IN_POOL, event.c.status.not_in([VOIDED, SUPERSEDED])).limit(1)
+SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*NEWEST_FIRST)
+SELECT_NEXT = COUNTING.where(key_of(event) > BOUND_KEY).order_by(event.c.started_at, event.c.seq)
+
+
+def newest_rated(connection: sa.Connection, pool: Pool) -> Any:
+    """The row of the newest rated event; None where there is none."""
+    return connection.execute(SELECT_NEWEST_RATED, {"pool": pool.id}).first()
+
+
+def count_events(connection: sa.Connection, pool: Pool) -> int:
+    """How many events there are, whatever became of them: counted in an index, without their rows."""
+    return int(connection.execute(COUNT_EVENTS, {"pool": pool.id}).scalar_one())
+
+
+def event_list(connection: sa.Connection, pool: Pool, before: str | None, top: int) -> EventListPage:
+    """So many events from a cursor on, but for results that another result of their match stands for.
+
+    Raises:
+        ParameterError: `before` is no cursor.
+    """
+    found = rows_before(connection, pool, parse_key(before) if before else FOREVER, top + 1)
+    rows = found[:top]
+    following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
+    return EventListPage(headlines(connection, pool, rows), following)
+
+
+def rows_before(connection: sa.Connection, pool: Pool, key: OrderKey, top: int) -> Sequence[Any]:
+    """The rows of so many events before a key, newest first."""
+    return connection.execute(SELECT_EVENTS, {"pool": pool.id, "top": top} | key._asdict()).all()
+
+
+def parse_key(cursor: str) -> OrderKey:
+    """Read the key of the last event of a page from its cursor.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    started_at, _, seq = cursor.partition(",")
+    try:
+        key = OrderKey(int(started_at), int(seq))
+    except ValueError:
+        key = FOREVER
+    if max(map(abs, key)) >= MAX_NUMBER:
+        raise ParameterError(f"{cursor!r} is not the `next` of a page of events")
+    return key
+
+
+def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> AdjacentEvents:
+    """The events that count before and after an event.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
+    row = get_event(connection, pool, event_id)
+    params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
+    beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))
+    return AdjacentEvents(*(None if each is None else event_name(each) for each in beside))
+
+
+def event_name(row: Any) -> EventName:
+    """An event's row as a link."""
+    return EventName(row.event_id, row.title, instant(row.started_at))
+
+
+WITHIN = (
+    change.c.generation_id == sa.bindparam("generation"),
+    change.c.started_at >= sa.bindparam("since"),
+    change.c.place > 0,
+)
+SUM = sa.func.sum(DELTA).label("change")
+SUMS = (
+    sa.select(change.c.player_id, sa.func.count().label("events"), SUM)
+    .where(*WITHIN)
+    .group_by(change.c.player_id + 0, change.c.player_id)  # by no index: that of players has all of their changes
+    .limit(sa.bindparam("most"))
+)
+SELECT_GAINED = SUMS.having(SUM > 0.0).order_by(SUM.desc(), change.c.player_id)
+SELECT_LOST = SUMS.having(SUM < 0.0).order_by(SUM, change.c.player_id)
+SELECT_CHANGES_OF = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(
+    *WITHIN, among(change.c.player_id)
+)
+RANKED = (
+    sa.select(
+        *(change.c[name] for name in ("started_at", "seq", "player_id", "rating_before", "rating", "rank", "field")),
+        change.c.place,
+        DELTA.label("delta"),
+        sa.func.max(change.c.rank).over(**OF_EVENT).label("last"),
+    )
+    .where(*WITHIN)
+    .subquery()
+)
+WON_AND_LOST = sa.and_(RANKED.c.rank == 1, RANKED.c.last > 1, RANKED.c.delta < 0.0)
+LAST_AND_GAINED = sa.and_(RANKED.c.rank == RANKED.c.last, RANKED.c.rank > 1, RANKED.c.delta > 0.0)
+SETTLED = sa.case(
+    (sa.bindparam("least_events") > 0, standing.c.events >= sa.bindparam("least_events")), else_=IS_SETTLED
+)
+SELECT_SURPRISE = (
+    sa.select(RANKED, SETTLED.label("settled"))
+    .join(
+        standing,
+        sa.and_(standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == RANKED.c.player_id),
+    )
+    .order_by(
+        sa.case((SETTLED, 0), else_=1),
+        sa.case((sa.or_(WON_AND_LOST, LAST_AND_GAINED), 0), else_=1),
+        sa.func.abs(RANKED.c.delta).desc(),
+        RANKED.c.started_at.desc(),
+        RANKED.c.seq.desc(),
+        RANKED.c.place,
+    )
+    .limit(1)
+)
+SPREAD_SUMS = sa.select(
+    sa.func.count(), sa.func.avg(standing.c.rating), sa.func.avg(standing.c.rating * standing.c.rating)
+).where(standing.c.generation_id == sa.bindparam("generation"))
+SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
+    event.c.pool_id == sa.bindparam("pool"), key_of(event) == BOUND_KEY
+)
+
+
+def movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> Movers:
+    """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
+    newest = newest_rated(connection, pool)
+    if newest is None:
+        return Movers(None, (), (), None, 0.0)
+    since = newest.started_at - days * DAY_US
+    params = {"generation": pool.generation, "since": since, "most": most}
+    gained, lost = (connection.execute(select, params).all() for select in (SELECT_GAINED, SELECT_LOST))
+    numbers = [row.player_id for row in (*gained, *lost)]
+    names = names_of(connection, pool, numbers)
+    shown = shown_sums(connection, pool, params | {"among": values(numbers)})
+    best, worst = (
+        tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
+        for rows in (gained, lost)
+    )
+    return Movers(instant(since), best, worst, surprise(connection, pool, params), spread(connection, pool))
+
+
+def shown_sums(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> dict[int, Decimal]:
+    """The sums of players' changes as each of them is shown."""
+    sums, digits = dict[int, Decimal](), pool.system.digits
+    for number, before, rating in connection.execute(SELECT_CHANGES_OF, params).all():
+        sums[number] = sums.get(number, Decimal(0)) + shown_change(before, rating, digits)
+    return sums
+
+
+def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> Surprise | None:
+    """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
+    least_events = 0 if can_be_unsettled(pool.system) else FINDING_EVENTS
+    row = connection.execute(SELECT_SURPRISE, params | {"least_events": least_events}).first()
+    if row is None:
+        return None
+    (name,) = names_of(connection, pool, [row.player_id]).values()
+    (of,) = connection.execute(SELECT_EVENT, {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}).all()
+    points = float(shown_change(row.rating_before, row.rating, pool.system.digits))
+    return Surprise(
+        of.event_id, of.title, instant(row.started_at), name, row.delta, points, bool(row.settled), row.rank, row.field
+    )
+
+
+def spread(connection: sa.Connection, pool: Pool) -> float:
+    """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
+    count, mean, mean_square = connection.execute(SPREAD_SUMS, {"generation": pool.generation}).one()
+    return math.sqrt(max(0.0, mean_square - mean * mean)) if count > 1 else 0.0

@@ -1,0 +1,1 @@
+"""Players: cards, changes, rivals, explanations."""

@@ -1,0 +1,335 @@
+"""A player at a glance: rating and rank, form, streaks, records and neighbours."""
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from podium.engine.system import System
+from podium.errors import ParameterError
+from podium.ledger.history import (
+    FINDING_EVENTS,
+    FORM_EVENTS,
+    SURE_DEVIATIONS,
+    are_settled,
+    can_be_unsettled,
+    own_interval,
+    thinned,
+    trend,
+)
+from podium.store.log.players import SELECT_ALIASES, merges, names_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.rating.standing_rows import get_standing
+from podium.store.reading.boards.listings import Board, open_board
+from podium.store.reading.boards.models import Listing
+from podium.store.reading.boards.pages import NO_RANKS, earlier_ranks
+from podium.store.reading.moments import VersionCache
+from podium.store.reading.players.explanations import states_of
+from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
+from podium.store.sql.schema import change, event, log
+from podium.store.sql.statements import among, instant, microseconds, values
+from podium.support.rounding import shown, shown_change
+
+EVER = -(2**62)  # microseconds: no change is older
+LARGEST_NUMBER = 2**63  # what a database holds
+SELECT_ROWS = sa.select(
+    *(change.c[name] for name in ("started_at", "seq", "place", "rating_before", "rating", "rank", "field", "state"))
+).where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
+SELECT_CHANGES = SELECT_ROWS.where(change.c.started_at >= sa.bindparam("since")).order_by(
+    change.c.started_at, change.c.seq
+)
+SELECT_CHANGES_BEFORE = (
+    SELECT_ROWS.where(key_of(change) < BOUND_KEY)
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(sa.bindparam("top"))
+)
+SELECT_EVENT_NAMES = (  # by the numbers of their submissions, which are a key of the log
+    sa.select(log.c.seq, event.c.event_id, event.c.title)
+    .join(event, sa.and_(event.c.pool_id == log.c.pool_id, event.c.event_id == log.c.subject))
+    .where(log.c.pool_id == sa.bindparam("pool"), among(log.c.seq))
+)
+EventNames = dict[int, tuple[str, str | None]]  # id and title by the number of the submission
+
+
+class Career(NamedTuple):
+    """Changes of one player in the order of rating, a column each."""
+
+    started_at: npt.NDArray[np.int64]  # microseconds since 1970
+    seq: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]  # 0 where a season began
+    before: npt.NDArray[np.float64]
+    after: npt.NDArray[np.float64]
+    rank: npt.NDArray[np.int64]  # 0 where none is known
+    field: npt.NDArray[np.int64]  # 0 where a season began
+    states: npt.NDArray[np.float64]  # (rows, fields): after each
+
+    @classmethod
+    def of_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
+        """The columns of rows of the ledger."""
+        started_at, seq, place, before, after, rank, field, states = zip(*rows, strict=True) if rows else [()] * 8
+        return cls(
+            started_at=np.array(started_at, np.int64),
+            seq=np.array(seq, np.int64),
+            place=np.array(place, np.int64),
+            before=np.array(before, np.float64),
+            after=np.array(after, np.float64),
+            rank=np.array([each or 0 for each in rank], np.int64),
+            field=np.array(field, np.int64),
+            states=states_of(pool, states),
+        )
+
+    def part(self, rows: Any) -> "Career":
+        """Some of the changes."""
+        return Career(*(column[rows] for column in self))
+
+    def of_events(self) -> "Career":
+        """The changes that events made."""
+        return self.part(self.place > 0)
+
+    @property
+    def gain(self) -> npt.NDArray[np.float64]:
+        """What each moved, in points."""
+        return self.after - self.before
+
+    def shown_gains(self, digits: int) -> list[float]:
+        """What each moved as people read it, to so many decimals."""
+        pairs = zip(self.before.tolist(), self.after.tolist(), strict=True)
+        return [float(shown_change(before, after, digits)) for before, after in pairs]
+
+    def deviations(self, pool: Pool) -> list[float | None]:
+        """How uncertain the rating was after each; None where the system has no such number."""
+        if "deviation" not in pool.system.state_type._fields:
+            return [None] * self.seq.size
+        return list(self.states[:, pool.system.column("deviation")].tolist())
+
+
+def career_of(connection: sa.Connection, pool: Pool, number: int, since: int = EVER) -> Career:
+    """A rated player's changes from a moment on, in microseconds since 1970."""
+    params = {"generation": pool.generation, "who": number, "since": since}
+    return Career.of_rows(pool, connection.execute(SELECT_CHANGES, params).all())
+
+
+def event_names(connection: sa.Connection, pool: Pool, careers: Iterable[Career]) -> EventNames:
+    """The ids and titles of the events in parts of careers; none of a season."""
+    seqs = {seq for career in careers for seq in career.seq[career.place > 0].tolist()}
+    return event_names_of(connection, pool, sorted(seqs))
+
+
+def event_names_of(connection: sa.Connection, pool: Pool, seqs: Sequence[int]) -> EventNames:
+    """The ids and titles of events by the numbers of their submissions."""
+    rows = connection.execute(SELECT_EVENT_NAMES, {"pool": pool.id, "among": values(seqs)})
+    return {row.seq: (row.event_id, row.title) for row in rows}
+
+
+def form_lines(career: Career, names: EventNames, digits: int) -> tuple[FormLine, ...]:
+    """The changes as lines."""
+    columns = (career.started_at, career.seq, career.gain, career.after, career.rank, career.field)
+    shown = career.shown_gains(digits)
+    lines = []
+    for k, (started_at, seq, gain, rating, rank, field) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        event_id, title = names.get(seq, (None, None))
+        lines.append(
+            FormLine(event_id, title, instant(started_at), gain, shown[k], rating, rank or None, field or None)
+        )
+    return tuple(lines)
+
+
+def changes_page(connection: sa.Connection, pool: Pool, name: str, before: str | None, top: int) -> ChangesPage:
+    """So many of a player's changes, newest first.
+
+    Args:
+        before: the `next` of the page before; the newest where None.
+
+    Raises:
+        UnknownError: the player has no rating here.
+        ParameterError: `before` is no cursor.
+    """
+    key = FOREVER if before is None else read_cursor(before)
+    number = get_standing(connection, pool, name).player_id
+    params = {"who": number, "top": top + 1} | key_params(pool, key)
+    rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
+    following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
+    career = Career.of_rows(pool, rows[:top])
+    return ChangesPage(form_lines(career, event_names(connection, pool, [career]), pool.system.digits), following)
+
+
+def read_cursor(cursor: str) -> OrderKey:
+    """The change that a page ended with.
+
+    Raises:
+        ParameterError: it is no cursor.
+    """
+    started_at, _, seq = cursor.partition(",")
+    try:
+        key = OrderKey(int(started_at), int(seq))
+    except ValueError:
+        key = OrderKey(LARGEST_NUMBER, 0)
+    if max(map(abs, key)) >= LARGEST_NUMBER:
+        raise ParameterError(f"{cursor!r} is not the `next` of a page")
+    return key
+
+
+RECORDS = 5  # best and worst days each
+NEARBY = 2  # players on either side
+
+
+def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listing, cache: VersionCache) -> PlayerCard:
+    """A player at a glance, with rank and neighbours among those who are listed.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    stands = get_standing(connection, pool, name)
+    whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
+    career = whole.of_events()
+    provisional, deviation = not are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
+    takes_no_rank = provisional and can_be_unsettled(pool.system)
+    board, place = open_board(connection, pool, listing, cache), (stands.rating, stands.player_id)
+    rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
+    beside = nearby(board, stands, rank, digits)
+    newest, first_five = career.part(slice(-FORM_EVENTS, None)), career.part(slice(FINDING_EVENTS))
+    judged = career.part(slice(max(FINDING_EVENTS, len(career.gain) - FORM_EVENTS), None))
+    best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
+    highest = career.part(peak_row(pool.system, career))
+    earlier = NO_RANKS
+    if not board.is_filtered:
+        earlier = earlier_ranks(connection, pool, [stands.player_id], settled=board.only_settled)
+    names = event_names(connection, pool, (newest, best, worst, highest))
+    form = form_lines(newest, names, digits)
+    moved = math.fsum(judged.gain.tolist())
+    return PlayerCard(
+        player=stands.name,
+        rating=stands.rating,
+        deviation=deviation,
+        provisional=provisional,
+        rank=rank,
+        would_be_rank=1 + board.position(place).above if takes_no_rank else None,
+        listed=board.count(),
+        move=None if rank is None else earlier.move(stands.player_id, rank)[0],
+        since=earlier.day,
+        events=stands.events,
+        first_played_at=instant(int(career.started_at[0])),
+        last_played_at=instant(stands.played_at),
+        peak=peak(pool, highest, names),
+        last_ten=moved,
+        last_ten_shown=shown_sum(judged, digits),
+        last_ten_events=len(judged.gain),
+        trend=trend(pool.system, moved, deviation, settled=not provisional),
+        chance=own_interval(pool.system, deviation),
+        is_highest=is_highest(pool.system, career),
+        streaks=streaks(career),
+        form=form[::-1],
+        best_days=form_lines(best, names, digits),
+        worst_days=form_lines(worst, names, digits),
+        finding=math.fsum(first_five.gain.tolist()),
+        finding_shown=shown_sum(first_five, digits),
+        nearby=beside,
+        former_names=former_names(connection, pool, stands.player_id, stands.name),
+    )
+
+
+def shown_sum(career: Career, digits: int) -> float:
+    """The sum of changes as each of them is shown."""
+    return float(shown(math.fsum(career.shown_gains(digits)), digits))
+
+
+def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The rows of the largest gains, largest first and the older of equals; none of the events that find a rating."""
+    found = FINDING_EVENTS + np.flatnonzero(gain[FINDING_EVENTS:] > 0.0)
+    return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
+
+
+def peak_row(system: System, career: Career) -> npt.NDArray[np.int64]:
+    """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
+    settled = found_rows(system, career)
+    surely = career.after[settled]
+    if "deviation" in system.state_type._fields:
+        surely = surely - SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
+    return settled[surely.argmax()][None] if settled.size else settled
+
+
+def found_rows(system: System, career: Career) -> npt.NDArray[np.int64]:
+    """The rows of a player's events, but for those that found the rating, after which it was settled."""
+    settled = np.flatnonzero(are_settled(system, career.states))
+    return settled[settled >= FINDING_EVENTS]
+
+
+def is_highest(system: System, career: Career) -> bool:
+    """Whether a player's rating is above all that it was before, since it was found."""
+    ratings = career.after[found_rows(system, career)]
+    return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.after[-1] == ratings[-1])
+
+
+def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
+    """The peak by its row, if there is one."""
+    if not highest.seq.size:
+        return None
+    event_id, _ = names[int(highest.seq[0])]
+    return Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, instant(int(highest.started_at[0])))
+
+
+def streaks(career: Career) -> Streaks:
+    """The longest runs and those that last, over a player's events."""
+    return Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
+
+
+def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    """The longest run of what is true, and the run that the last ends."""
+    breaks = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
+    lengths = np.diff(breaks) - 1
+    return int(lengths.max()), int(lengths[-1])
+
+
+def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[NearbyRow, ...]:
+    """A player among the listed who are rated next, best first."""
+    place = stands.rating, stands.player_id
+    above, below = board.rows_above(place, NEARBY), board.rows(place, NEARBY)
+    rows = [*reversed(above), stands, *below]
+    rank_of = board.ranks_of([row.player_id for row in (*above, *below)])
+    return tuple(
+        NearbyRow(
+            rank=rank if row is stands else rank_of[row.player_id],
+            player=row.name,
+            rating=row.rating,
+            ahead=row.rating - stands.rating,
+            ahead_shown=float(shown_change(stands.rating, row.rating, digits)),
+        )
+        for row in rows
+    )
+
+
+def former_names(connection: sa.Connection, pool: Pool, number: int, present: str) -> tuple[str, ...]:
+    """The other names that lead to a player: former ones, and those of accounts that play on as the player."""
+    accounts = [account for account, into in merges(connection, pool).items() if into == number]
+    names = set(names_of(connection, pool, accounts).values()) if accounts else set[str]()
+    for account in (number, *accounts):
+        names |= set(connection.execute(SELECT_ALIASES, {"pool": pool.id, "player": account}).scalars())
+    return tuple(sorted(names - {present}))
+
+
+def rating_curve(
+    connection: sa.Connection, pool: Pool, name: str, since: datetime | None, most: int
+) -> tuple[CurvePoint, ...]:
+    """A player's rating after every change since a moment, or as many of them as tell the same shape.
+
+    Raises:
+        UnknownError: the player has no rating here.
+    """
+    number = get_standing(connection, pool, name).player_id
+    whole = career_of(connection, pool, number, EVER if since is None else microseconds(since))
+    career = whole.part(thinned(whole.started_at, whole.after, most))
+    names = event_names(connection, pool, [career])
+    columns = (career.started_at, career.seq, career.gain, career.after)
+    return tuple(
+        CurvePoint(instant(started_at), names.get(seq, (None, None))[0], gain, shown, rating, deviation)
+        for started_at, seq, gain, rating, shown, deviation in zip(
+            *(column.tolist() for column in columns),
+            career.shown_gains(pool.system.digits),
+            career.deviations(pool),
+            strict=True,
+        )
+    )

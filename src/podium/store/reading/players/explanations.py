@@ -1,0 +1,196 @@
+"""Explanations as the HTTP API, commands and pages have them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from podium.engine.system import System
+from podium.kernels.records import read
+from podium.ledger.reasons.duels import Group
+from podium.ledger.reasons.explanation import Duels, Explanation
+from podium.ledger.reasons.what_if import Alternative, WhatIf
+from podium.store.log.players import known_numbers, merges
+from podium.store.log.pools import Pool
+from podium.store.rating.ledger_rows import system_today
+from podium.store.rating.standing_rows import stored_standings
+from podium.store.reading.models import rows_as
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A part of a change: a comparison with an opponent, or another cause."""
+
+    player: str = field(metadata={"description": "The player whose rating changed."})
+    opponent: str | None = field(metadata={"description": "The opponent; null for another cause."})
+    heat: str | None = field(metadata={"description": "The heat; empty where the event has one only."})
+    result: float | None = field(metadata={"description": "The score against the opponent, from 0 to 1."})
+    expected: float | None = field(metadata={"description": "The score that was expected, from 0 to 1."})
+    weight: float | None = field(metadata={"description": "How many times the comparison counts."})
+    contribution: float = field(metadata={"description": "What it adds to the change, in points."})
+    cause: str = field(metadata={"description": "`opponent`, or what else moved the rating."})
+    gap: float | None = field(metadata={"description": "How far above the player the opponent was rated, in points."})
+    group: int = field(metadata={"description": "The number of its group, from 0."})
+    shown: float = field(metadata={"description": "The contribution as people read it."})
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonGroup:
+    """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
+
+    kind: str = field(metadata={"description": "What they have in common: `heat`, `opponent`, `band` or `cause`."})
+    label: str = field(metadata={"description": "What it is called."})
+    result: str = field(metadata={"description": "How the player did in it, in words; empty for a cause."})
+    duels: int = field(metadata={"description": "Duels in it."})
+    expected: float = field(metadata={"description": "Duels that the ratings promised."})
+    won: float = field(metadata={"description": "Duels won; a draw is a half."})
+    points: float = field(metadata={"description": "What it adds to the change, in points."})
+    shown: float = field(metadata={"description": "The points as people read them; they add up to the change."})
+
+    @classmethod
+    def of(cls, group: Group) -> "ReasonGroup":
+        """The group of an explanation."""
+        numbers = (group.duels, group.expected, group.won, group.points, float(group.shown))
+        return cls(group.kind, group.label, group.result, *numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class DuelCount:
+    """How many duels a player won, and how many the ratings promised."""
+
+    count: int = field(metadata={"description": "Duels of the player."})
+    won: float = field(metadata={"description": "Duels won; a draw is a half."})
+    expected: float = field(metadata={"description": "Duels that the ratings promised."})
+    headline: str = field(metadata={"description": "The three in a sentence."})
+    meaning: str = field(metadata={"description": "What a duel is in this event."})
+    not_compared: str = field(metadata={"description": "Who is not compared, and why; empty where everybody is."})
+
+    @classmethod
+    def of(cls, duels: Duels) -> "DuelCount":
+        """The duels of an explanation."""
+        texts = duels.headline, duels.meaning, duels.not_compared
+        return cls(duels.count, duels.won, duels.expected, *texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """A change as people read it; before and change add up to after."""
+
+    before: float = field(metadata={"description": "The rating before."})
+    change: float = field(metadata={"description": "The change."})
+    after: float = field(metadata={"description": "The rating after."})
+
+
+@dataclass(frozen=True, slots=True)
+class StandingLine:
+    """A player's line in a heat, or in the overall result."""
+
+    heat: str | None = field(metadata={"description": "The heat; null where the event has one only."})
+    player: str = field(metadata={"description": "The player."})
+    team: str | None = field(metadata={"description": "The team, if any."})
+    place: int | None = field(metadata={"description": "The place; ties share the best of theirs."})
+    status: str = field(metadata={"description": "What became of the player, as it was sent."})
+    score: float | None = field(metadata={"description": "The score, as it was sent."})
+    time_s: float | None = field(metadata={"description": "The time in seconds, as it was sent."})
+    gap_s: float | None = field(metadata={"description": "The seconds behind the first."})
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedChange:
+    """Why an event moved a player's rating."""
+
+    event_id: str = field(metadata={"description": "The event."})
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_before: float = field(metadata={"description": "The rating before, in points."})
+    delta: float = field(metadata={"description": "The change, in points: the sum of the contributions."})
+    words: str = field(metadata={"description": "The reasons in a few sentences."})
+    outcome: str = field(metadata={"description": "How the player did; empty where nobody was compared."})
+    verdict: str = field(metadata={"description": "Place and change in a sentence."})
+    cause: str = field(metadata={"description": "What moved the rating most, in a sentence; empty where nothing did."})
+    shown: ShownChange = field(metadata={"description": "The change as people read it."})
+    groups: tuple[ReasonGroup, ...] = field(metadata={"description": "The reasons, a few groups of them."})
+    duels: DuelCount = field(metadata={"description": "Duels won, and expected."})
+    ranked_by: str = field(metadata={"description": "What decided the event, in a sentence."})
+    standings: tuple[StandingLine, ...] = field(metadata={"description": "Who stood where in the event."})
+    method: str = field(metadata={"description": "How a change is divided that is no sum over duels; else empty."})
+    reasons: tuple[Reason, ...] = field(metadata={"description": "Every reason."})
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeChange:
+    """What an event would have done with one thing changed."""
+
+    words: str = field(metadata={"description": "What is changed."})
+    delta: float = field(metadata={"description": "The change then, in points."})
+    shown: float = field(metadata={"description": "The change as people read it."})
+    better: float = field(metadata={"description": "How much more that is than it was, as people read it."})
+
+    @classmethod
+    def of(cls, alternative: Alternative) -> "AlternativeChange":
+        """One of a what-if."""
+        return cls(alternative.words, alternative.delta, float(alternative.shown), float(alternative.better))
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeChanges:
+    """An event as it was for a player, and as it would have been."""
+
+    event_id: str = field(metadata={"description": "The event."})
+    player: str = field(metadata={"description": "The player's name as it is now."})
+    rating_before: float = field(metadata={"description": "The rating before, in points."})
+    delta: float = field(metadata={"description": "The change as it was, in points."})
+    shown: float = field(metadata={"description": "The change as people read it."})
+    alternatives: tuple[AlternativeChange, ...] = field(metadata={"description": "One thing changed each."})
+
+
+def explained_change(explanation: Explanation) -> ExplainedChange:
+    """Why an event moved a rating, reason by reason."""
+    shown = (explanation.shown_before, explanation.shown_change, explanation.shown_after)
+    return ExplainedChange(
+        event_id=explanation.event_id,
+        player=explanation.player,
+        rating_before=explanation.rating_before,
+        delta=explanation.delta,
+        words=explanation.summary,
+        outcome=explanation.outcome,
+        verdict=explanation.verdict,
+        cause=explanation.cause,
+        shown=ShownChange(*map(float, shown)),
+        groups=tuple(map(ReasonGroup.of, explanation.groups)),
+        duels=DuelCount.of(explanation.duels),
+        ranked_by=explanation.ranked_by,
+        standings=rows_as(StandingLine, explanation.standings),
+        method=explanation.method,
+        reasons=rows_as(Reason, explanation.rows),
+    )
+
+
+def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
+    """An event as it was, and with one thing changed each."""
+    alternatives = tuple(map(AlternativeChange.of, imagined.alternatives))
+    texts = imagined.event_id, imagined.player
+    return AlternativeChanges(*texts, imagined.rating_before, imagined.delta, float(imagined.shown), alternatives)
+
+
+def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
+    """States, (rows, fields), from their bytes in the database."""
+    width = len(pool.system.state_type._fields)
+    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
+
+
+def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> tuple[System, list[Any]]:
+    """A pool's system as it expects now, and players' states as NamedTuples; a newcomer's for whoever has none."""
+    merged = merges(connection, pool)
+    numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
+    packed = {number: each.state for number, each in stored_standings(connection, pool, set(numbers.values())).items()}
+    newcomer = pool.system.newcomer()
+    found = [
+        read(np.frombuffer(packed[numbers[name]], "<f8")[None], 0, newcomer)
+        if numbers.get(name) in packed
+        else newcomer
+        for name in names
+    ]
+    return system_today(connection, pool), found

@@ -1,0 +1,1 @@
+"""Facts of a pool, its log and its export."""

@@ -1,0 +1,193 @@
+"""The log as admins read it: who did what and when, why, and what it moved."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.ledger.reasons.standings import STATUS_WORDS, plain
+from podium.store.log.content import DEFAULTS
+from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, WITH_CONTENT
+from podium.store.log.players import merges, names_of
+from podium.store.log.pools import Pool
+from podium.store.rating.events import get_event
+from podium.store.reading.events.events import EVENT_KINDS
+from podium.store.reading.models import LogRecord, Moved
+from podium.store.reading.pools.models import CorrectedLine, CorrectionRecord
+from podium.store.sql.schema import correction, log, reason
+
+SELECT_RECORDS = (
+    sa.select(
+        *(log.c[name] for name in ("seq", "place", "hash", "kind", "subject", "received_at", "actor")),
+        sa.case((log.c.kind == MERGE, log.c.body)).label("merge"),
+        reason.c.text.label("reason"),
+        *(correction.c[name] for name in ("events", "players", "largest")),
+    )
+    .outerjoin(reason, sa.and_(reason.c.pool_id == log.c.pool_id, reason.c.seq == log.c.seq))
+    .outerjoin(correction, sa.and_(correction.c.pool_id == log.c.pool_id, correction.c.seq == log.c.seq))
+    .where(log.c.pool_id == sa.bindparam("pool"))
+)
+SELECT_ENTRIES = SELECT_RECORDS.where(log.c.seq > sa.bindparam("after")).order_by(log.c.seq).limit(sa.bindparam("most"))
+
+SELECT_NEWEST_ENTRIES = (
+    SELECT_RECORDS.where(log.c.seq < sa.bindparam("before")).order_by(log.c.seq.desc()).limit(sa.bindparam("most"))
+)
+OF_PLAYERS = (MERGE, UNMERGE, RENAME, PSEUDONYMISE)
+NO_END = 2**62
+
+
+def listing(connection: sa.Connection, pool: Pool, after: int, most: int) -> tuple[LogRecord, ...]:
+    """Entries with numbers above `after`, oldest first."""
+    return records(connection, pool, SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
+
+
+def newest_listing(connection: sa.Connection, pool: Pool, before: int | None, most: int) -> tuple[LogRecord, ...]:
+    """Entries with numbers below `before`, newest first; all where None."""
+    end = NO_END if before is None else before
+    return records(connection, pool, SELECT_NEWEST_ENTRIES, {"pool": pool.id, "before": end, "most": most})
+
+
+def records(
+    connection: sa.Connection, pool: Pool, select: sa.Select[Any], params: dict[str, int]
+) -> tuple[LogRecord, ...]:
+    """What a statement selects, as records."""
+    rows = connection.execute(select, params).all()
+    into = {row.seq: int(json.loads(row.merge)["into"]) for row in rows if row.merge is not None}
+    players = {row.seq: int(row.subject) for row in rows if row.kind in OF_PLAYERS}
+    names = names_of(connection, pool, {*into.values(), *players.values()}) if players else {}
+    return tuple(
+        LogRecord(
+            seq=row.seq,
+            place=row.place,
+            hash=None if row.hash is None else row.hash.hex(),
+            kind=row.kind,
+            subject=row.subject,
+            player=names.get(players.get(row.seq, 0)),
+            into=names.get(into.get(row.seq, 0)),
+            received_at=datetime.fromisoformat(row.received_at),
+            actor=row.actor,
+            reason=row.reason,
+            moved=None if row.events is None else Moved(row.events, row.players, row.largest),
+        )
+        for row in rows
+    )
+
+
+SELECT_RECORDS_OF_EVENT = (
+    SELECT_RECORDS.add_columns(log.c.body)
+    .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_(EVENT_KINDS))
+    .order_by(log.c.seq)
+)
+OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
+OF_LINE = (
+    "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap",
+)  # fmt: skip
+LABELS = {
+    "title": "title", "url": "address", "started_at": "start", "mode": "mode", "weight": "weight", "position": "place",
+    "time_s": "time", "score": "score", "team": "team", "team_score": "team's score", "played_s": "played",
+    "duration_s": "duration",
+}  # fmt: skip
+TRUTH_WORDS = {"ranked": ("unranked", "ranked"), "handicap": ("no handicap", "handicap")}
+SECONDS = ("time_s", "played_s", "duration_s")
+FINISHED = "finished"
+Line = dict[str, Any]
+LineKey = tuple[str | None, int]  # heat and player
+
+
+def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[CorrectionRecord, ...]:
+    """An event's submission, and what was done to it since, oldest first.
+
+    Raises:
+        UnknownError: there is no such event.
+    """
+    get_event(connection, pool, event_id)
+    rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
+    contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
+    numbers = {line["player"] for lines in contents if lines is not None for line in lines}
+    merged = merges(connection, pool)
+    names = names_of(connection, pool, {merged.get(number, number) for number in numbers})
+    name_of = {number: names[merged.get(number, number)] for number in numbers}
+    records, before = [], None
+    for row, after in zip(rows, contents, strict=True):
+        corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
+        before = before if after is None else after
+        records.append(
+            CorrectionRecord(
+                row.seq,
+                row.kind,
+                datetime.fromisoformat(row.received_at),
+                row.actor,
+                row.reason,
+                row.events,
+                row.players,
+                row.largest,
+                corrected,
+            )
+        )
+    return tuple(records)
+
+
+def lines_of(body: bytes) -> list[Line]:
+    """The rows of an event's content."""
+    return [json.loads(line) for line in body.decode().split("\n") if line]
+
+
+def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:
+    """What is another in an event's content: of the event itself first, then line by line, those that are gone last."""
+    of_event = words(before[0], after[0], OF_EVENT)
+    if of_event is not None:
+        yield CorrectedLine(None, None, *of_event)
+    old, new = by_key(before), by_key(after)
+    for key, line in new.items():
+        heat, number = key
+        if key not in old:
+            yield CorrectedLine(heat, name_of[number], None, in_words(line, {}, OF_LINE))
+            continue
+        of_line = words(old[key], line, OF_LINE)
+        if of_line is not None:
+            yield CorrectedLine(heat, name_of[number], *of_line)
+    for key, line in old.items():
+        if key not in new:
+            yield CorrectedLine(key[0], name_of[key[1]], in_words(line, {}, OF_LINE), None)
+
+
+def by_key(lines: list[Line]) -> dict[LineKey, Line]:
+    """The lines by heat and player."""
+    return {(line.get("heat"), line["player"]): line for line in lines}
+
+
+def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str] | None:
+    """What is another of two lines, as it was and as it is, in words; None where nothing is."""
+    if all(cell(before, name) == cell(after, name) for name in columns):
+        return None
+    return in_words(before, after, columns), in_words(after, before, columns)
+
+
+def cell(line: Line, name: str) -> Any:
+    """A cell of a line; what a line leaves out has its default."""
+    return line.get(name, FINISHED if name == "status" else DEFAULTS.get(name))
+
+
+def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
+    """What a line says otherwise than another, or alone: "quit", "place 2, score 30", "no score"."""
+    if other:
+        names = [name for name in columns if cell(line, name) != cell(other, name)]
+    else:
+        names = [name for name in columns if line.get(name) is not None]
+    present = [cell_words(name, cell(line, name)) for name in names if cell(line, name) not in (None, FINISHED)]
+    absent = (
+        FINISHED if "status" in names else ", ".join(f"no {LABELS[name]}" for name in names if cell(line, name) is None)
+    )
+    return ", ".join(present) or absent
+
+
+def cell_words(name: str, value: Any) -> str:
+    """A cell in words."""
+    if name == "status":
+        return STATUS_WORDS[value]
+    if name in TRUTH_WORDS:
+        return TRUTH_WORDS[name][value]
+    text = plain(value) if isinstance(value, float) else str(value)
+    return f"{LABELS[name]} {text}{' s' if name in SECONDS else ''}"

@@ -1,0 +1,296 @@
+"""What a pool's whole history shows: worked out at night and kept, or from fewer events when it is read."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import sqlalchemy as sa
+
+from podium.analysis.evaluation import share_interval
+from podium.analysis.predictions import BINS, HeatSelection, predict
+from podium.analysis.scores import Window, judged_heats
+from podium.engine.rules import enter, expect
+from podium.engine.system import ELO_SCALE
+from podium.engine.tables.inputs import PRESENT
+from podium.ledger.performance import performances
+from podium.ledger.reasons.explanation import Explanation
+from podium.results.reading import Results
+from podium.store.log.chain import newest_head
+from podium.store.log.players import names_of
+from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmetic, settings_of
+from podium.store.rating.events import RATED, Roster
+from podium.store.rating.facts import date_of, today
+from podium.store.rating.ledger_rows import newest_pool_state, system_today
+from podium.store.rating.rating import as_table, events_from
+from podium.store.rating.standing_rows import newest_standings
+from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
+from podium.store.reading.events.events import explanation, standing_before
+from podium.store.reading.players.cards import event_names_of
+from podium.store.reading.players.explanations import states_of
+from podium.store.reading.pools.models import (
+    EventField,
+    FairExpectation,
+    Performance,
+    PoolFacts,
+    PromisePoint,
+    ReliabilityBin,
+    WeightPoint,
+)
+from podium.store.sql.schema import change, event, pool_fact, standing
+
+SIDES = 2  # from which each duel is counted
+SELECT_FIRST_OF_NEWEST = (
+    sa.select(event.c.started_at, event.c.seq)
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED)
+    .order_by(event.c.started_at.desc(), event.c.seq.desc())
+    .limit(1)
+    .offset(sa.bindparam("more"))
+)
+
+
+class PromiseOutcomes(NamedTuple):
+    """What became of the promises in a pool's newest events."""
+
+    events: int
+    players: int
+    duels: int
+    reliability: tuple[ReliabilityBin, ...]
+
+
+def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> PromiseOutcomes:
+    """What came of the promises in so many of the newest rated events."""
+    newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most - 1}).first()
+    first = START if newest is None else OrderKey(newest.started_at, newest.seq)
+    segments, _ = events_from(connection, pool, first)
+    tables = [rated_rows(segment.table, segment.events) for segment in segments]
+    numbers = {int(number) for table in tables for number in table["player"].unique().to_list()}
+    learnt = newest_pool_state(connection, pool, first)
+    roster = Roster.resumed(pool.system, newest_standings(connection, pool, numbers, first), learnt)
+    bins = np.zeros((BINS, 3))
+    for segment, table in zip(segments, tables, strict=True):
+        if table.height:
+            events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
+            selection = HeatSelection(judged_heats(events, Window()))
+            bins += predict(pool.system, events, selection, replayed.start, replayed.pool_start).bins
+        if segment.reset is not None:
+            roster.reset(segment.reset.keep)
+    count = sum(table["event_id"].n_unique() for table in tables)
+    return PromiseOutcomes(count, len(numbers), round(bins[:, 0].sum()) // SIDES, reliability(bins))
+
+
+def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
+    """The rows of the events that are rated."""
+    rated = [row.event_id for row in events if row.status == RATED]
+    return table.filter(pl.col("event_id").is_in(rated))
+
+
+def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
+    """The bins that have any duel."""
+    return tuple(
+        ReliabilityBin(expected / count, result / count, *share_interval(result / count, count), round(count))
+        for count, expected, result in bins.tolist()
+        if count
+    )
+
+
+EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
+SELECT_PLAYERS = (
+    sa.select(standing.c.player_id, standing.c.events)
+    .where(standing.c.generation_id == sa.bindparam("generation"))
+    .order_by(standing.c.player_id)
+)
+SELECT_NTH_EVENT = (
+    sa.select(change.c.seq)
+    .where(
+        change.c.generation_id == sa.bindparam("generation"),
+        change.c.player_id == sa.bindparam("who"),
+        change.c.place > 0,
+    )
+    .order_by(change.c.started_at, change.c.seq)
+    .limit(1)
+    .offset(sa.bindparam("earlier"))
+)
+
+
+def weights(connection: sa.Connection, pool: Pool, most: int) -> tuple[WeightPoint, ...]:
+    """How far the most moving duel of their n-th rated event moved so many players, at most, for some n."""
+    rows = connection.execute(SELECT_PLAYERS, {"generation": pool.generation}).all()
+    numbers, events = np.array(rows, np.int64).reshape(-1, 2).T
+    points = []
+    for number in EVENT_NUMBERS:
+        players = numbers[events >= number].tolist()
+        spread = np.linspace(0, len(players) - 1, min(most, len(players))).round().astype(np.int64)
+        moved = [largest_duel(connection, pool, players[k], number) for k in spread.tolist()]
+        known = [each for each in moved if each is not None]
+        if known:
+            points.append(WeightPoint(number, statistics.median(known), len(known)))
+    return tuple(points)
+
+
+def largest_duel(connection: sa.Connection, pool: Pool, player: int, number: int) -> float | None:
+    """The most that one duel of a player's n-th rated event moved the rating; None where nobody was compared."""
+    params: dict[str, Any] = {"generation": pool.generation, "who": player, "earlier": number - 1}
+    seq = connection.execute(SELECT_NTH_EVENT, params).scalar_one()
+    event_id, _ = event_names_of(connection, pool, [seq])[seq]
+    (name,) = names_of(connection, pool, [player]).values()
+    rows = explanation(connection, pool, event_id, name).rows
+    duels = rows.filter(rows["opponent"].is_not_null())["contribution"].abs().to_list()
+    return max(duels, default=None)
+
+
+NAME = "facts"  # under which they are kept
+GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
+MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
+GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
+SELECT_FACTS = sa.select(pool_fact.c.body).where(pool_fact.c.pool_id == sa.bindparam("pool"), pool_fact.c.name == NAME)
+SELECT_SETTLED_STATES = (
+    sa.select(standing.c.state).where(IN_POOL, IS_SETTLED).order_by(standing.c.player_id).limit(MIDDLE_OF)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is looked at."""
+
+    events: int  # the newest
+    players: int  # for each point of the weights
+
+
+AT_NIGHT = Effort(events=20_000, players=25)
+WHEN_READ = Effort(events=1_000, players=5)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFacts:
+    """Facts, and what they are of."""
+
+    facts: PoolFacts
+    system: str  # and its parameters, as JSON
+    place: int  # of the log's newest entry
+
+    def is_fresh(self, connection: sa.Connection, pool: Pool) -> bool:
+        """Whether they are of the pool as it is, but for a tenth of its log."""
+        place = newest_head(connection, pool).place
+        return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
+
+    def to_json(self) -> str:
+        """The text that is kept."""
+        return json.dumps(asdict(self) | {"facts": asdict(self.facts) | {"day": self.facts.day.isoformat()}})
+
+    @classmethod
+    def from_json(cls, text: str) -> "KeptFacts":
+        """Read the text that was kept."""
+        kept = json.loads(text)
+        facts: dict[str, Any] = kept["facts"]
+        facts["day"] = date.fromisoformat(facts["day"])
+        for name, kind in (("promise", PromisePoint), ("weights", WeightPoint), ("reliability", ReliabilityBin)):
+            facts[name] = tuple(kind(**each) for each in facts[name])
+        return cls(PoolFacts(**facts), kept["system"], kept["place"])
+
+
+def system_text(pool: Pool) -> str:
+    """A pool's system and its parameters."""
+    return json.dumps([pool.system.name, settings_of(pool.system)])
+
+
+def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
+    """Work the facts out.
+
+    Raises:
+        StoreError: another revision of the arithmetic rated the pool.
+    """
+    refuse_other_arithmetic(pool)
+    outcomes = promise_outcomes(connection, pool, effort.events)
+    facts = PoolFacts(
+        day=date_of(today()),
+        events=outcomes.events,
+        players=outcomes.players,
+        duels=outcomes.duels,
+        promise=promise(connection, pool),
+        weights=weights(connection, pool, effort.players),
+        reliability=outcomes.reliability,
+    )
+    return KeptFacts(facts, system_text(pool), newest_head(connection, pool).place)
+
+
+def kept_facts(connection: sa.Connection, pool: Pool) -> KeptFacts | None:
+    """The facts that were kept last, of whatever system; None where there are none."""
+    body = connection.execute(SELECT_FACTS, {"pool": pool.id}).scalar()
+    return None if body is None else KeptFacts.from_json(body)
+
+
+def are_due(connection: sa.Connection, pool: Pool) -> bool:
+    """Whether facts are to be worked out: none were today, or by another system."""
+    kept = kept_facts(connection, pool)
+    return kept is None or kept.facts.day != date_of(today()) or kept.system != system_text(pool)
+
+
+def keep(connection: sa.Connection, pool: Pool, found: KeptFacts) -> None:
+    """Keep facts in place of those before."""
+    connection.execute(sa.delete(pool_fact).where(pool_fact.c.pool_id == pool.id, pool_fact.c.name == NAME))
+    row = {"pool_id": pool.id, "name": NAME, "day": today(), "body": found.to_json()}
+    connection.execute(sa.insert(pool_fact), row)
+
+
+def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
+    """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
+    system, newcomer = system_today(connection, pool), pool.system.newcomer()
+    packed = connection.execute(SELECT_SETTLED_STATES, {"generation": pool.generation}).scalars().all()
+    states = states_of(pool, packed)
+    even = type(newcomer)(*np.median(states, axis=0).tolist()) if packed else newcomer
+    params, scale = system.params(), system.points_per_logit / ELO_SCALE
+    points = []
+    for gap in (float(f"{elo_gap * scale:.3g}") for elo_gap in GAPS):
+        ahead = even._replace(**{name: getattr(even, name) + gap for name in system.with_level})
+        sides = (enter(params, each, PRESENT) for each in (ahead, even))
+        points.append(PromisePoint(gap, float(expect(params, *sides))))
+    return tuple(points)
+
+
+def event_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
+    """The field of an event, by the ratings before it, and the performances in it.
+
+    Raises:
+        UnknownError: there is no such event, or it is not rated.
+        StoreError: another revision of the arithmetic rated the pool.
+    """
+    live, results = standing_before(connection, pool, event_id)
+    events, replayed = live.advance(results)  # of an event that the pool has rated
+    rated = performances(pool.system, events, replayed, entrant=0)
+    return EventField(
+        len(rated),
+        float(replayed.before.mean()),
+        tuple(Performance(each.player, each.rating, each.bound) for each in rated),
+    )
+
+
+MIN_DUELS = 100  # of a bin that says something
+
+
+def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectation:
+    """Correct each duel's promise by what comes of such promises in the pool.
+
+    Between the means of two bins the correction goes in a straight line; beyond all of them it stays as it is. Nothing
+    is fair to say without a duel, or where a bin on either side of one has fewer than 100.
+    """
+    promised = explanation.rows["expected"].drop_nulls().to_numpy()
+    count, total = promised.size, float(promised.sum())
+    if not count or not facts.reliability:
+        return FairExpectation(count, total, None, None)
+    means = np.array([each.expected for each in facts.reliability])
+    surplus = np.array([each.observed - each.expected for each in facts.reliability])
+    enough = np.array([each.duels >= MIN_DUELS for each in facts.reliability])
+    above = np.minimum(np.searchsorted(means, promised), means.size - 1)
+    below = np.maximum(np.searchsorted(means, promised, side="right") - 1, 0)
+    if not (enough[above].all() and enough[below].all()):
+        return FairExpectation(count, total, None, None)
+    fair = np.clip(promised + np.interp(promised, means, surplus), 0.0, 1.0)
+    nearest = np.abs(promised[:, None] - means).argmin(axis=1)
+    example = facts.reliability[int(np.bincount(nearest).argmax())]
+    return FairExpectation(count, total, float(fair.sum()), example)

@@ -1,0 +1,202 @@
+"""`column IN (many values)` with the values as one parameter: any number of them, and one prepared statement."""
+
+import contextlib
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+
+class _Values(FunctionElement[Any]):
+    """The values of a JSON array, as rows."""
+
+    name = "json_values"
+    inherit_cache = True
+
+
+def among(column: "sa.ColumnElement[Any]", name: str = "among") -> "sa.ColumnElement[bool]":
+    """Whether a column's value is among those of the parameter of that name, a JSON array by `values`."""
+    rows = _Values(sa.bindparam(name, type_=sa.Text()), sa.type_coerce(sa.null(), column.type))
+    return column.op("IN", is_comparison=True)(rows)
+
+
+def values(items: Iterable[str | int]) -> str:
+    """The parameter of `among` for these values: a JSON array."""
+    return json.dumps(list(items))
+
+
+@compiles(_Values, "sqlite")
+def _for_sqlite(element: _Values, compiler: Any, **options: Any) -> str:
+    parameter, _ = element.clauses
+    return f"(SELECT value FROM json_each({compiler.process(parameter, **options)}))"  # noqa: S608  (compiled parts)
+
+
+@compiles(_Values, "postgresql")
+def _for_postgresql(element: _Values, compiler: Any, **options: Any) -> str:
+    parameter, typed_null = element.clauses
+    sql_type, array = typed_null.type.compile(compiler.dialect), compiler.process(parameter, **options)
+    return f"(SELECT CAST(value AS {sql_type}) FROM json_array_elements_text(CAST({array} AS json)))"  # noqa: S608
+
+
+class floored(FunctionElement[int]):  # noqa: N801  (a function in statements)
+    """The largest integer that is not above a number."""
+
+    type = sa.BigInteger()
+    inherit_cache = True
+
+
+@compiles(floored, "sqlite")
+def _floored_for_sqlite(element: floored, compiler: Any, **options: Any) -> str:
+    number = compiler.process(element.clauses, **options)
+    return f"(CAST({number} AS INTEGER) - (({number}) < CAST({number} AS INTEGER)))"  # a cast goes towards 0
+
+
+@compiles(floored, "postgresql")
+def _floored_for_postgresql(element: floored, compiler: Any, **options: Any) -> str:
+    return f"CAST(floor({compiler.process(element.clauses, **options)}) AS BIGINT)"
+
+
+class Prepared(NamedTuple):
+    """A statement as a driver takes it."""
+
+    text: str
+    names: Sequence[str] | None  # of the parameters, in their order; None where the driver knows them by name
+    fixed: Mapping[str, Any]  # parameters that the statement brings along
+
+    def arguments(self, params: Mapping[str, Any]) -> Any:
+        """The parameters as the driver takes them."""
+        every = {**self.fixed, **params}
+        return every if self.names is None else tuple(map(every.__getitem__, self.names))
+
+
+PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and driver
+
+
+def execute_prepared(
+    connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]
+) -> sa.CursorResult[Any]:
+    """Execute a statement.
+
+    Args:
+        statement: a constant of a module, which is kept for good; no list of values is among its own parameters.
+        params: the parameters that it has no values of.
+    """
+    prepared = prepare(connection, statement)
+    return connection.exec_driver_sql(prepared.text, prepared.arguments(params))
+
+
+def fetch_all(found: sa.CursorResult[Any]) -> Sequence[Any]:
+    """All rows as the driver has them: many, each read once."""
+    with contextlib.closing(found):
+        return found.cursor.fetchall() if found.cursor else []
+
+
+def fetch_parts(found: sa.CursorResult[Any], count: int) -> Iterator[Sequence[Any]]:
+    """All rows as the driver has them, so many at a time: what becomes of few is done while they are at hand."""
+    with contextlib.closing(found):
+        while rows := found.cursor.fetchmany(count):
+            yield rows
+
+
+def execute_prepared_many(
+    connection: sa.Connection, statement: sa.Executable, many: Sequence[Mapping[str, Any]]
+) -> None:
+    """Execute a statement, as `execute_prepared`, with each of several parameters; nothing where there are none."""
+    if many:
+        prepared = prepare(connection, statement)
+        connection.exec_driver_sql(prepared.text, [*map(prepared.arguments, many)])
+
+
+def prepare(connection: sa.Connection, statement: sa.Executable) -> Prepared:
+    """The statement as the connection's driver takes it."""
+    key = statement, connection.dialect.driver
+    prepared = PREPARED.get(key)
+    if prepared is None:
+        compiled: Any = statement.compile(dialect=connection.dialect)  # type: ignore[attr-defined]
+        fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        names = compiled.positiontup if compiled.positional else None
+        prepared = PREPARED[key] = Prepared(str(compiled), names, fixed)
+    return prepared
+
+
+PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
+# Whatever fails ends its transaction, so that SQLite need not keep what the pages were before each statement.
+INSERT = {"sqlite": "INSERT OR FAIL INTO", "postgresql": "INSERT INTO"}
+STATEMENT_ROWS = 100  # that a statement of SQLite's takes, in three quarters of the time that they take one by one
+Rows = Iterable[tuple[Any, ...]]  # each a value for every column, in the table's order
+
+
+def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
+    """Write rows that are new."""
+    execute_rows(connection, functools.partial(insert_statement, table), rows, len(table.columns))
+
+
+def upsert(connection: sa.Connection, table: sa.Table, rows: Rows, added: tuple[str, ...] = ()) -> None:
+    """Write rows; one with the same key is replaced, but that these columns are added to what they were."""
+    execute_rows(connection, functools.partial(upsert_statement, table, added), rows, len(table.columns))
+
+
+def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
+    """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway.
+
+    Args:
+        connection: that writes.
+        statement: its text, for a database and so many rows.
+        rows: that are written.
+        width: how many values each has.
+    """
+    database, left = connection.dialect.name, iter(rows)
+    one_by_one = [*islice(left, STATEMENT_ROWS)]
+    if database == "sqlite" and len(one_by_one) == STATEMENT_ROWS:
+        cells = chain.from_iterable(chain(one_by_one, left))
+        several = [*iter(lambda: tuple(islice(cells, STATEMENT_ROWS * width)), ())]
+        last = several.pop() if len(several[-1]) < STATEMENT_ROWS * width else ()
+        connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
+        one_by_one = [last[start : start + width] for start in range(0, len(last), width)]
+    one_by_one += left
+    if one_by_one:
+        connection.exec_driver_sql(statement(database, 1), one_by_one)
+
+
+@functools.cache
+def insert_statement(table: sa.Table, database: str, rows: int) -> str:
+    """The statement for so many rows."""
+    names = [column.name for column in table.columns]
+    row = f"({', '.join([PLACEHOLDERS[database]] * len(names))})"
+    return f"{INSERT[database]} {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
+
+
+@functools.cache
+def upsert_statement(table: sa.Table, added: tuple[str, ...], database: str, rows: int) -> str:
+    """The statement for so many rows."""
+    key = [column.name for column in table.primary_key]
+    others = [column.name for column in table.columns if column.name not in key]
+    total = {name: f"{table.name}.{name} + excluded.{name}" for name in added}
+    assignments = ", ".join(f"{name} = {total.get(name, f'excluded.{name}')}" for name in others)
+    conflict = f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {assignments}"
+    return f"{insert_statement(table, database, rows)} {conflict}"
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY_US = 86_400_000_000
+
+
+def instant(microseconds: int) -> datetime:
+    """The moment so many microseconds after 1970."""
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+def microseconds(moment: datetime) -> int:
+    """The microseconds since 1970 at a moment."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def now() -> int:
+    """The microseconds since 1970 at this moment."""
+    return microseconds(datetime.now(UTC))

@@ -1,1 +1,0 @@
-"""What is written: submissions, registered matches, and the administration of pools."""

@@ -1,0 +1,1 @@
+"""Acts that are written: results, corrections, accounts, imports."""

@@ -1,0 +1,222 @@
+"""Accounts that are one player's: merged, and taken apart again. Both are in the log."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import Fault, ResultsError
+from podium.store.log.content import Content, read_bodies, row_of
+from podium.store.log.log import MERGE, UNMERGE, LogEntry, json_entry
+from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating.events import UNRATED, Proposal
+from podium.store.rating.rating import IS_COUNTED
+from podium.store.rating.standing_rows import get_standing
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import change, event, log
+from podium.store.writing.execution import Prepare, Prepared, count_written
+
+IN_POOL = event.c.pool_id == sa.bindparam("pool")
+CHANGES_OF_PLAYER = sa.and_(
+    change.c.generation_id == sa.bindparam("generation"),
+    *(change.c[name] == event.c[name] for name in ("started_at", "seq")),
+    change.c.player_id == sa.bindparam("who"),
+)
+SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
+    log, log.c.seq == event.c.content_seq
+)
+SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_POOL, IS_COUNTED)
+SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
+
+
+def merging(name: str, into: str, actor: str, reason: str = "") -> Prepare[int]:
+    """Let one player's results be another's, from the first on; how many rows of the ledger changed.
+
+    It raises:
+        UnknownError: no such player has a rating.
+        StoreError: they are one, or either was merged away itself.
+        ResultsError: they met in an event that counts.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
+        if name in known and gone.get(known[name]) == known.get(into, 0):
+            return Prepared(None, count_written)
+        for each in (name, into):
+            if known.get(each) in gone:
+                (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
+                raise StoreError(f"{each!r} was merged into {stays!r}")
+        for each in (into, name):
+            get_standing(connection, pool, each)
+        account, end = known[name], known[into]
+        if account == end:
+            raise StoreError(f"{name!r} cannot be merged into itself")
+        ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
+        accounts = accounts_of(account, gone)
+        events = events_of(connection, pool, account)
+        table = read_bodies((row.body, row.started_at) for row in events)
+        refuse_meetings(table, accounts, accounts_of(end, gone), into)
+        entry = json_entry(str(account), {"into": end}, actor, reason)
+        return merged_otherwise(pool, MERGE, entry, ends, first_of(events, table, accounts))
+
+    return prepare
+
+
+def unmerging(name: str, actor: str, reason: str = "") -> Prepare[int]:
+    """Let a merged account be a player of its own again; how many rows of the ledger changed.
+
+    Accounts that were merged into it before stay merged into it.
+
+    It raises:
+        UnknownError: there is no such player.
+        StoreError: the account was never merged into another.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        account = known_numbers(connection, pool, [name]).get(name)
+        if account is None:
+            raise unrated_error(pool, name)
+        direct = logged_merges(connection, pool)
+        if account not in direct:
+            raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+        if direct[account] is None:
+            return Prepared(None, count_written)
+        end = resolved(direct)[account]
+        ends = resolved(direct | {account: None})
+        events = events_of(connection, pool, end)
+        table = read_bodies((row.body, row.started_at) for row in events)
+        entry = json_entry(str(account), None, actor, reason)
+        return merged_otherwise(pool, UNMERGE, entry, ends, first_of(events, table, accounts_of(account, ends)))
+
+    return prepare
+
+
+def merged_otherwise(
+    pool: Pool, kind: str, entry: LogEntry, ends: Mapping[int, int], first: OrderKey | None
+) -> Prepared[int]:
+    """The proposal of other merges, which move ratings from a position on, or none."""
+    touched = () if first is None else (first,)
+    return Prepared(Proposal(pool, kind, (entry,), touched, merged=ends, refuses_unrateable=False), count_written)
+
+
+def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
+    """The account, and those that play on as it."""
+    return {end, *(account for account, each in ends.items() if each == end)}
+
+
+def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
+    """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
+    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "generation": pool.generation, "who": player})]
+    rows += connection.execute(SELECT_UNRATED_EVENTS, {"pool": pool.id})
+    return sorted(rows, key=lambda row: (row.started_at, row.seq))
+
+
+def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str) -> None:
+    """Refuse a merge of two players who met.
+
+    Args:
+        table: the events that count of one of them at least; players are numbers, as text.
+        accounts: of the one.
+        others: accounts of the other.
+        name: of the other.
+
+    Raises:
+        ResultsError: an account of the one and an account of the other are in one heat; the first such event.
+    """
+    either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
+    heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
+    rows = list(zip(either["event_id"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
+    played = {(event_id, heat) for event_id, heat, number in rows if number in accounts}
+    for event_id, heat, number in rows:
+        if number in others and (event_id, heat) in played:
+            raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
+
+
+def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> OrderKey | None:
+    """The position of the first event that has one of the accounts; None where none has."""
+    theirs = pl.col("player").is_in([str(number) for number in accounts])
+    ids = set(table.filter(theirs)["event_id"].to_list())
+    return next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)
+
+
+def refuse_player_twice(
+    connection: sa.Connection, pool: Pool, contents: Iterable[Content], numbers: Mapping[str, int]
+) -> None:
+    """Refuse events in which one player stands twice in a heat, by two names.
+
+    Args:
+        numbers: of every player of the events, by name.
+
+    Raises:
+        ResultsError: there are some; both names and their rows are given.
+    """
+    merged = merges(connection, pool)
+    if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
+        return  # every name is another player, and a name that stands twice in a heat was refused before
+    faults = []
+    for content in contents:
+        names, ends = content.players, ends_of(content.players, numbers, merged)
+        if len(set(ends)) == len(set(names)):
+            continue  # so it is in this event
+        heats = [row_of(head).get("heat") for head in content.heads]
+        for one, two in repeats(list(zip(heats, ends, strict=True))):
+            where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
+            why = cause(connection, pool, (names[one], names[two]), numbers, ends[one])
+            remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; send the player once"
+            faults.append(Fault(None, "player", None, remedy))
+    if faults:
+        raise ResultsError("results", faults)
+
+
+def refuse_entrant_twice(
+    connection: sa.Connection, pool: Pool, match_id: str, names: Sequence[str], numbers: Mapping[str, int]
+) -> None:
+    """Refuse a match in which one player stands twice, by two names.
+
+    Args:
+        names: of the entrants.
+        numbers: of the entrants, by name.
+
+    Raises:
+        ResultsError: it is one; both names and their places are given.
+    """
+    ends = ends_of(names, numbers, merges(connection, pool))
+    faults = []
+    for one, two in repeats(ends):
+        why = cause(connection, pool, (names[one], names[two]), numbers, ends[one])
+        where = f"entrants {one + 1} and {two + 1}"
+        remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; register the player once"
+        faults.append(Fault(None, "entrants", None, remedy))
+    if faults:
+        raise ResultsError(f"match {match_id}", faults)
+
+
+def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[int, int]) -> list[int]:
+    """The number that each name's account plays on as."""
+    return [merged.get(numbers[name], numbers[name]) for name in names]
+
+
+def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """The places of every value that stands earlier already, each after the place where it first stands."""
+    first: dict[Any, int] = {}
+    for place, value in enumerate(values):
+        if first.setdefault(value, place) != place:
+            yield first[value], place
+
+
+def cause(connection: sa.Connection, pool: Pool, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
+    """What made two names one player's, a renaming or a merge, in words.
+
+    Args:
+        end: the number of the player.
+    """
+    current = names_of(connection, pool, [end])[end]
+    if numbers[names[0]] == numbers[names[1]]:
+        others, act = [name for name in names if name != current], "renamed to"
+    else:
+        others, act = [name for name in names if numbers[name] != end], "merged into"
+    subject = repr(others[0]) if len(others) == 1 else "both"
+    return f"{subject} {'was' if len(others) == 1 else 'were'} {act} {current!r}"

@@ -1,0 +1,359 @@
+"""What changes a whole pool: seasons, another system, its description and closing; all but its deletion is logged."""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.engine.system import System
+from podium.errors import ParameterError, UnknownError
+from podium.live import refuse_share
+from podium.results.names import admit, normalise
+from podium.store.log.content import Absent, Content
+from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
+from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
+from podium.store.log.pools import START, OrderKey, Pool, PoolDescription, settings_of
+from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
+from podium.store.sql.statements import instant, microseconds, now
+from podium.store.writing.accounts import refuse_entrant_twice
+from podium.store.writing.execution import Prepare, Prepared, count_written
+from podium.support.collector import ARITHMETIC
+from podium.systems import find
+
+SECRET_BYTES = 32
+
+
+def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
+    """Open a ladder.
+
+    Raises:
+        StoreError: there is one of that name.
+        ParameterError: the rule for names refuses it, or a page of the service has its address.
+    """
+    refuse_reserved(normalise(name))
+    pool = insert_pool(connection, name, system)
+    append(connection, pool, CONFIGURE, [system_entry(system, actor)])
+    describe(connection, pool, description, actor)
+    return pool
+
+
+def describe(connection: sa.Connection, pool: Pool, description: PoolDescription, actor: str) -> bool:
+    """Let a pool say this of itself; False where it says so already."""
+    if description == pool.description:
+        return False
+    append(connection, pool, DESCRIBE, [json_entry("", description.body(), actor)])
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
+    return True
+
+
+def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
+    """Store a new pool, with nothing in its log, and its first generation.
+
+    Raises:
+        StoreError: there is one of that name.
+        ParameterError: the rule for names refuses it.
+    """
+    name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
+    row = configuration(system) | {"name": name, "secret": secret}
+    try:  # no query before it: another transaction might open one in between
+        (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
+    except sa.exc.IntegrityError:
+        raise StoreError(f"there is a pool {name!r} already") from None
+    (current,) = connection.execute(sa.insert(generation).returning(generation.c.id), {"pool_id": number}).scalars()
+    connection.execute(sa.update(pools).where(pools.c.id == number).values(generation_id=current))
+    return Pool(number, name, system, secret, generation=current)
+
+
+def reconfiguration(system: System, actor: str) -> Prepare[int]:
+    """Rate a pool with another system, or other parameters, from its first event on; how many rows changed.
+
+    It raises:
+        ResultsError: an event lacks what the system needs.
+        ParameterError: a server could not find the system by its name.
+    """
+
+    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        proposal = Proposal(
+            replace(pool, system=system, arithmetic=ARITHMETIC),
+            CONFIGURE,
+            (system_entry(system, actor),),
+            (START,),
+            columns=configuration(system),
+            refuses_unrateable=False,
+        )
+        return Prepared(proposal, count_written)
+
+    return prepare
+
+
+def configuration(system: System) -> dict[str, Any]:
+    """What a pool's row has of its system, and the arithmetic that rates it from now on."""
+    return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
+
+
+def system_entry(system: System, actor: str) -> LogEntry:
+    """The entry of what a pool is rated with.
+
+    Raises:
+        ParameterError: a server could not find the system by its name.
+    """
+    refuse_nameless(system)
+    return json_entry("", {"system": system.name, "parameters": settings_of(system)}, actor)
+
+
+def refuse_nameless(system: System) -> None:
+    """Refuse a system that its name alone does not find again: one in a file, or a class of a program's own.
+
+    Raises:
+        ParameterError: it is one.
+    """
+    try:
+        registered: Any = find(system.name)
+    except ParameterError:
+        registered = ()  # nothing is an instance of
+    own = {each.name: getattr(system, each.name) for each in fields(system)}
+    if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
+        raise ParameterError(
+            f"{system.name!r} cannot rate a pool: a server finds its system by name, so it must be one of Podium's own "
+            "or an installed package's entry point (docs/own-system.md); a file's path cannot be one"
+        )
+
+
+def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[int]:
+    """Let a season begin: every lead over a newcomer shrinks to a share of itself; how many rows changed.
+
+    Args:
+        name: of the season.
+        starts: the moment.
+        keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
+        actor: for the log.
+
+    Raises:
+        ParameterError: the rule for names refuses it, the share is not from 0 to 1, or the moment is in the future.
+    """
+    name = admit(name, "a season's name")
+    refuse_share(keep)
+    at = microseconds(starts)
+    if at > now():
+        raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
+        same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
+        known = connection.execute(same).first()
+        if known is not None:
+            if (known.started_at, known.keep) == (at, keep):
+                return Prepared(None, count_written)
+            raise StoreError(f"there is a season {name!r} already")
+        begun = NewSeason(name, at, keep)
+        entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
+        touched = OrderKey(at, begun.seq)
+        proposal = Proposal(pool, SEASON, (entry,), (touched,), season=begun, refuses_unrateable=False)
+        return Prepared(proposal, count_written)
+
+    return prepare
+
+
+def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
+    """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
+    if pool.closed == closed:
+        return False
+    append(connection, pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
+    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
+    return True
+
+
+def delete(connection: sa.Connection, pool: Pool) -> None:
+    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone.
+
+    Raises:
+        StoreError: it is not closed.
+    """
+    if not pool.closed:
+        raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
+    of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
+    generations = connection.execute(of_pool).scalars().all()
+    connection.execute(sa.delete(generation).where(generation.c.pool_id == pool.id))  # first: so none is staged further
+    for table in reversed(metadata.sorted_tables):
+        if "generation_id" in table.c and table is not pools:
+            connection.execute(sa.delete(table).where(table.c.generation_id.in_(generations)))
+        if "pool_id" in table.c:
+            connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
+    connection.execute(sa.delete(api_key).where(api_key.c.pool == pool.name))
+    connection.execute(sa.delete(pools).where(pools.c.id == pool.id))
+
+
+OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
+HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
+MAX_HOLD_S = 31 * HOLD_S
+SELECT_REGISTRATION = (
+    sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
+    .join(log, log.c.seq == registration.c.seq)
+    .where(registration.c.pool_id == sa.bindparam("pool"), registration.c.match_id == sa.bindparam("match"))
+)
+SELECT_RESULTS = (
+    sa.select(event)
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.match_id == sa.bindparam("match"))
+    .order_by(event.c.present.desc(), event.c.seq)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredMatch:
+    """A match that was registered."""
+
+    match_id: str = field(metadata={"description": "The match."})
+    entrants: tuple[str, ...] = field(metadata={"description": "Who plays, by their names as they are now."})
+    expires_at: datetime = field(metadata={"description": "Until when it waits for a result."})
+    status: str = field(
+        metadata={"description": "What became of it.", "json_schema_extra": {"enum": [OPEN, REPORTED, EXPIRED]}}
+    )
+    results: tuple[str, ...] = field(metadata={"description": "Its results, the event that counts first."})
+
+
+def register(
+    connection: sa.Connection, pool: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
+) -> None:
+    """Register a match, once.
+
+    Args:
+        entrants: names, or a `player` and a `team` each.
+        held_s: seconds that it waits for a result.
+
+    Raises:
+        ParameterError: no entrants, one twice, a name that the rule refuses, or a time that is not above 0 and up to
+            31 days.
+        ResultsError: one player stands there twice, by two names.
+        StoreError: a match of that id has other entrants.
+    """
+    rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    names = admit_names(connection, pool, [str(each["player"]) for each in rows])
+    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
+    admit(match_id, "a match's id")
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("entrants: a match has one at least, and none twice")
+    if not 0.0 < held_s <= MAX_HOLD_S:
+        raise ParameterError(f"a match waits for its result above 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}")
+    numbers = numbers_of(connection, pool, names)
+    entrants_by_number = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
+    known = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
+    if known is not None:
+        if json.loads(known.body)["entrants"] != entrants_by_number:
+            raise StoreError(f"match {match_id!r} is registered already, with other entrants")
+        return
+    refuse_entrant_twice(connection, pool, match_id, names, numbers)
+    expires_at = now() + round(held_s * 1e6)
+    body = {"entrants": entrants_by_number, "expires_at": expires_at}
+    (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
+    registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
+    connection.execute(sa.insert(registration), registration_row)
+
+
+def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
+    """A registration's row, with its body.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
+    if row is None:
+        raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
+    return row
+
+
+def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
+    """A match, and what came of it.
+
+    Raises:
+        UnknownError: there is none.
+    """
+    row = get_registration(connection, pool, match_id)
+    numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
+    names = names_of(connection, pool, numbers)
+    results = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
+    others = [each.event_id for each in results if each.event_id not in standing]
+    status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
+    return RegisteredMatch(
+        match_id, tuple(names[each] for each in numbers), instant(row.expires_at), status, (*standing, *others)
+    )
+
+
+def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
+    """The ids of the matches that wait for a result, the first to expire first."""
+    reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
+    unreported = (
+        sa.select(registration.c.match_id)
+        .where(registration.c.pool_id == pool.id, registration.c.expires_at >= now(), ~reported)
+        .order_by(registration.c.expires_at)
+        .limit(1000)
+    )
+    return list(connection.execute(unreported).scalars())
+
+
+def attendance(
+    connection: sa.Connection,
+    pool: Pool,
+    match_id: str | None,
+    content: Content,
+    numbers: Mapping[str, int],
+    *,
+    late: bool,
+) -> tuple[int | None, list[Absent]]:
+    """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match.
+
+    Args:
+        late: whether a result is taken after the match expired.
+
+    Raises:
+        UnknownError: the match is not registered.
+        StoreError: it has expired.
+    """
+    if match_id is None:
+        return None, []
+    row = get_registration(connection, pool, match_id)
+    if row.expires_at < now() and not late:
+        raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
+    merged = merges(connection, pool)
+    players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
+    entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
+    absent = [
+        Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in players_present
+    ]
+    return len(entrants) - len(absent), absent
+
+
+def choose_result(
+    connection: sa.Connection, pool: Pool, match_id: str | None, events: dict[str, EventRow]
+) -> list[OrderKey]:
+    """Let the result with most of the entrants stand, the first of equals.
+
+    Args:
+        connection: only reads.
+        pool: of the match.
+        match_id: of the match; nothing is done where None.
+        events: those that are to be new or other, by id; those that it moves are added.
+
+    Returns:
+        The positions of those that it moved.
+    """
+    if match_id is None:
+        return []
+    stored = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    results = {row.event_id: EventRow.from_row(row) for row in stored}
+    results |= {each.event_id: each for each in events.values() if each.match_id == match_id}
+    moved, first = [], True
+    for each in sorted(results.values(), key=lambda each: (-(each.present or 0), each.seq)):
+        if each.status == VOIDED:
+            continue
+        if first == (each.status == SUPERSEDED):
+            status = "" if first else SUPERSEDED
+            events[each.event_id] = each._replace(status=status, reason=status)
+            moved.append(each.key)
+        first = False
+    return moved

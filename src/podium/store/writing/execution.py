@@ -1,0 +1,255 @@
+"""How every submission and correction is done: proposed by reading alone, then stored and rated, or only rated.
+
+A proposal has all that is to be different. In one transaction it is recorded, and what derives from it is brought up
+to date; a dry run plans the new rating on a connection that only reads, so that nobody waits for it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import sqlalchemy as sa
+
+from podium.errors import Fault, NotFiniteError, ResultsError
+from podium.store.log.chain import Head, newest_head
+from podium.store.log.log import SUBMIT, Logged, append
+from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating import rerating
+from podium.store.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
+from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.rating import LongWorkError
+from podium.store.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
+from podium.store.sql.schema import event, merged, pools, season
+from podium.store.sql.statements import insert
+
+T = TypeVar("T")
+LARGE_EVENT_ROWS = 2_000
+CORRECTED = (
+    "content_seq",
+    "started_at",
+    "status",
+    "reason",
+    "present",
+    "title",
+    "url",
+)  # what a correction changes of an event's row
+UPDATE_EVENT = (
+    sa.update(event)
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
+    .values({name: sa.bindparam(f"new_{name}") for name in CORRECTED})
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a dry run found: how much would move, and the largest effects."""
+
+    totals: Totals
+    listed: tuple[Effect, ...]  # in the order of rating
+    next: str | None  # the cursor of the effects that follow by size; None where there are none
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done, or would be."""
+
+    proposal: Proposal | None = None  # as it was recorded; None where nothing had to be
+    rerated: Rerated | None = None  # None where nothing had to be rated again
+    head: Head | None = None  # of the log; None of a dry run
+    effects: Effects | None = None  # of a dry run
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[T]):
+    """A proposal that was checked, and how its sender is answered."""
+
+    proposal: Proposal | None  # None where everything is as it is to be already
+    answer: Callable[[sa.Connection, Done], T]
+    known: Mapping[str, OrderKey] | None = None  # events that are answered though nothing about them is new
+    sent: Sequence[str] = ()  # the events that are answered
+
+    def wanted(self, proposal: Proposal) -> dict[OrderKey, str]:
+        """The events that are answered, by position."""
+        new = {each: proposal.events[each].key for each in self.sent if each in proposal.events}
+        keys = dict(self.known or {}) | new
+        return {key: event_id for event_id, key in keys.items()}
+
+
+def count_written(_connection: sa.Connection, done: Done) -> int:
+    """How many rows of the ledger are new or other."""
+    return 0 if done.rerated is None else done.rerated.written
+
+
+Prepare = Callable[[sa.Connection, Pool, Numbering], Prepared[T]]
+
+
+def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refuse_long: bool = True) -> T:
+    """Propose, record, rate and answer, in a transaction that has the pool's lock.
+
+    Raises:
+        LongWorkError: too many events would be rated again for one transaction, or a large one would be rated, and
+            `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
+            transaction as long.
+    """
+    prepared = prepare(connection, pool, numbers_and_newcomers)
+    if prepared.proposal is None:
+        return prepared.answer(connection, Done(head=newest_head(connection, pool)))
+    if refuse_long and prepared.proposal.touched and is_large(prepared.proposal):
+        raise LongWorkError
+    proposal, logged = record(connection, prepared.proposal)
+    rerated = None
+    if proposal.touched:
+        rerated = rerating.rerate(
+            connection,
+            proposal.pool,
+            proposal.first,
+            prepared.wanted(proposal),
+            refuse_long=refuse_long and len(proposal.entries) <= rerating.SHORT_EVENTS,
+        )
+        refuse_unrateable(connection, proposal, rerated)
+    record_moved(connection, proposal, logged, rerated)
+    return prepared.answer(connection, Done(proposal, rerated, logged.head))
+
+
+def is_large(proposal: Proposal) -> bool:
+    """Whether one of the events has so many rows, with pairs by the square, that it is rated while nobody waits."""
+    return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
+
+
+def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
+    """Propose, rate and answer, and write nothing.
+
+    Args:
+        connection: that sees one moment, and only reads.
+        pool: as it is stored.
+        prepare: what is proposed.
+        after: the `next` of the page of effects before; the largest where None.
+
+    Raises:
+        ParameterError: there is no such page.
+    """
+    largest = LargestEffects(after)
+    prepared = prepare(connection, pool, provisional_numbers)
+    proposal = prepared.proposal
+    if proposal is None:
+        return prepared.answer(connection, Done(effects=Effects(NOTHING, (), None)))
+    rerated, _ = plan_through(connection, prepared, proposal, largest.add)
+    effects = Effects(rerated.totals, largest.listed(connection, pool, proposal), largest.next)
+    return prepared.answer(connection, Done(proposal, rerated, effects=effects))
+
+
+def plan_through(
+    connection: sa.Connection, prepared: Prepared[T], proposal: Proposal, add: Callable[[Stretch], None]
+) -> tuple[Rerated, Plan | None]:
+    """Plan the rating that a proposal comes to, to its end, and write nothing.
+
+    Args:
+        connection: that sees one moment, and only reads.
+        prepared: whose events are answered.
+        proposal: what is prepared.
+        add: takes each stretch of the new ledger.
+
+    Returns:
+        What would be moved, and the plan; None where nothing is to be rated again.
+
+    Raises:
+        ResultsError: an event lacks what the system needs, or would count with one player twice.
+        NotFiniteError: a rating would be no finite number.
+    """
+    rerated = Rerated(prepared.wanted(proposal))
+    if not proposal.touched:
+        return rerated, None
+    plan = Plan(proposal.pool, proposal.first, proposal)
+    while not plan.is_over:
+        stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
+        rerated.add(stretch)
+        add(stretch)
+        refuse_unrateable(connection, proposal, rerated)
+    return rerated, plan
+
+
+def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:
+    """Log what is proposed, and bring the tables up to date but for what rating gives.
+
+    Returns:
+        The proposal with the numbers of its log entries instead of placeholders, and what became of these.
+    """
+    pool = proposal.pool
+    logged = append(connection, pool, proposal.kind, proposal.entries)
+    numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
+    recorded = with_numbers(proposal, numbers)
+    new = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq in numbers]
+    other = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq not in numbers]
+    if new:
+        insert(connection, event, [(pool.id, *each[:-1]) for each in new])
+    if other:
+        connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
+    if recorded.merged is not None:
+        store_ends(connection, pool, recorded.merged)
+    if recorded.season is not None:
+        connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
+    if recorded.columns:
+        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(recorded.columns)))
+    return recorded, logged
+
+
+def record_moved(connection: sa.Connection, proposal: Proposal, logged: Logged, rerated: Rerated | None) -> None:
+    """Store what a correction moved, once it is rated; of a submission it stands in the receipts alone."""
+    if proposal.kind != SUBMIT:
+        rerating.record(connection, proposal.pool, logged.seqs[0], rerated)
+
+
+def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
+    """The proposal with numbers of log entries for placeholders, its contents being in the log."""
+    events = {
+        event_id: each._replace(
+            seq=numbers.get(each.seq, each.seq), content_seq=numbers.get(each.content_seq, each.content_seq), body=None
+        )
+        for event_id, each in proposal.events.items()
+    }
+    touched = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.touched)
+    season_ = proposal.season
+    begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
+    return replace(proposal, events=events, touched=touched, season=begun)
+
+
+def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
+    """The parameters of the statement that changes an event's row."""
+    return {"pool": pool.id, "event": each.event_id} | {f"new_{name}": getattr(each, name) for name in CORRECTED}
+
+
+def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -> None:
+    """Store which account each merged one plays on as."""
+    connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
+    if ends:
+        rows = [{"pool_id": pool.id, "player_id": account, "into_id": end} for account, end in ends.items()]
+        connection.execute(sa.insert(merged), rows)
+
+
+def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Rerated) -> None:
+    """Refuse what makes an event unrateable that was not so before, unless such events are to be marked.
+
+    Raises:
+        NotFiniteError: a rating would be no finite number; the first.
+        ResultsError: an event would count, where it did not before, in which a player now stands twice; the first.
+    """
+    if not proposal.refuses_unrateable:
+        return
+    for error in rerated.not_finite:
+        name = name_of(connection, proposal, int(str(error.player)))
+        raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
+    for key in proposal.touched:
+        if key in rerated.doubled:
+            event_id, number = rerated.doubled[key]
+            remedy = (
+                f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
+            )
+            raise ResultsError("merge", [Fault(None, "player", name_of(connection, proposal, number), remedy)])
+
+
+def name_of(connection: sa.Connection, proposal: Proposal, number: int) -> str:
+    """The name of a player, who may be a newcomer of the proposal."""
+    if number in proposal.newcomers:
+        return proposal.newcomers[number]
+    return names_of(connection, proposal.pool, [number])[number]

@@ -1,0 +1,327 @@
+"""A proposal whose rating was planned before it is recorded: then it is worked out again, and must be the same.
+
+Its numbers of log entries and of newcomers are drawn only then; what was planned has placeholders for them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.store.log.log import Logged
+from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
+from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
+from podium.store.rating import facts, generations, rerating
+from podium.store.rating.events import Proposal
+from podium.store.rating.generations import OvertakenError
+from podium.store.rating.ledger_rows import Ledger, LedgerKey, PoolStates, joined, write_changes, write_pool_states
+from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.rating import LongWorkError
+from podium.store.rating.rerating import Rerated
+from podium.store.rating.standing_rows import newest_standings, refresh_standings, stored_standings
+from podium.store.sql.database import UnavailableError, read_transaction
+from podium.store.writing.execution import Done, Prepare, Prepared, record, record_moved, refuse_unrateable
+from podium.support.collector import paused_collection
+
+T = TypeVar("T")
+PROVISIONAL_PLAYER = re.compile(rb'"player":(-\d+)\}\n')  # at the end of a row; in no text, where quotes are escaped
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Generic[T]):
+    """A proposal that is planned, and the pool as it was when the planning began."""
+
+    pool: Pool  # that notes what is rated again meanwhile
+    prepare: Prepare[T]
+    admit: Callable[[Pool], None]  # refuses a pool that may not be changed so, as one that is closed
+    prepared: Prepared[T]
+    proposal: Proposal
+    merged: Mapping[int, int]  # the account that each merged one plays on as, by what is stored
+
+    @property
+    def staged(self) -> Pool:
+        """The pool as it is to be, with the generation that is staged, or only notes what is rated again meanwhile."""
+        return replace(self.proposal.pool, generation=self.pool.staging or 0, staging=None)
+
+    @property
+    def wanted(self) -> dict[OrderKey, str]:
+        """The events that are answered, by position."""
+        return self.prepared.wanted(self.proposal)
+
+    def moved_in(self, stretch: Stretch) -> Rerated:
+        """What a stretch of the plan moves."""
+        rerated = Rerated(self.wanted)
+        rerated.add(stretch)
+        return rerated
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded(Generic[T]):
+    """A planned proposal that is recorded now: the numbers that were drawn, and who is answered."""
+
+    prepared: Prepared[T]
+    proposal: Proposal
+    logged: Logged
+    seqs: dict[int, int]  # of log entries, by their placeholders
+    players: dict[int, int]  # of newcomers, by their provisional numbers
+    touched: OrderKey | None  # from where on the pool was rated again meanwhile
+
+    def drawn_key(self, key: OrderKey) -> OrderKey:
+        """A position in the order of rating, with the number that was drawn."""
+        return OrderKey(key.started_at, self.seqs.get(key.seq, key.seq))
+
+    def with_drawn_keys(self, pools: PoolStates) -> PoolStates:
+        """The pool's states, with the numbers that were drawn."""
+        return {self.drawn_key(key): state for key, state in pools.items()}
+
+    def summary(self, rerated: Rerated) -> Rerated:
+        """What was moved, with the numbers that were drawn."""
+        drawn = self.drawn_key
+        return replace(
+            rerated,
+            wanted=self.prepared.wanted(self.proposal),
+            players={self.players.get(number, number) for number in rerated.players},
+            rows={
+                drawn(key): [(self.players.get(each[0], each[0]), *each[1:]) for each in moved]
+                for key, moved in rerated.rows.items()
+            },
+            written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
+            doubled={drawn(key): each for key, each in rerated.doubled.items()},
+        )
+
+
+@contextmanager
+def planning(
+    engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None]
+) -> Iterator[Planned[T]]:
+    """Work out what is prepared; while it is planned, all that rates the pool again leaves where it did so.
+
+    Raises:
+        OvertakenError: nothing is to be rated any more; the next attempt answers.
+    """
+    pool = generations.begin(engine, pool_name)
+    try:
+        yield work_out(engine, pool, prepare, admit)
+    except BaseException:
+        with suppress(UnavailableError):  # it is cleared in any case, later
+            generations.abandon(engine, pool.staging or 0)
+        raise
+
+
+def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable[[Pool], None]) -> Planned[T]:
+    """Work out what is prepared, by reading alone.
+
+    Raises:
+        OvertakenError: nothing is to be rated any more.
+    """
+    with read_transaction(engine) as connection:
+        prepared = prepare(connection, pool, provisional_numbers)
+        merged = merges(connection, pool)
+    if prepared.proposal is None or not prepared.proposal.touched:
+        raise OvertakenError
+    return Planned(pool, prepare, admit, prepared, prepared.proposal, merged)
+
+
+def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -> Recorded[T]:
+    """Work the proposal out again, and record it.
+
+    Args:
+        connection: with the pool's lock.
+        pool: as it is now.
+        planned: what was planned.
+
+    Raises:
+        OvertakenError: the pool is not what was planned for any more.
+        StoreError: the pool is refused.
+    """
+    if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
+        raise OvertakenError
+    if merges(connection, pool) != planned.merged:  # who plays in the proposal's own events may be another
+        raise OvertakenError
+    planned.admit(pool)
+    prepared = planned.prepare(connection, pool, numbers_and_newcomers)
+    proposal = prepared.proposal
+    players = drawn_numbers(planned.proposal, proposal)
+    if proposal is None or not is_same(planned.proposal, proposal, players):
+        raise OvertakenError
+    recorded, logged = record(connection, proposal)
+    touched = generations.touched(connection, planned.staged.generation)
+    return Recorded(prepared, recorded, logged, drawn_seqs(proposal, recorded), players, touched)
+
+
+def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T], rerated: Rerated) -> T:
+    """The answer, once everything is written; what else depends on what moved is brought up to date.
+
+    Raises:
+        ResultsError, NotFiniteError: an event cannot be rated that could be before.
+    """
+    proposal = recorded.proposal
+    refuse_unrateable(connection, proposal, rerated)
+    if rerated.earliest is not None:
+        facts.mark_stale(connection, pool, rerated.earliest)
+    record_moved(connection, proposal, recorded.logged, rerated)
+    return recorded.prepared.answer(connection, Done(proposal, rerated, recorded.logged.head))
+
+
+def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
+    """Where the part begins that holds a key; the key itself, if it stands before all parts."""
+    return max((start for start in starts if start <= key), default=key)
+
+
+def drawn_numbers(planned: Proposal, proposal: Proposal | None) -> dict[int, int]:
+    """The numbers of newcomers by their provisional ones, as far as they are newcomers still."""
+    drawn = {} if proposal is None else {name: number for number, name in proposal.newcomers.items()}
+    return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
+
+
+def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
+    """The numbers of log entries by their placeholders."""
+    seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
+    if proposal.season is not None and recorded.season is not None:
+        seqs[proposal.season.seq] = recorded.season.seq
+    return seqs
+
+
+def is_same(planned: Proposal, proposal: Proposal, players: dict[int, int]) -> bool:
+    """Whether a proposal is what was planned, but for the numbers of newcomers."""
+    return len(players) == len(planned.newcomers) == len(proposal.newcomers) and comparable(
+        planned, players
+    ) == comparable(proposal, {})
+
+
+def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
+    """What of a proposal matters to the ledger."""
+
+    def with_players(body: bytes | None) -> bytes | None:
+        if body is None or not players:
+            return body
+        return PROVISIONAL_PLAYER.sub(lambda match: b'"player":%d}\n' % players[int(match[1])], body)
+
+    return (
+        proposal.kind,
+        proposal.pool.system,
+        [(each.subject, with_players(each.body), each.match_id, each.present) for each in proposal.entries],
+        proposal.touched,
+        {event_id: each._replace(body=with_players(each.body)) for event_id, each in proposal.events.items()},
+        proposal.merged,
+        proposal.season,
+        proposal.columns,
+    )
+
+
+FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
+
+
+class Part(NamedTuple):
+    """What moves in a stretch of the ledger."""
+
+    first: OrderKey  # where the stretch begins
+    removed: list[LedgerKey]
+    added: Ledger
+    replaced: Ledger
+    old_pools: PoolStates  # the pool's states that are to be other, or gone; empty where the system's pools have none
+    new_pools: PoolStates  # those that are new, or other
+    statuses: list[tuple[str, tuple[str, str]]]  # by event
+    rerated: Rerated
+
+    @classmethod
+    def of(cls, stretch: Stretch, rerated: Rerated) -> "Part":
+        """What moves in a stretch."""
+        old, new = stretch.old_pools, stretch.new_pools
+        return cls(
+            stretch.first,
+            stretch.removed,
+            stretch.added,
+            stretch.replaced,
+            {key: state for key, state in old.items() if new.get(key) != state},
+            {key: state for key, state in new.items() if old.get(key) != state},
+            [(row.event_id, status) for row, status in stretch.moved_statuses],
+            rerated,
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows are to be written."""
+        changes = len(self.removed) + len(self.added) + len(self.replaced)
+        return changes + len(self.old_pools.keys() | self.new_pools.keys()) + len(self.statuses)
+
+
+def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
+    """What a proposal moves, in the order of rating, by reading alone.
+
+    Raises:
+        LongWorkError: it is more than one transaction may write.
+        OvertakenError: another process stages the pool.
+        ResultsError: an event lacks what the system needs, or would count with one player twice.
+        NotFiniteError: a rating would be no finite number.
+    """
+    proposal, parts, rows = planned.proposal, list[Part](), 0
+    if proposal.first == START:  # another system, or another version's: every standing is to be written
+        raise LongWorkError
+    plan = Plan(proposal.pool, proposal.first, proposal)
+    while not plan.is_over:
+        generations.keep_active(engine, planned.staged)
+        with paused_collection(), read_transaction(engine) as connection:
+            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
+            part = Part.of(stretch, planned.moved_in(stretch))
+            refuse_unrateable(connection, proposal, part.rerated)
+        parts.append(part)
+        rows += part.rows
+        if rows > FEW_ROWS:
+            raise LongWorkError
+    return parts
+
+
+def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], observe: WriteObserver) -> T:
+    """Record what was planned, write what it moves, and rate again what the pool took meanwhile.
+
+    Raises:
+        OvertakenError: the pool is not what was planned for any more.
+        LongWorkError: the pool took so much meanwhile that this is not short any more.
+    """
+    with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
+        recorded = record_planned(connection, pool, planned)
+        generations.discard(connection, planned.staged)
+        rated = replace(recorded.proposal.pool, staging=None)
+        end = FOREVER
+        if recorded.touched is not None:
+            start = part_start((part.first for part in parts), recorded.touched)
+            parts = [part for part in parts if part.first < start]
+            end = recorded.drawn_key(start)
+        write_parts(connection, rated, parts, recorded, end)
+        rerated = recorded.summary(Rerated.of_parts(planned.wanted, (part.rerated for part in parts)))
+        if end != FOREVER:
+            rerated.merge(rerating.rerate(connection, rated, end, rerated.wanted, refuse_long=True))
+        return answer_planned(connection, pool, recorded, rerated)
+
+
+def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T], end: OrderKey) -> None:
+    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings.
+
+    Args:
+        connection: with the pool's lock.
+        pool: with the system that rates it.
+        parts: what moves.
+        recorded: the numbers that were drawn.
+        end: that follows the parts; who stands there or later is rated again from there.
+    """
+    added, replaced = (
+        joined(ledgers).with_numbers(recorded.seqs, recorded.players)
+        for ledgers in ([part.added for part in parts], [part.replaced for part in parts])
+    )
+    removed = [key for part in parts for key in part.removed]
+    write_changes(connection, pool, removed, added, replaced)
+    for part in parts:
+        write_pool_states(connection, pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
+    rerating.update_statuses(connection, pool, [status for part in parts for status in part.statuses])
+    gone = np.array([number for _, _, number in removed], np.int64)
+    players = np.unique(np.concatenate([gone, added.player, replaced.player])).tolist()
+    stored = stored_standings(connection, pool, players)
+    later = {number for number, each in stored.items() if (each.started_at, each.seq) >= end}
+    moved = [number for number in players if number not in later]
+    old = {number: each for number, each in stored.items() if number not in later}
+    refresh_standings(connection, pool, old, newest_standings(connection, pool, moved, end))

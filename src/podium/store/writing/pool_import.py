@@ -1,0 +1,208 @@
+"""A pool from the lines that another database exported: the same log, to the same head, and rated anew."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.store.log.chain import GENESIS, Head, entry_hash, reason_hash
+from podium.store.log.log import INSERT_REASON, KINDS, WITH_CONTENT, draw_numbers, insert_entries
+from podium.store.log.players import insert_aliases, insert_players
+from podium.store.log.pools import START, Pool, get_pool, system_of
+from podium.store.rating import facts
+from podium.store.rating.facts import facts_from_log, store_facts
+from podium.store.rating.rerating import rerate
+from podium.store.rating.verification import differences
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import snapshot_day
+from podium.store.writing.administration import insert_pool
+
+FORMAT = 1  # of the lines
+CHUNK_LINES = 1_000  # that are written at once
+UNREADABLE = (  # what fields raise that fit their hashes and make no sense
+    sa.exc.IntegrityError,
+    sa.exc.DataError,
+    LookupError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    pl.exceptions.PolarsError,
+)
+HEADER = {
+    "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
+    "head": dict, "days": list,
+}  # fmt: skip
+PLAYER = {"player": int, "name": str, "former": list}
+ENTRY = {
+    "place": int, "received_at": str, "kind": str, "actor": str, "subject": str, "body": str,
+    "match_id": str | None, "present": int | None, "reason_hash": str | None, "reason": dict | None, "hash": str,
+}  # fmt: skip
+
+
+class Imported(NamedTuple):
+    """A pool that was imported."""
+
+    pool: str
+    head: Head
+    events: int
+    changes: int  # rows of the ledger
+
+
+class Line(NamedTuple):
+    """A line, and where it is."""
+
+    where: str
+    fields: dict[str, Any]
+
+
+def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, name: str | None) -> Imported:
+    """Store a pool that was exported, rate it, and compare all of it with its log.
+
+    Args:
+        lines: as `export_lines` has them.
+        source: what errors call the file.
+        name: of the pool; None for that which it had.
+
+    Raises:
+        StoreError: the lines are no pool's, the chain is broken, or there is a pool of that name.
+        ParameterError: the pool's system or name is none.
+    """
+    numbered = (Line(f"{source}, line {number}", parse(source, number, each)) for number, each in enumerate(lines, 1))
+    header = checked(next(numbered, Line(f"{source}, line 1", {})), HEADER)
+    if header["podium_pool"] != FORMAT:
+        raise StoreError(f"{source}: is of format {header['podium_pool']}, this version of Podium reads {FORMAT}")
+    system = system_of(header["system"], json.dumps(header["parameters"]))
+    pool = insert_pool(connection, header["pool"] if name is None else name, system)
+    try:
+        numbers = import_players(connection, pool, numbered, header["players"])
+        head = import_log(connection, pool, numbered, numbers)
+        if (head.place, head.hash) != (header["entries"], header["head"].get("hash")):
+            raise StoreError(
+                f"{source}: ends with log entry {head.place}, and has {header['entries']} by its first line"
+            )
+        store_facts(connection, pool, facts_from_log(connection, pool))
+        import_days(connection, pool, header["days"])
+        pool = get_pool(connection, pool.name)
+        rerate(connection, pool, START)
+    except UNREADABLE as error:
+        reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {reason})") from error
+    compared: Counter[str] = Counter()
+    found = list(differences(connection, pool, compared))
+    if found:
+        raise StoreError("\n".join([f"{source}: is rated otherwise a second time; please report it", *found]))
+    return Imported(pool.name, head, compared["events"], compared["changes"])
+
+
+def parse(source: str, number: int, text: str) -> dict[str, Any]:
+    """A line's fields.
+
+    Raises:
+        StoreError: it is no object of JSON.
+    """
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        raise StoreError(f"{source}, line {number}: is not an object of JSON; podium pool export writes such files")
+    return fields
+
+
+def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a line, which are of these kinds.
+
+    Raises:
+        StoreError: one is missing, or of another kind.
+    """
+    for name, kind in kinds.items():
+        value = line.fields.get(name, ...)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise StoreError(f"{line.where}: {name} is missing, or is not what podium pool export writes")
+    return line.fields
+
+
+def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line], count: int) -> set[int]:
+    """Store so many players with their names; their numbers."""
+    numbers: set[int] = set()
+    for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
+        numbers |= {each["player"] for each in chunk}
+        insert_players(connection, pool, ((each["player"], each["name"]) for each in chunk))
+        insert_aliases(connection, pool, ((name, each["player"]) for each in chunk for name in each["former"]))
+    return numbers
+
+
+def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], numbers: set[int]) -> Head:
+    """Store the entries of the log, and return its head.
+
+    Raises:
+        StoreError: an entry is not what its hash says.
+    """
+    place, previous = 0, GENESIS
+    for chunk in chunks(lines):
+        rows, reasons = [], []
+        for (where, _), fields, seq in zip(
+            chunk, (checked(each, ENTRY) for each in chunk), draw_numbers(connection, len(chunk)), strict=True
+        ):
+            place += 1
+            row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
+            previous = entry_hash(previous, row)
+            if row["place"] != place or row["hash"] != previous:
+                raise StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
+            rows.append(row)
+            if fields["reason"] is not None:
+                reasons.append(reason_row(where, fields) | {"pool_id": pool.id, "seq": seq})
+        insert_entries(connection, rows)
+        if reasons:
+            connection.execute(INSERT_REASON, reasons)
+    return Head(place, previous.hex())
+
+
+def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
+    """The columns of an entry of the log, but for those of this database.
+
+    Raises:
+        StoreError: its kind is not known, or it has a player who is not in the file.
+    """
+    if fields["kind"] not in KINDS:
+        raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
+    row = {name: value for name, value in fields.items() if name in ENTRY and name != "reason"}
+    row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}
+    if fields["reason_hash"] is not None:
+        row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
+    if (
+        fields["kind"] in WITH_CONTENT
+        and not {json.loads(each)["player"] for each in fields["body"].split("\n") if each} <= numbers
+    ):
+        raise StoreError(f"{where}: has a player who is not in the file")
+    return row
+
+
+def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The salt and the text of an entry's reason.
+
+    Raises:
+        StoreError: they are not what the entry's hash says.
+    """
+    salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
+    if reason_hash(salt, text).hex() != fields["reason_hash"]:
+        raise StoreError(f"{where}: the reason was altered")
+    return {"salt": salt, "text": text}
+
+
+def import_days(connection: sa.Connection, pool: Pool, days: Iterable[str]) -> None:
+    """Mark the days whose ranks were stored, so that they are taken again."""
+    rows = [{"pool_id": pool.id, "day": facts.parse_day(day), "stale": True} for day in days]
+    if rows:
+        connection.execute(sa.insert(snapshot_day), rows)
+
+
+def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """Items, some at a time."""
+    remaining = iter(items)
+    while chunk := list(islice(remaining, CHUNK_LINES)):
+        yield chunk

@@ -1,0 +1,381 @@
+"""Results that are sent or corrected: each event is checked, numbered, proposed and answered.
+
+What can be done to events comes first, each as what `podium.store.writing.execution` executes; below are the steps.
+"""
+
+import functools
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.errors import Fault, ResultsError, UnknownError
+from podium.results.names import warning
+from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
+from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating.events import (
+    FIRST_PLACEHOLDER,
+    RATED,
+    SELECT_EVENTS,
+    VOIDED,
+    EventRow,
+    Proposal,
+    get_event,
+    require_version,
+)
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import log
+from podium.store.sql.statements import execute_prepared, values
+from podium.store.writing import administration
+from podium.store.writing.accounts import refuse_player_twice
+from podium.store.writing.execution import Done, Prepare, Prepared
+from podium.store.writing.receipts import Receipt, receipts
+
+SELECT_CONTENTS = (
+    sa.select(log.c.seq, log.c.body, log.c.digest)
+    .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
+    .order_by(log.c.seq)
+)
+
+
+class ConflictError(StoreError):
+    """The event is there already, with other content."""
+
+
+class SentEvent(NamedTuple):
+    """An event that was sent, and checked."""
+
+    content: Content
+    actor: str
+    match_id: str | None
+
+
+Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
+
+
+# What can be done
+
+
+def submission(rows: Any, actor: str, match_ids: Mapping[str, str]) -> Prepare[list[Receipt]]:
+    """Log and rate events, each once; their receipts, in the order they were sent.
+
+    It raises:
+        ResultsError: the rows are refused, or an event lacks what the system needs.
+        NotFiniteError: an event, or a later one after it, would make a rating no finite number.
+        ConflictError: an event is known with other content.
+        UnknownError: a match that is not registered, or of an event that is not among the rows.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[Receipt]]:
+        return taking(connection, pool, check_events(connection, pool, rows, actor, match_ids), numbering)
+
+    return prepare
+
+
+def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list[Receipt]]]:
+    """Log and rate what several sent, each the rows of other events; each one's receipts."""
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[list[Receipt]]]:
+        checked = check_together(connection, pool, submissions)
+        owner = {event_id: k for k, each in enumerate(checked) for event_id in each}
+        sent = {event_id: event for each in checked for event_id, event in each.items()}
+        together = taking(connection, pool, sent, numbering)
+
+        def answer(connection: sa.Connection, done: Done) -> list[list[Receipt]]:
+            by_submission: list[list[Receipt]] = [[] for _ in submissions]
+            for receipt in together.answer(connection, done):
+                by_submission[owner[receipt.event_id]].append(receipt)
+            return by_submission
+
+        return Prepared(together.proposal, answer, together.known, together.sent)
+
+    return prepare
+
+
+def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[str] | None = None) -> Prepare[Receipt]:
+    """Log other content of an event, and rate again; a duplicate where it has that content already.
+
+    It raises:
+        UnknownError: there is no such event.
+        ResultsError: the rows are refused, or are not one event.
+        StaleError: the event has none of the versions.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Receipt]:
+        contents = check_rows(connection, pool, rows)
+        if len(contents) != 1:
+            raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
+        ((event_id, content),) = contents.items()
+        known = EventRow.from_row(get_event(connection, pool, event_id))
+        if has_content(connection, pool, known, content):
+            return Prepared(None, receipt_of(pool, event_id, known.key))
+        require_version(known, versions)
+        numbers, newcomers, names = numbering(connection, pool, content.players)
+        refuse_player_twice(connection, pool, [content], numbers)
+        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
+            reason=reason
+        )
+        amended = known._replace(
+            content_seq=FIRST_PLACEHOLDER,
+            started_at=content.started_at,
+            present=entry.present,
+            title=content.title,
+            url=content.url,
+            body=entry.body,
+        )
+        changed = corrected(connection, pool, AMEND, entry, known, amended)
+        (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+        touched = () if rate_alike(row.body, entry.body) else changed.touched  # nothing moves by another title
+        changed = replace(changed, newcomers=newcomers, names=names, touched=touched)
+        return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
+
+    return prepare
+
+
+def voiding(
+    event_id: str, actor: str, *, voided: bool, reason: str = "", versions: Collection[str] | None = None
+) -> Prepare[Receipt]:
+    """Let an event count for nothing, or again; a duplicate where it does so already.
+
+    It raises:
+        UnknownError: there is no such event.
+    """
+
+    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[Receipt]:
+        known = EventRow.from_row(get_event(connection, pool, event_id))
+        if (known.status == VOIDED) == voided:
+            return Prepared(None, receipt_of(pool, event_id, known.key))
+        require_version(known, versions)
+        status = VOIDED if voided else ""
+        entry = json_entry(event_id, None, actor, reason)
+        changed = known._replace(status=status, reason=status)
+        proposal = corrected(connection, pool, VOID if voided else RESTORE, entry, known, changed)
+        return Prepared(proposal, receipt_of(pool, event_id, known.key), sent=[event_id])
+
+    return prepare
+
+
+def corrected(
+    connection: sa.Connection, pool: Pool, kind: str, entry: LogEntry, known: EventRow, changed: EventRow
+) -> Proposal:
+    """The proposal of an event that is to be another, and of what that makes of its match."""
+    events = {known.event_id: changed}
+    moved = administration.choose_result(connection, pool, known.match_id, events)
+    return Proposal(pool, kind, (entry,), (known.key, changed.key, *moved), events)
+
+
+def receipt_of(pool: Pool, event_id: str, known: OrderKey) -> Callable[[sa.Connection, Done], Receipt]:
+    """The answer to a correction of one event, which was at a position; a duplicate where nothing was done."""
+
+    def answer(connection: sa.Connection, done: Done) -> Receipt:
+        duplicate = done.proposal is None
+        key = known if done.proposal is None else done.proposal.events[event_id].key
+        duplicates = {event_id} if duplicate else frozenset[str]()
+        (receipt,) = receipts(connection, pool, {event_id: key}, done, duplicates=duplicates)
+        return receipt
+
+    return answer
+
+
+def taking(
+    connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], numbering: Numbering
+) -> Prepared[list[Receipt]]:
+    """Propose events that are checked; those that are known already are only answered.
+
+    Raises:
+        ResultsError: one player stands twice in an event, by two names.
+    """
+    known = known_keys(connection, pool, sent)
+    new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
+    proposal, warnings = None, dict[str, tuple[str, ...]]()
+    if new_events:
+        sent_names = (name for each in new_events.values() for name in each.content.players)
+        numbers, newcomers, names = numbering(connection, pool, sent_names)
+        refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
+        entries = tuple(as_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
+        events = proposed_events(new_events, entries)
+        touched = [each.key for each in events.values()]
+        for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
+            touched += administration.choose_result(connection, pool, match_id, events)
+        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers, names)
+        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, list(newcomers.values())))
+
+    def answer(connection: sa.Connection, done: Done) -> list[Receipt]:
+        new = {} if done.proposal is None else done.proposal.events
+        keys = {event_id: known[event_id] if event_id in known else new[event_id].key for event_id in sent}
+        return receipts(connection, pool, keys, done, duplicates=known.keys(), warnings=warnings)
+
+    return Prepared(proposal, answer, known, list(sent))
+
+
+# Check
+
+
+def check_events(
+    connection: sa.Connection, pool: Pool, rows: Any, actor: str, match_ids: Mapping[str, str]
+) -> dict[str, SentEvent]:
+    """Check rows; their events, in the order they were sent.
+
+    Raises:
+        ResultsError: the rows are refused.
+        UnknownError: there is a match of an event that is not among them.
+    """
+    return as_sent(check_rows(connection, pool, rows), actor, match_ids)
+
+
+def check_together(
+    connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]
+) -> list[dict[str, SentEvent]]:
+    """Check what several sent, each the rows of other events; each one's events, in the order they were sent.
+
+    Raises:
+        ResultsError: rows are refused.
+        UnknownError: there is a match of an event that is not among its sender's rows.
+    """
+    contents = [plain_contents(rows, pool.name) for rows, _, _ in submissions]
+    others = [k for k, each in enumerate(contents) if each is None]
+    if others:  # one table of them all takes hardly longer than one of each
+        owner = {row["event_id"]: k for k in others for row in submissions[k][0]}
+        parts: dict[int, dict[str, Content]] = {k: {} for k in others}
+        for event_id, content in check_rows(
+            connection, pool, [row for k in others for row in submissions[k][0]]
+        ).items():
+            parts[owner[event_id]][event_id] = content
+        contents = [parts[k] if each is None else each for k, each in enumerate(contents)]
+    return [
+        as_sent(each or {}, actor, match_ids) for each, (_, actor, match_ids) in zip(contents, submissions, strict=True)
+    ]
+
+
+def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
+    """Events that were checked, with their sender, and their matches by event.
+
+    Raises:
+        UnknownError: there is a match of an event that is not among them.
+    """
+    unknown = next((each for each in match_ids if each not in contents), None)
+    if unknown is not None:
+        raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
+    return {each: SentEvent(content, actor, match_ids.get(each)) for each, content in contents.items()}
+
+
+def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
+    """Check rows against the rules for results; each event's content by its id, in their order.
+
+    Raises:
+        ResultsError: the rows are refused.
+    """
+    return read_contents(rows, pool.name, functools.partial(names_in_use, connection, pool))
+
+
+def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
+    """Of names that the rule refuses, those that the pool has had since before there was one."""
+    if connection.dialect.name == "postgresql":
+        names = [name for name in names if "\0" not in name]  # which its text cannot hold
+    if column == "player":
+        return set(exact_numbers(connection, pool, names))
+    if column == "event_id":
+        return {row.event_id for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)})}
+    return set()
+
+
+def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
+    """Which of the events are in the log already, with this very content, and where they are in the order of rating.
+
+    Raises:
+        ConflictError: one is there with other content.
+    """
+    known = execute_prepared(connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
+    for row in known:
+        refuse_other_content(connection, pool, row, sent[row.event_id].content)
+    return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
+
+
+def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
+    """Refuse content that is neither what an event was submitted with nor what it is now.
+
+    Raises:
+        ConflictError: it is neither.
+    """
+    rows = connection.execute(SELECT_CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
+    if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
+        return
+    body = rows[-1].body
+    numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
+    other = difference(body, names_of(connection, pool, numbers), content)
+    raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
+
+
+def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bool:
+    """Whether this very content is what an event has now, with those who are missing from its match."""
+    if content.started_at != known.started_at:
+        return False
+    rows = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
+        body = present_body(connection, pool, known, content)
+        if body is not None:
+            return body in [row.body for row in rows]
+    return is_repeat(connection, pool, known, content, rows)
+
+
+def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+    """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
+    if content.digest(pool.secret) in [row.digest for row in rows]:
+        return True
+    return present_body(connection, pool, known, content) in [row.body for row in rows]
+
+
+def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:
+    """What would be logged of an event with this content now; None where it has a new player."""
+    numbers = known_numbers(connection, pool, sorted(set(content.players)))
+    if not numbers.keys() >= set(content.players):
+        return None
+    _, absent = administration.attendance(connection, pool, known.match_id, content, numbers, late=True)
+    return content.body(numbers, absent)
+
+
+# Propose
+
+
+def as_entry(
+    connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
+) -> LogEntry:
+    """The log entry of an event, its players by number, with those of its match's entrants who are missing.
+
+    Args:
+        late: whether the event is taken after its match expired.
+    """
+    content, actor, match_id = sent
+    present, absent = administration.attendance(connection, pool, match_id, content, numbers, late=late)
+    body, digest = content.body(numbers, absent), content.digest(pool.secret)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present)
+
+
+def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:
+    """The rows of events that are new, in their order; they stand as rated, as nearly all come to be."""
+    rows = {}
+    for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
+        content = new_events[entry.subject].content
+        logged = entry.match_id, entry.present, content.title, content.url, entry.body
+        rows[entry.subject] = EventRow(entry.subject, number, number, content.started_at, RATED, "", *logged)
+    return rows
+
+
+# Answer
+
+
+def lookalike_warnings(
+    new_events: Mapping[str, SentEvent], lookalikes: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """A warning of each new player whose name looks like another's, at the first event that has the player."""
+    warnings: dict[str, tuple[str, ...]] = {}
+    unreported = dict(lookalikes)
+    for event_id, each in new_events.items() if lookalikes else ():
+        new = [name for name in dict.fromkeys(each.content.players) if name in unreported]
+        if new:
+            warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)
+    return warnings

@@ -23,11 +23,11 @@ from contenders import SHAPES, Shape
 from events import SEED, Fields, fields
 from growth import growth_by_entrants, growth_by_events, growth_by_players, seconds_of
 from performance_page import of_limit, of_skillratings, write_page
-from podium.analysis.scores import Window, judged_heats
 
 import podium
 from podium.analysis.batched import log_losses
 from podium.analysis.predictions import HeatSelection, predict
+from podium.analysis.scores import Window, judged_heats
 from podium.engine.replay import newcomers, states_after
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode

@@ -9,13 +9,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.analysis.scores import Window
 from public_histories import HISTORIES
 from tuned import against_tuned
 
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
+from podium.analysis.scores import Window
 from podium.systems import find, names
 
 HEATS_AS_EVENTS = ("speedway",)  # meetings of many heats

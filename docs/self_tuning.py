@@ -20,7 +20,6 @@ from hard_cases import (
     with_rows,
     young_season,
 )
-from podium.analysis.scores import judge_heats
 from public_histories import HISTORIES
 from tuned import later_events, later_heats, log_loss
 from wider_evidence import wider_evidence
@@ -28,6 +27,7 @@ from wider_evidence import wider_evidence
 import podium
 from podium.analysis.audit import audit
 from podium.analysis.predictions import HeatSelection
+from podium.analysis.scores import judge_heats
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode

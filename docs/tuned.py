@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from podium.analysis.scores import judge_heats
 from public_histories import HISTORIES
 
 import podium
 from podium.analysis.evaluation import difference, held_heats
 from podium.analysis.predictions import HeatSelection
+from podium.analysis.scores import judge_heats
 from podium.analysis.tuning import end_of_training, with_dates
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode

@@ -107,10 +107,9 @@ def run_kernels(names, *, whole):
     Args:
         whole: judge the predictions of every system, and not only of one.
     """
-    from podium.analysis.scores import Window, judged_heats
-
     from podium.analysis.batched import can_share, log_losses
     from podium.analysis.evaluation import evaluate
+    from podium.analysis.scores import Window, judged_heats
     from podium.engine.fast.heats import sums_up
     from podium.engine.tables.encoding import encode
 

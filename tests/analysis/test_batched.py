@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from extent import times
 from hypothesis import given, settings
-from podium.analysis.scores import Window, judge_events, judged_heats
 from strategies import histories
 
 import podium
 from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import mean_log_loss
+from podium.analysis.scores import Window, judge_events, judged_heats
 from podium.engine.tables.encoding import encode
 from podium.kernels.records import LANES
 from podium.systems import find, names

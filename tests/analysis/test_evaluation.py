@@ -4,11 +4,11 @@ import json
 import math
 
 import pytest
-from podium.analysis.scores import Window
 
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
+from podium.analysis.scores import Window
 from podium.cli import app as command_line
 from podium.systems import find
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from extent import times
 from extremes import STANDING_FOR_PAIRWISE, at_bound, extreme_events, rate_all
-from podium.analysis.scores import Window, judged_heats
 
 import podium
 from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import evaluate
+from podium.analysis.scores import Window, judged_heats
 from podium.engine.fast.large_heats import judge_large_heat
 from podium.engine.rules import overrides, rate_event
 from podium.engine.system import kinds

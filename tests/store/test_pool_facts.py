@@ -8,9 +8,9 @@ from random import Random
 import polars as pl
 import pytest
 from extent import in_turn
-from podium.analysis.scores import Window
 
 from podium.analysis.evaluation import evaluate
+from podium.analysis.scores import Window
 from podium.errors import UnknownError
 from podium.store import Store
 from podium.store.reading.pools import pool_facts

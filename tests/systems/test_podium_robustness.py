@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from podium.analysis.scores import judge_heats
 
 import podium
 from podium.analysis.audit import audit
 from podium.analysis.predictions import HeatSelection
+from podium.analysis.scores import judge_heats
 from podium.engine.pool_state import new_pools
 from podium.engine.tables.encoding import encode
 from podium.systems import find

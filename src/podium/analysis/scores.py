@@ -1,0 +1,140 @@
+"""What predictions of a table come to, event by event."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.analysis.predictions import HeatSelection, PairScores, Predictions, WinnerScores, predict
+from podium.engine.pool_state import PoolNumbers
+from podium.engine.replay import replay
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
+from podium.errors import ParameterError
+from podium.ledger.leaderboard import instant
+from podium.ledger.pair_predictions import held_heats, pair_predictions
+from podium.results.hashing import runs
+from podium.results.reading import Results
+
+TIMES = {"since", "until", "min_events"}  # of a Window
+SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # of an event
+OVER_PAIRS = ("log_loss", "brier", "correct", "clipped", "clipped_log_loss")  # what is a mean over pairs
+OVER_FIELDS = ("winner_log_loss", "winner_correct")  # and over heats that have a winner
+Floats = npt.NDArray[np.float64]
+Metric = Callable[[Floats, Floats], Any]  # of the results and the expected scores
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which events are judged; all are learnt."""
+
+    since: str | date | datetime | None = None  # a plain date counts from its first moment
+    until: str | date | datetime | None = None  # a plain date counts the whole day
+    min_events: int = 0
+
+
+class Judged(NamedTuple):
+    """What a system's predictions come to."""
+
+    events: int  # that have a pair to judge
+    totals: dict[str, float]  # sums over all pairs and heats
+    weighed: dict[str, float]  # sums of the weighted means, and of what they are divided by
+    bins: Floats  # (BINS, 3), as `Predictions` has them
+    both: Floats  # (rows, 4): an event's or a block's losses and pairs, its own and the first system's
+    notice: str | None
+
+
+def column_sums(table: pl.DataFrame) -> dict[str, float]:
+    """The sum of each column, of its rows in their order."""
+    return {name: float(table[name].to_numpy().sum()) for name in table.columns}
+
+
+def own_scores(
+    results: Results, system: System, window: Window, period: str, metrics: Mapping[str, Metric]
+) -> dict[str, float]:
+    """What metrics of the caller's say of the judged pairs."""
+    events = encode(results, system, period)
+    heats = judged_heats(events, window)
+    pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
+    result, expected = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
+    return {name: float(metric(result, expected)) for name, metric in metrics.items()}
+
+
+def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
+    """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
+    return judge_heats(events, system, HeatSelection(judged_heats(events, window), window.min_events))
+
+
+def judge_heats(
+    events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
+) -> tuple[pl.DataFrame, Predictions]:
+    """Judge the selected heats of events that are encoded; see `judge_events`, and `predict` for `pool_start`."""
+    predictions = predict(system, events, selection, pool_start=pool_start)
+    return event_sums(events, predictions), predictions
+
+
+def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
+    """The sums of each event that has a pair to judge, by `event_id`, in the order of rating."""
+    judged = predictions.pairs[:, PairScores._fields.index("pairs")] > 0
+    ids = events.results.frame["event_id"][predictions.event_row[judged]]
+    parts = predictions.pairs[judged], predictions.winners[judged], kendall(predictions.pairs[judged])[:, None]
+    heats = np.concatenate([*parts, np.ones((ids.len(), 1))], axis=1)
+    first = runs(ids)[1]  # the heats of an event stand together
+    sums = np.add.reduceat(heats, first, axis=0) if first.size else heats
+    return pl.DataFrame(sums, schema=list(SUMS), orient="row").with_columns(event_id=ids.gather(first))
+
+
+def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
+    """The heats that the window holds; an overall result only where it is all there is of an event."""
+    selected = held_heats(events)
+    if window.since is None and window.until is None:
+        return selected
+    if "started_at" not in events.results.frame.columns:
+        raise ParameterError("a time to judge needs started_at in the results")
+    columns = events.columns
+    starts = (columns.entries if columns.entries.size else columns.entrants)[:-1]
+    when = events.results.frame["started_at"][events.entry_row[starts]]
+    if window.since is not None:
+        selected &= (when >= instant(window.since, whole_day=False)).to_numpy()
+    if window.until is not None:
+        selected &= (when <= instant(window.until)).to_numpy()
+    return selected
+
+
+def kendall(scores: Floats) -> Floats:
+    """Kendall's tau-b of predicted and actual order of each heat; 0 where either ties all."""
+    columns: Any = PairScores(*scores.T)  # a column each
+    scale: Floats = np.sqrt((columns.pairs - columns.tied_predicted) * (columns.pairs - columns.tied_actual))
+    surplus: Floats = columns.concordant - columns.discordant
+    tau: Floats = np.divide(surplus, scale, out=np.zeros_like(scale), where=scale > 0)
+    return tau
+
+
+def weighed(table: pl.DataFrame, weight: str) -> pl.DataFrame:
+    """Of each event, what is summed for weighted means, and what they are divided by: its pairs, or 1."""
+    counts = dict.fromkeys(OVER_PAIRS, "pairs") | dict.fromkeys(OVER_FIELDS, "fields")
+    if weight == "pair":
+        return table.select(*counts, "pairs", "fields")
+    means = [
+        pl.when(pl.col(count) > 0).then(pl.col(name) / pl.col(count)).otherwise(0.0).alias(name)
+        for name, count in counts.items()
+    ]
+    return table.select(*means, *((pl.col(count) > 0).cast(pl.Float64) for count in ("pairs", "fields")))
+
+
+def losses_of_both(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> pl.DataFrame:
+    """Of the events that two systems judged, the losses and pairs (or mean loss and 1) of each, and `event_id`."""
+    both = table.join(first, on="event_id", suffix="_first", maintain_order="left")
+    columns = both.select("log_loss", "pairs", "log_loss_first", "pairs_first", "event_id")
+    if weight == "pair":
+        return columns
+    return columns.with_columns(
+        pl.col("log_loss") / pl.col("pairs"),
+        pl.col("log_loss_first") / pl.col("pairs_first"),
+        pairs=1.0,
+        pairs_first=1.0,
+    )

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from podium.analysis.tuning import Tuned, tune
     from podium.client import AsyncClient, Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
-    from podium.importers.tables.reading import from_matches, read_results
+    from podium.importers.tables.open_table import from_matches
+    from podium.importers.tables.reading import read_results
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
@@ -93,7 +94,7 @@ _HOMES = {
     "audit": "analysis.audit",
     "check_system": "analysis.conformance",
     "evaluate": "analysis.evaluation",
-    "from_matches": "importers.tables.reading",
+    "from_matches": "importers.tables.open_table",
     "plot": "reporting.plotting",
     "predict": "rated",
     "rate": "rated",

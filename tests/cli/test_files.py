@@ -5,7 +5,7 @@ import pytest
 
 from podium.cli.terminal.options import check_output, unused_path, write_table
 from podium.errors import OutputError
-from podium.reporting.players import cell
+from podium.support.cells import cell
 from podium.support.part_files import part_file
 
 

@@ -46,7 +46,6 @@ def log_losses(systems: Sequence[System], events: Events, selected: npt.NDArray[
     """The mean log loss of each candidate over the pairs of the selected heats; all heats are learnt.
 
     Args:
-        systems: candidates of one system, for all of which the events are encoded alike.
         selected: (heats) which heats to judge.
 
     Returns:

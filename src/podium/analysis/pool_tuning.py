@@ -75,15 +75,7 @@ class Sums:
 def judge_dataset(
     dataset: Dataset, systems: Sequence[System], window: Window, period: str, weight: str, how: dict[str, Any]
 ) -> list[Judged]:
-    """Judge systems on a dataset.
-
-    Args:
-        how: the engine, the scheduler and the workers.
-
-    Raises:
-        ResultsError: a file is not what was written, or lacks what a system needs.
-        ExecutorError: workers were lost.
-    """
+    """Judge systems on a dataset."""
     block_events = max(1, math.ceil(dataset.events / MOST_BLOCKS))
     portable = tuple(map(PortableSystem, systems))
 
@@ -95,12 +87,7 @@ def judge_dataset(
 
 
 def judge_pool(task: JudgeTask) -> list[Sums]:
-    """Judge systems on a pool of a dataset: the sums of each, by blocks of events.
-
-    Raises:
-        ResultsError: a file is not what was written, or lacks what a system needs.
-        ParameterError: a window over results without dates.
-    """
+    """Judge systems on a pool of a dataset: the sums of each, by blocks of events."""
     blocks = math.ceil(task.pool.events / task.block_events)
     sums = [no_sums(blocks) for _ in task.systems]
     streams = [rated_pool(task.pool, each.system, task.period, None) for each in task.systems]
@@ -194,12 +181,7 @@ class BlockTask(PoolTask):
 def losses_on_pools(
     run: Executor, dataset: Dataset, blocks: Sequence[tuple[Any, list[System]]], fit_since: datetime, until: datetime
 ) -> list[list[float]]:
-    """The log loss of each candidate of each block; infinite or NaN where it is not a number.
-
-    Raises:
-        ResultsError: a file is not what was written, or lacks what the system needs.
-        ExecutorError: workers were lost.
-    """
+    """The log loss of each candidate of each block; infinite or NaN where it is not a number."""
     tasks = [
         BlockTask(pool, tuple(map(PortableSystem, block[first : first + LANES])), key, fit_since, until)
         for key, block in blocks
@@ -223,11 +205,7 @@ def losses_on_pools(
 
 
 def judge_block(task: BlockTask) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """What candidates lose on a pool, and over how many pairs: (candidates) each.
-
-    Raises:
-        ResultsError: a file is not what was written, or lacks what the system needs.
-    """
+    """What candidates lose on a pool, and over how many pairs: (candidates) each."""
     encoded = encoded_pool(task)
     systems = [each.system for each in task.candidates]
     if encoded is None:
@@ -269,11 +247,7 @@ def encoded_pool(task: BlockTask) -> Encoded | None:
 
 
 def starts_of_dataset(dataset: Dataset) -> pl.Series:
-    """When each event started, in order.
-
-    Raises:
-        ParameterError: the dataset has no dates.
-    """
+    """When each event started, in order."""
     if "started_at" not in dataset.schema:
         raise ParameterError("tuning on a dataset needs started_at in its results")
     starts = [

@@ -85,11 +85,7 @@ def podium(
 
 
 def build(only: str | None = None) -> App:
-    """The commands, put together.
-
-    Args:
-        only: the name of the one that runs: no other is loaded; all are, where None.
-    """
+    """The commands, put together."""
     built = App(
         name="podium",
         help="Rate players of multiplayer races and games, and say why every rating moved.",

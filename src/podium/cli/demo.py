@@ -49,12 +49,7 @@ SEASON_POOLS = {
 
 
 def fill_season(store: "Store", season: Path) -> None:
-    """Open the season's pools in a store, send their events, and keep the ranks of its last day.
-
-    Args:
-        store: a new one.
-        season: the results.
-    """
+    """Open the season's pools in a store, send their events, and keep the ranks of its last day."""
     import polars as pl
 
     from podium.results.reading import read_results
@@ -83,14 +78,7 @@ def season_store(season: Path) -> Iterator["Store"]:
 
 
 def listening_socket(port: int | None) -> socket.socket:
-    """A socket that listens on this machine only.
-
-    Args:
-        port: the only one that will do; the usual one or any that is free where None.
-
-    Raises:
-        PodiumError: the port is taken.
-    """
+    """A socket that listens on this machine only."""
     for each in (PORT, 0) if port is None else (port,):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -109,13 +97,8 @@ def listening_socket(port: int | None) -> socket.socket:
 def serve_season(season: Path, port: int | None) -> None:
     """Serve the season until Ctrl-C.
 
-    Args:
-        season: the results.
-        port: as for `listening_socket`.
-
     Raises:
         MissingExtraError: the extra `service` is not installed.
-        PodiumError: the port is taken.
     """
     with needs_extra("service", "podium demo --serve"):
         from podium.service import create_app
@@ -174,11 +157,7 @@ def demo(
 
 
 def rate_season(out: Path) -> None:
-    """Rate the season with every published system, and show what came of it.
-
-    Args:
-        out: where the picture is drawn.
-    """
+    """Rate the season with every published system, and show what came of it."""
     import polars as pl
 
     import podium

@@ -27,7 +27,7 @@ from podium.cli.terminal.options import (
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError, PodiumError
-from podium.reporting.players import as_text
+from podium.support.cells import as_text
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -74,11 +74,7 @@ Until = Annotated[
 
 
 def described_systems(texts: list[str] | None, settings: list[str] | None) -> list["System"]:
-    """The systems that the options describe.
-
-    Raises:
-        ParameterError: an unknown one, or `--set` with several.
-    """
+    """The systems that the options describe."""
     if settings and texts and len(texts) > 1:
         raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
     if not texts:

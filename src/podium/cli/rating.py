@@ -152,11 +152,7 @@ def rated_in_parts(
 
 
 def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
-    """What to know beside the ratings, a line each.
-
-    Args:
-        held: whether the rated rows are at hand.
-    """
+    """What to know beside the ratings, a line each."""
     from podium.ledger.leaderboard import why_nothing_counts
     from podium.results.consistency import tie_notice
 

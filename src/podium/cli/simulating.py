@@ -63,11 +63,7 @@ def simulate(
 
 
 def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
-    """The scenario that the settings describe.
-
-    Raises:
-        ParameterError: an unknown property, or a value that does not fit.
-    """
+    """The scenario that the settings describe."""
     from podium.analysis.simulation import Scenario
 
     known = {each.name: type(getattr(Scenario(), each.name)) for each in fields(Scenario)}
@@ -120,11 +116,7 @@ def laboratory() -> None:
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """The positive numbers in a text, between commas.
-
-    Raises:
-        ParameterError: it holds something else.
-    """
+    """The positive numbers in a text, between commas."""
     try:
         values = [float(part) for part in text.split(",")]
     except ValueError:

@@ -86,7 +86,6 @@ def show_check(text: str, form: Format) -> None:
 
 
 def as_data(system: "type[System]") -> dict[str, Any]:
-    """A system as data."""
     from podium.engine.system import allowed, as_setting
 
     return {

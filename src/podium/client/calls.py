@@ -121,12 +121,7 @@ class Call(Generic[Answer]):
 def json_call(
     method: str, path: str, kind: type[Answer], body: Any = None, params: Mapping[str, Any] | None = None, **names: str
 ) -> Call[Answer]:
-    """Return a call whose answer is JSON of a type, with its moments and days as such.
-
-    Args:
-        params: those that are None are not sent.
-        names: in the path.
-    """
+    """Return a call whose answer is JSON of a type, with its moments and days as such."""
     sent = {name: value for name, value in (params or {}).items() if value is not None}
     convert: Callable[[Any], Any] | None = conversion(kind)  # type: ignore[arg-type]  # a type can be hashed
     return Call(method, path, kind, convert or (lambda value: value), names, body, sent)
@@ -210,7 +205,6 @@ class Attempts:
         self._longest_s, self._deadline = FIRST_PAUSE_S, monotonic() + patience_s
 
     def note_no_answer(self, url: object, error: Exception) -> None:
-        """Note that there was no answer."""
         self.error = ClientError(f"{url} cannot be reached ({type(error).__name__})")
         self._count(0.0)
 

@@ -39,13 +39,9 @@ class Storage:
     def read(self, path: str) -> bytes:
         """The content of a file.
 
-        Args:
-            path: below the folder, its parts between slashes.
-
         Raises:
             OSError: there is none, or it cannot be read.
             MissingExtraError: fsspec is not installed.
-            ParameterError: fsspec does not know the kind of address, or needs a library for it.
         """
         if not is_url(self.uri):
             return (Path(self.uri) / path).read_bytes()
@@ -186,11 +182,7 @@ def read_slice(pool: PoolFiles, file: PartFile) -> Slice:
 
 
 def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
-    """The rows of a file, as `read_results` gives them: its digest vouches that they were checked.
-
-    Raises:
-        ResultsError: it is not there, or not as it was written.
-    """
+    """The rows of a file, as `read_results` gives them: its digest vouches that they were checked."""
     storage = Storage(pool.uri)
     try:
         content = storage.read(file.path)

@@ -83,11 +83,7 @@ def manifest_text(dataset: Dataset) -> str:
 
 
 def read_manifest(storage: Storage, content: bytes) -> Dataset:
-    """The dataset that a manifest describes.
-
-    Raises:
-        ResultsError: it is none, it contradicts itself, or another version of Podium's rules wrote it.
-    """
+    """The dataset that a manifest describes."""
     name = storage.below(MANIFEST)
 
     def refuse(remedy: str) -> ResultsError:

@@ -43,11 +43,6 @@ def new_folder(target: Storage, mark: str, *, overwrite: bool = False) -> Iterat
 
     Of an address it is a folder of this machine, whose files are sent in the end, the one called `mark` last.
 
-    Args:
-        target: where the folder is to be; nothing may be there, or an empty folder.
-        mark: a file that every such folder has; only a folder that has it is ever replaced.
-        overwrite: whether to replace one that is there.
-
     Raises:
         OutputError: something else is there, or it cannot be written.
     """
@@ -147,14 +142,7 @@ def write(
 
 
 def write_pools(source: Any, storage: Storage, room: Path, progress: Callable[[int, int], None]) -> Dataset:
-    """Write every pool's files.
-
-    Args:
-        room: a folder for rows that wait.
-
-    Raises:
-        ResultsError: results are refused.
-    """
+    """Write every pool's files."""
     with SeenIds() as seen:
         assembly = Assembly(lambda started_at: started_at.cast(pl.Int64).to_numpy(), seen)
         pieces = Pieces(room)
@@ -177,11 +165,7 @@ def write_pools(source: Any, storage: Storage, room: Path, progress: Callable[[i
 
 
 def as_tables(source: Any) -> Any:
-    """The source as it can be read slice by slice; a table that is in memory, or must be whole, is checked.
-
-    Raises:
-        ResultsError: the table is refused.
-    """
+    """The source as it can be read slice by slice; a table that is in memory, or must be whole, is checked."""
     if is_dataset(source):
         return (read_file(pool, file) for pool in open_dataset(source).pools for file in pool.files)
     parquet = isinstance(source, str | Path) and str(source).lower().endswith(".parquet")
@@ -202,11 +186,7 @@ class PoolWriter:
         self.schema = {name: str(kind) for name, kind in pieces.schema.items() if name != "status" or not finished}
 
     def write(self, pool: str) -> PoolFiles:
-        """Write the files of a pool.
-
-        Raises:
-            ResultsError: its rows contradict each other.
-        """
+        """Write the files of a pool."""
         folder, files = pool_folder(pool), []
         for number, frame in enumerate(self._cut(pool)):
             rows = frame.select(*self.schema)
@@ -242,11 +222,7 @@ class PoolWriter:
             yield pl.concat(waiting, rechunk=True)
 
     def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
-        """Checked rows in the order of rating, the rows of an event together.
-
-        Raises:
-            ResultsError: rows contradict each other.
-        """
+        """Checked rows in the order of rating, the rows of an event together."""
         numbered = number_runs(frame["event_id"])
         places = Places(self._sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
         faults = contradictions(frame.with_columns(pool=pl.lit(pool)), numbered.code)

@@ -128,12 +128,7 @@ class PeriodSums:
         return np.array([self._slots[name] for name in events.player_names.to_list()], np.int64)
 
     def rated(self, events: Events, number: int) -> tuple[Columns, npt.NDArray[np.bool_], Replayed]:
-        """What came of a piece's entrants: their columns and rows as in the whole period, and their states.
-
-        Returns:
-            The columns; which of the ledger's rows settles; the states of the piece's players, in which those who have
-            no later piece have moved.
-        """
+        """What came of a piece's entrants: their columns and rows as in the whole period, and their states."""
         slots = self._slots_of(events)
         columns = events.columns
         mine = slots[columns.player]

@@ -61,7 +61,6 @@ class PoolReader:
 
         Args:
             pool_state: (fields) float64, or the NamedTuple.
-            occasion: of the event that is looked at; None is the day of the pool's newest event, and no mode.
         """
         if self.pool_state_type is None:
             return self
@@ -100,9 +99,6 @@ def keep_states(
     """Move players on to their new states, and keep what changed; the first entrant with one not finite, or -1.
 
     Args:
-        start: the first entrant.
-        stop: the one after the last.
-        rating: its column of the states.
         before: the ratings that entrants brought, (entrants); or none, where they are not kept.
         after: the states that they left with, (fields, entrants).
     """

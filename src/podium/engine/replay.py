@@ -103,10 +103,6 @@ def replay(
     Args:
         start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
         pool_start: states of the pools to go on from, (pools, fields) float64; new ones where None. Not changed.
-        workers: threads that share the pools; any number gives the same bits.
-
-    Returns:
-        The states after the last event, each entrant's rating before and state after, and each pool's states.
 
     Raises:
         NotFiniteError: an event leaves a player with a number that is not finite.
@@ -143,9 +139,6 @@ def replay(
 
 def replay_settlements(system: System, columns: Columns, first: int, last: int, into: Replayed, pool: int = 0) -> None:
     """Rate settlements `first` to `last`, going on from `into.states`, which moves; pools must not overlap.
-
-    Args:
-        pool: the row of `into.pools` that is their pool's, and moves with them.
 
     Raises:
         NotFiniteError: a new state is not finite; states have moved, some of them beyond its settlement.

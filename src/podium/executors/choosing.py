@@ -36,12 +36,7 @@ class DaskWorkers:
         self.client = client
 
     def map(self, function: Function, tasks: Sequence[Task], done: Done = lambda _: None) -> list[Any]:
-        """What the function returns of each task, in the order of the tasks.
-
-        Raises:
-            PodiumError: what the function raised, with the subject of the task.
-            ExecutorError: workers were lost again and again, or have another version of Podium.
-        """
+        """What the function returns of each task, in the order of the tasks."""
         import distributed  # noqa: PLC0415  (an extra)
 
         groups = batches(tasks)
@@ -63,12 +58,7 @@ class DaskWorkers:
 
 
 def run_in_worker(version: str, function: Function, tasks: Sequence[Task]) -> list[Any]:
-    """What the function returns of each task, in a worker of Dask.
-
-    Raises:
-        PodiumError: as the function raises it.
-        ExecutorError: the worker has another version of Podium.
-    """
+    """What the function returns of each task, in a worker of Dask."""
     if version != __version__:
         raise ExecutorError(
             f"a worker has Podium {__version__}, and who sent its task {version}; install the same on both"
@@ -82,11 +72,9 @@ def dask_workers(scheduler: str | None, workers: int | None) -> Iterator[DaskWor
 
     Args:
         scheduler: its address, such as `tcp://10.0.0.5:8786`.
-        workers: how many of this machine, two where None.
 
     Raises:
         MissingExtraError: the extra `dask` is not installed.
-        ExecutorError: nobody answers at the address.
     """
     with needs_extra("dask", "Dask's workers"):
         import dask  # noqa: PLC0415  (an extra)
@@ -124,17 +112,8 @@ def executor(
 ) -> Iterator[Executor]:
     """Whoever does the tasks, ended when the context does.
 
-    Args:
-        engine: `local` (this process), `processes` (of this machine), `dask`, or a client of Dask. Where None, Dask
-            with a scheduler, else processes where there are several cores and many rows, else this process.
-        rows: how many each task reads.
-        scheduler: the address of Dask's; without one Dask gets two workers of this machine.
-        workers: how many processes or local workers; where None a process a core, or two workers of Dask.
-
     Raises:
-        ParameterError: an engine that does not exist, or what does not go with it.
         MissingExtraError: the extra `dask` is not installed.
-        ExecutorError: no scheduler answers.
     """
     name = chosen_engine(engine, rows, scheduler, workers)
     if name == "local":
@@ -154,11 +133,7 @@ def executor(
 
 
 def chosen_engine(engine: Engine, rows: Sequence[int], scheduler: str | None, workers: int | None) -> str:
-    """The engine's name, `client` for a client of Dask.
-
-    Raises:
-        ParameterError: an engine that does not exist, or what does not go with it.
-    """
+    """The engine's name, `client` for a client of Dask."""
     if workers is not None and workers < 1:
         raise ParameterError(f"workers is {workers}; it must be at least 1")
     if scheduler is not None and engine not in (None, "dask"):

@@ -47,19 +47,11 @@ class Executor(Protocol):
     """Runs functions of tasks."""
 
     def map(self, function: Function, tasks: Sequence[Task], done: Done = ...) -> list[Any]:
-        """What the function returns of each task, in the order of the tasks.
-
-        Raises:
-            PodiumError: what the function raised, with the subject of the task; or a worker was lost again and again.
-        """
+        """What the function returns of each task, in the order of the tasks."""
 
 
 def run_batch(function: Function, tasks: Sequence[Task]) -> list[Any]:
-    """What the function returns of each task.
-
-    Raises:
-        PodiumError: as the function raises it, its text about the task.
-    """
+    """What the function returns of each task."""
     results = []
     for task in tasks:
         try:
@@ -91,11 +83,7 @@ class Local:
     """Runs tasks in this process, one after the other."""
 
     def map(self, function: Function, tasks: Sequence[Task], done: Done = lambda _: None) -> list[Any]:
-        """What the function returns of each task, in the order of the tasks.
-
-        Raises:
-            PodiumError: what the function raised, with the subject of the task.
-        """
+        """What the function returns of each task, in the order of the tasks."""
         results = []
         for task in tasks:
             results += run_batch(function, [task])
@@ -196,12 +184,7 @@ class Processes:
             worker.end(at_once=error is not None)
 
     def map(self, function: Function, tasks: Sequence[Task], done: Done = lambda _: None) -> list[Any]:
-        """What the function returns of each task, in the order of the tasks.
-
-        Raises:
-            PodiumError: what the function raised, with the subject of the task.
-            ExecutorError: a worker died again and again, or the function cannot be sent to one.
-        """
+        """What the function returns of each task, in the order of the tasks."""
         groups = batches(tasks)
         idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in self._workers:
@@ -240,12 +223,7 @@ class Worker:
         self._ended = False
 
     def run(self, function: Function, tasks: list[Task]) -> list[Any]:
-        """Run tasks in the process.
-
-        Raises:
-            PodiumError: what the function raised.
-            ExecutorError: the process died each time.
-        """
+        """Run tasks in the process."""
         status = 0
         for _ in range(TRIES):
             if self._ended:
@@ -296,11 +274,7 @@ def close_worker(process: "subprocess.Popen[bytes]") -> int:
 
 
 def start_worker() -> "subprocess.Popen[bytes]":
-    """Start a worker process, which finds the modules that this one finds.
-
-    Raises:
-        ExecutorError: it cannot be started.
-    """
+    """Start a worker process, which finds the modules that this one finds."""
     environment = os.environ | WORKER_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "podium.executors.running"]
     try:

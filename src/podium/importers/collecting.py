@@ -54,12 +54,7 @@ class Event:
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
-        """Add a player's row.
-
-        Args:
-            values: by column.
-            name: what the player is called, where `player` is an id.
-        """
+        """Add a player's row."""
         self.players.add(player)
         shown = None if name is None else encodable(normalise(name))
         self.rows.append({**values, "player": player, NAME: shown, PLACE: place or self.place})

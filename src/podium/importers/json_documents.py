@@ -27,11 +27,9 @@ class Node:
             yield Node(each, f"{self.place}[{number}]")
 
     def is_list(self) -> bool:
-        """Whether it is a list."""
         return isinstance(self.value, list)
 
     def is_object(self) -> bool:
-        """Whether it is an object."""
         return isinstance(self.value, dict)
 
     def is_number(self) -> bool:

@@ -177,7 +177,6 @@ class FilePath:
     path: Path
 
     def open_binary(self) -> BinaryIO:
-        """Open the file."""
         return self.path.open("rb")
 
     def __str__(self) -> str:
@@ -263,10 +262,6 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:
     """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64.
 
-    Args:
-        name: what faults call it.
-        literal_numbers: whether numbers stay the texts that they are written as.
-
     Raises:
         FormatError: it is no such JSON; the line is named.
     """
@@ -322,12 +317,6 @@ class Record(NamedTuple):
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
     """Read a file of comma-separated values.
-
-    Args:
-        required: the columns that its header must have, among others.
-
-    Yields:
-        Its rows; a row of too few cells lacks the last columns.
 
     Raises:
         FormatError: its header is another one, or it is not well-formed CSV.

@@ -60,9 +60,6 @@ class Duration(NamedTuple):
 def parse(text: str, *, decimal: str = ".") -> Duration | None:
     """Read a time.
 
-    Args:
-        decimal: the decimal mark of the source, a point or a comma; the other one is none.
-
     Returns:
         Its seconds and sign; None where the text is no time.
     """
@@ -100,9 +97,6 @@ def status_word(text: str) -> str | None:
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     """Read a column of times, exactly as `parse` reads each.
-
-    Args:
-        texts: times as texts, any of them null.
 
     Returns:
         `seconds`, the nearest double, null where the text is no time, and `sign`, a text: empty, + or -.
@@ -174,11 +168,7 @@ class LocalTimes:
     """The times of a zone; a local hour that stands twice or never on its clocks takes the earlier offset."""
 
     def __init__(self, zone: str) -> None:
-        """Find the zone.
-
-        Raises:
-            ParameterError: there is none of that name.
-        """
+        """Find the zone."""
         self.name = zone
         self.zone: tzinfo = UTC
         try:

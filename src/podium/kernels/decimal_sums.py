@@ -65,7 +65,6 @@ def decimal_sums(values: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) 
 
     Args:
         values: (parts) float64, finite; not changed.
-        sizes: (runs) how many parts each run has.
 
     Returns:
         (runs) float64; 0 where a run has no part.

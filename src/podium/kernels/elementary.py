@@ -156,11 +156,7 @@ ONE = 1 << 200  # whole numbers stand for so many parts of 1
 
 
 def cosines(count: int) -> Any:
-    """cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to the nearest, (4 count) float64.
-
-    Args:
-        count: a power of two, or three times one.
-    """
+    """cos(j pi / (2 count)) for j from 0 to 4 count - 1, rounded to the nearest, (4 count) float64."""
     size, cosine = (1, 0) if count & (count - 1) == 0 else (3, isqrt(3 * ONE * ONE) // 2)  # cos(pi / (2 size))
     while size < count:
         cosine = isqrt((ONE + cosine) * ONE // 2)  # of half the angle

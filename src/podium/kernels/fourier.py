@@ -173,11 +173,7 @@ def split_two(table: Any, row: int) -> None:
 
 @kernel
 def transform(table: Any, size: int, roots: Any) -> None:
-    """Transform the first `size` rows, a power of two, in place.
-
-    Args:
-        roots: of unity, for this size or a greater one.
-    """
+    """Transform the first `size` rows, a power of two, in place."""
     length = size
     while length > BLOCK:
         for begin in range(0, size, length):

@@ -112,13 +112,7 @@ POINTS_A_COLUMN = 4  # the first, the lowest, the highest and the last
 
 
 def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.int64]:
-    """The numbers of at most so many points, in their order: of each column of pixels the outermost.
-
-    Args:
-        times: rising; they are the places on the screen from left to right.
-        ratings: the heights.
-        most: at least `POINTS_A_COLUMN`.
-    """
+    """The numbers of at most so many points, in their order: of each column of pixels the outermost."""
     if times.size <= most:
         return np.arange(times.size)
     columns = most // POINTS_A_COLUMN

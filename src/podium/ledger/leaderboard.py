@@ -45,11 +45,7 @@ def eligibility(
     top: int | None,
     pool: str | None,
 ) -> Eligibility:
-    """The rules as callers give them; the system's own where `min_events` is None.
-
-    Raises:
-        ParameterError: `active_within` is no span of time.
-    """
+    """The rules as callers give them; the system's own where `min_events` is None."""
     return Eligibility(
         min_events=system.min_events if min_events is None else min_events,
         max_deviation=max_deviation,
@@ -140,26 +136,14 @@ def shared_ranks(ratings: Sequence[float]) -> list[int]:
 
 
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
-    """The history's rows of events that had started by `at`.
-
-    Raises:
-        ParameterError: the results have no `started_at`.
-    """
+    """The history's rows of events that had started by `at`."""
     if history.height and history["started_at"].null_count():
         raise ParameterError("a date needs the column started_at in the results")
     return history.filter(pl.col("started_at") <= at)
 
 
 def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
-    """The leaderboard of every pool, from the history.
-
-    Args:
-        at: as it stood then, events up to that instant counted; after the last event where None.
-
-    Returns:
-        `pool, rank, player, rating, peak`, the other fields of the state, `events, last_event_id,
-        last_played_at, provisional`; ranks are among those who are eligible.
-    """
+    """The leaderboard of every pool, from the history."""
     rows = history if at is None else as_of(history, at)
     if rules.pool is not None:
         rows = rows.filter(pl.col("pool") == rules.pool)
@@ -186,25 +170,13 @@ def later_rows(before: pl.DataFrame, later: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Those of a board whom the rules list, with their ranks among each other, by pool and rank.
-
-    Args:
-        board: as `as_board` puts one together.
-        at: the moment as of which the board is; after the last event where None.
-
-    Raises:
-        ParameterError: a rule asks for what the system or the results do not have.
-    """
+    """Those of a board whom the rules list, with their ranks among each other, by pool and rank."""
     ranked = with_ranks(eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
 
 def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Those who may stand on the board.
-
-    Raises:
-        ParameterError: a rule asks for what the system or the results do not have.
-    """
+    """Those who may stand on the board."""
     if rules.min_events is not None:
         board = board.filter(pl.col("events") >= rules.min_events)
     if rules.max_deviation is not None:
@@ -220,11 +192,7 @@ def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) 
 
 
 def span(text: str | float | timedelta) -> timedelta:
-    """A span of time: days as a number, or a text like 90d, 12w, 6mo (30 days each) or 1y (365 days).
-
-    Raises:
-        ParameterError: it is not one.
-    """
+    """A span of time: days as a number, or a text like 90d, 12w, 6mo (30 days each) or 1y (365 days)."""
     if isinstance(text, timedelta):
         return text
     match = SPAN.fullmatch(str(text))
@@ -237,11 +205,7 @@ def span(text: str | float | timedelta) -> timedelta:
 
 
 def instant(text: str | date | datetime, *, whole_day: bool = True) -> datetime:
-    """An instant in UTC; a plain date is the end of that day, or its start where it does not count whole.
-
-    Raises:
-        ParameterError: it is not one.
-    """
+    """An instant in UTC; a plain date is the end of that day, or its start where it does not count whole."""
     try:
         value = datetime.fromisoformat(text) if isinstance(text, str) else text
         if isinstance(text, str) and len(text) <= len("2025-01-31"):

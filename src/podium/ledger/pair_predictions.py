@@ -52,15 +52,9 @@ def pair_predictions(
 
     Args:
         heats: whose pairs are listed, (heats); all that were held where None.
-        min_events: rated events that all players of a pair must have had before.
 
     Returns:
-        `event_id, heat` (where the results have heats)`, pool, started_at, player, opponent, expected, result`: the
         expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating. A
-        side of several is named by its members, in the order of their names: `Ana, Ben`.
-
-    Raises:
-        ParameterError: there are more pairs than a table can hold.
     """
     columns = events.columns
     fill = _fill_cached if system.shipped else _fill_uncached

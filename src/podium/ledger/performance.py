@@ -68,14 +68,8 @@ def _total_compared(
     """Add up the duels of some by `compare`, had they stood as `moved` says and their opponents as they did.
 
     Args:
-        params: what the rules read.
-        prototypes: an example of each NamedTuple.
-        columns: of the events.
-        settlement: whose duels.
         stood: (entrants, fields of the state).
         entered: (entrants, fields of an entering state), to be filled.
-        moved: (some, fields of the state).
-        begin: the first of them among the entrants.
         totals: (some, 3), to be added to.
     """
     newcomer, entering, _ = prototypes
@@ -157,16 +151,9 @@ def _total_met_compared(
     """Add up what `compare` expects of some who meet a part of the field of one heat.
 
     Args:
-        params: what the rules read.
-        prototypes: an example of each NamedTuple.
-        columns: of the events.
-        settlement: whose field.
         stood: (entrants, fields of the state).
         entered: (entrants, fields of an entering state), to be filled.
-        moved: (some, fields of the state).
-        hosts: (some), the entrants in whose place each of them comes.
         met: (some, 2), the first entrant whom each of them meets, and the one after the last.
-        totals: (some), to be added to.
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
@@ -256,11 +243,7 @@ class Duels:
         ]
 
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """The expected score, score and duels, (some, 3), of the entrants from `begin`, each so many points higher.
-
-        Args:
-            shift: (some).
-        """
+        """The expected score, score and duels, (some, 3), of the entrants from `begin`, each so many points higher."""
         totals = np.zeros((shift.size, 3))
         self.run(self.kernel, self.moved(np.arange(begin, begin + shift.size), shift), begin, totals)
         return totals
@@ -282,7 +265,6 @@ class Duels:
         """What is expected, (some), of the entrants from `begin`, each so many points, (some), higher.
 
         Args:
-            begin: the first of them.
             as_stood: (some, 3), the totals of each as it stood.
         """
         size = len(self.stood)
@@ -316,8 +298,6 @@ class Duels:
         """What is expected, (some), of some who are so many points higher and meet a part of the field.
 
         Args:
-            hosts: (some), who they are.
-            shift: (some).
             met: (some, 2), the first entrant whom each of them meets, and the one after the last.
         """
         totals = np.zeros(hosts.size)

@@ -96,17 +96,7 @@ def parameters(system: System) -> dict[str, Any]:
 
 
 def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> Start:
-    """Read saved ratings to go on from.
-
-    Args:
-        source: as `read_results` takes results, with the columns `pool, player, rating` and whatever else of the state
-            is known; what is not is a newcomer's. `pool` may be left out where there is one.
-        pools: those of the results that follow.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: it was saved with another system, other parameters or another rating period.
-    """
+    """Read saved ratings to go on from."""
     frame, name = loaded(source, None if isinstance(source, str | Path) or hasattr(source, "read") else "start")
     if isinstance(source, str | Path):
         refuse_other_origin(Path(source), name, system, period)
@@ -126,11 +116,7 @@ def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence
 
 
 def refuse_other_origin(path: Path, name: str, system: System, period: str) -> None:
-    """Refuse a Parquet file that says it was rated in another way.
-
-    Raises:
-        ParameterError: with another system, other parameters or another rating period.
-    """
+    """Refuse a Parquet file that says it was rated in another way."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -145,11 +131,7 @@ def refuse_other_origin(path: Path, name: str, system: System, period: str) -> N
 def refuse_other(
     name: str, saved_system: str, saved_parameters: dict[str, Any], saved_period: str, system: System, period: str
 ) -> None:
-    """Refuse to go on in another way than the ratings were saved.
-
-    Raises:
-        ParameterError: with another system, other parameters or another rating period.
-    """
+    """Refuse to go on in another way than the ratings were saved."""
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}: go on with {saved_system}")
     ours = parameters(system)
@@ -170,11 +152,7 @@ def packed_columns(system: System) -> list[str]:
 
 
 def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
-    """Refuse columns that saved ratings do not have, and the lack of those they must have.
-
-    Raises:
-        ResultsError: they are named.
-    """
+    """Refuse columns that saved ratings do not have, and the lack of those they must have."""
     known = [*PLAYER_KEYS, *system.state_type._fields, *packed_columns(system), *LAST_EVENT, *DERIVED]
     known += pool_columns(system)
     faults = [
@@ -219,7 +197,6 @@ def read_identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def empty_column(name: str, height: int) -> pl.Series:
-    """An empty column."""
     return pl.Series(name, [None], pl.String).new_from_index(0, height)
 
 
@@ -345,11 +322,7 @@ def read_pools(
 
 
 def refuse_earlier(start: Start, results: Results, period: str) -> None:
-    """Refuse results that begin before the saved ratings end, or within their last rating period.
-
-    Raises:
-        ResultsError: the first 20 rows that do.
-    """
+    """Refuse results that begin before the saved ratings end, or within their last rating period."""
     if "started_at" not in results.frame.columns:
         return
     newest = start.players.group_by("pool").agg(pl.col("last_played_at").max().alias("newest"))

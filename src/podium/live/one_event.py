@@ -67,14 +67,8 @@ def rows_of_teams(
     """The rows of a results table of one event.
 
     Args:
-        teams: the members of each; a name alone is a team of one.
         ranks: of the teams, the lowest is the best and equal ones tie; in the order of `teams` where neither these nor
             scores are given.
-        scores: of the teams, the highest is the best.
-        columns: what else a row has, the same for every player.
-
-    Raises:
-        ParameterError: there is no team or one without members, or other numbers than teams.
     """
     members = [[team] if isinstance(team, str) else list(team) for team in teams]
     if not members or not all(members):
@@ -101,11 +95,7 @@ def rows_of_teams(
 
 
 def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: str) -> list[float]:
-    """A number for each team.
-
-    Raises:
-        ParameterError: there are more or fewer, or one is no number.
-    """
+    """A number for each team."""
     if len(values) != len(members):
         raise ParameterError(f"{subject} has {len(values)} numbers for {len(members)} teams")
     for value in values:
@@ -138,13 +128,7 @@ def note_newest(newest: dict[str, Moment], frame: pl.DataFrame) -> None:
 
 
 def untimely(frame: pl.DataFrame, rated: Collection[str], newest: Mapping[str, Moment]) -> Iterator[Fault]:
-    """What is wrong with the time of events.
-
-    Args:
-        frame: of the results table.
-        rated: the ids of the events that were rated.
-        newest: when the newest event of each pool was.
-    """
+    """What is wrong with the time of events."""
     for row, event_id in enumerate(frame["event_id"], start=1):
         if event_id in rated:
             yield Fault(row, "event_id", event_id, "was rated before; a correction needs a replay")

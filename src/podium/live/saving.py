@@ -138,11 +138,7 @@ def resumed_ratings(
 
 
 def refuse_share(keep: float) -> None:
-    """Refuse what a season cannot keep of a lead.
-
-    Raises:
-        ParameterError: it is not from 0 to 1.
-    """
+    """Refuse what a season cannot keep of a lead."""
     if not 0.0 <= keep <= 1.0:
         raise ParameterError(f"keep is {keep}; it must be from 0 to 1")
 
@@ -217,15 +213,7 @@ def players_table(ratings: LiveRatings) -> pl.DataFrame:
 
 
 def read(path: Path, system: System | None) -> Saved:
-    """Read live ratings.
-
-    Args:
-        system: with which to go on; the one in the file where None.
-
-    Raises:
-        ParameterError: the file cannot be read or is another, or its ratings come from another system, other parameters
-            or another revision of the arithmetic.
-    """
+    """Read live ratings."""
     try:
         with zipfile.ZipFile(path) as archive:
             header = json.loads(archive.read(HEADER))
@@ -244,11 +232,7 @@ def read(path: Path, system: System | None) -> Saved:
 
 
 def refuse_revision(path: Path, header: dict[str, Any]) -> None:
-    """Refuse a file of a later format, or one that another arithmetic rated.
-
-    Raises:
-        ParameterError: it is such a file.
-    """
+    """Refuse a file of a later format, or one that another arithmetic rated."""
     if header["format"] > FORMAT_OF_POOLS:
         raise ParameterError(
             f"{path}: was written by Podium {header['podium']}, in a later format than this version, {__version__}, "
@@ -262,11 +246,7 @@ def refuse_revision(path: Path, header: dict[str, Any]) -> None:
 
 
 def system_of(path: Path, header: dict[str, Any], system: System | None) -> System:
-    """The system with which the ratings go on.
-
-    Raises:
-        ParameterError: the ratings come from another, or from other parameters.
-    """
+    """The system with which the ratings go on."""
     if system is None:
         try:
             return find(header["system"])(**header["parameters"])

@@ -33,11 +33,7 @@ class CareerSummary:
 
 
 def career_verdict(career: CareerSummary, digits: int) -> str:
-    """How a player is doing, in a sentence or two.
-
-    Args:
-        digits: decimals of a change.
-    """
+    """How a player is doing, in a sentence or two."""
     if career.trend == "settling":
         sentence = f"Still settling, after {counted(career.events, 'event')}."
     elif not career.judged:
@@ -132,17 +128,11 @@ def findings(bins: Sequence[Reliability], where: str = "in this pool") -> str:
 
 
 def per_cent(share: float) -> int:
-    """A share, in per cent."""
     return round(100 * share)
 
 
 def reliability_picture(all_bins: Sequence[Reliability], where: str = "in this pool") -> Picture:
-    """Whether promises came true.
-
-    Args:
-        all_bins: the lowest promise first.
-        where: the duels are from.
-    """
+    """Whether promises came true."""
     heading = "Do the promises come true?"
     bins = [each for each in all_bins if each.duels]
     if len(bins) < 2:  # noqa: PLR2004  (a line)

@@ -100,15 +100,7 @@ def result_table(
     chosen: str,
     basis: str,
 ) -> ResultTable:
-    """The table of an event.
-
-    Args:
-        lines: as the standings of an explanation have them.
-        before: ratings before the event, by player.
-        changes: as shown, by player.
-        chosen: the player whose change is explained; empty where there is none.
-        basis: what ranked the event, in a sentence.
-    """
+    """The table of an event."""
     heats = list(dict.fromkeys(line["heat"] for line in lines if line["heat"] != OVERALL))
     several = len(heats) > 1
     columns = heats if several else []
@@ -263,7 +255,6 @@ def duel_table(explanation: Explanation) -> DuelTable | None:
 
 
 def opponent_row(name: str, rows: list[dict[str, Any]], heats: list[str], digits: int) -> DuelRow:
-    """The row of an opponent."""
     in_heat = {row["heat"]: shown(row["shown"], digits) for row in rows}
     expected = sum(row["expected"] for row in rows) / len(rows)
     cells = tuple(in_heat.get(heat) for heat in heats) if len(heats) > 1 else ()

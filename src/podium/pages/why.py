@@ -28,15 +28,7 @@ class Step:
 
 
 def steps_of(explanation: Explanation, number: int) -> tuple[Step, ...]:
-    """The steps of a group of duels, those first that moved the rating the way of the change.
-
-    Args:
-        explanation: of the change.
-        number: of the group.
-
-    Returns:
-        None where the group is one opponent, or no duels.
-    """
+    """The steps of a group of duels, those first that moved the rating the way of the change."""
     if explanation.groups[number].kind not in {HEAT, BAND}:
         return ()
     rows = explanation.rows_of(number).to_dicts()
@@ -124,7 +116,6 @@ class WhyView:
 
 
 def why_view(explanation: Explanation) -> WhyView:
-    """The view of an explanation."""
     before, after, digits = explanation.shown_before, explanation.shown_after, explanation.digits
     steps = [steps_of(explanation, number) for number in range(len(explanation.groups))]
     scale = StepScale.over(partial_sums(before, explanation.groups, steps))

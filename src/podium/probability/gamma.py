@@ -79,11 +79,7 @@ def solve_match(shape: int) -> float:
 
 
 def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
-    """The performances of a field.
-
-    Raises:
-        ParameterError: no ratings, one that is not finite, or a shape that is not whole, from 1 to 20.
-    """
+    """The performances of a field."""
     points = np.asarray(ratings, np.float64)
     if points.ndim != 1 or not points.size or not np.isfinite(points).all():
         raise ParameterError("ratings must be a row of finite numbers, one at least")
@@ -111,9 +107,6 @@ def rank_distribution(
 
     Returns:
         (entrants, ranks) float64, the best rank first.
-
-    Raises:
-        ParameterError: see `performances`; or a resolution that is not positive, or too fine.
     """
     field = performances(ratings, shape)
     return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
@@ -133,9 +126,6 @@ def race_strength(
     """One over the chance of a player rated `probe`, added to the field, to finish among the first `top`.
 
     1 where the field is so small that the probe cannot miss. Infinite where its chance is below the smallest number.
-
-    Raises:
-        ParameterError: see `performances`; or `top` below 1.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")

@@ -185,9 +185,6 @@ def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
     """The chances of ranks where a clock cuts performances to multiples of `resolution`; who ties shares the best rank.
 
     Rows sum to 1; columns need not, as ranks are shared.
-
-    Raises:
-        ParameterError: the clock is so fine that ties have next to no chance, or not positive.
     """
     n = field.scale.size
     worst = float(np.exp(field.support()[1].max()))
@@ -235,11 +232,7 @@ def _count_ranks(cdf: Any, weight: Any, counts: Any, ranks: Any) -> None:
 
 @kernel
 def count_ahead(cdf: Any, point: int, counts: Any) -> tuple[int, int, int]:
-    """Fill `counts` with the distribution of how many are ahead, of those who may be or not.
-
-    Returns:
-        How many may be; and between which counts lies all but next to no chance: of a thousand, some hundred.
-    """
+    """Fill `counts` with the distribution of how many are ahead, of those who may be or not."""
     size, low, high = 0, 0, 0
     counts[0] = 1.0
     for j in range(cdf.shape[1]):

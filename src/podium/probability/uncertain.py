@@ -33,7 +33,6 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
     Args:
         rating: (entrants) the mean skill.
         deviation: (entrants) of the skill, in the same unit.
-        noise: the scale of the lead of one settled player over another.
     """
     location, widths = -np.asarray(rating, np.float64), np.asarray(deviation, np.float64)
     if location.size == 2:  # noqa: PLR2004  (a duel)

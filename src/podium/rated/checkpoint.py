@@ -63,7 +63,6 @@ class Checkpoint:
         """Take the folder, which no other process may, and find the state that it holds, if any.
 
         Raises:
-            ParameterError: it is of another stream.
             OutputError: it cannot be read or made, or another process has it.
         """
         try:
@@ -220,11 +219,7 @@ class Checkpoint:
         return Read(position, saved["sources"], saved["given_on"], saved["columns"], held, long)
 
     def _refuse_other(self, state: dict[str, Any]) -> None:
-        """Refuse to go on with another stream than the checkpoint is of.
-
-        Raises:
-            ParameterError: what is different, and how to mend it.
-        """
+        """Refuse to go on with another stream than the checkpoint is of."""
         name, origin = f"the checkpoint {self.folder}", self._origin
         refuse_other(name, state["system"], state["parameters"], state["period"], origin.system, origin.period)
         made_by = tuple(state[each] for each in ("podium", "arithmetic", "polars", "rows"))

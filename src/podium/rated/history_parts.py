@@ -39,12 +39,6 @@ class HistoryParts:
     def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
         """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed.
 
-        Args:
-            folder: of the files.
-            number: of the part.
-            again: whether an earlier run began to write the files of the same stream.
-            waits: whether `write` returns once the history is there, and not before it is.
-
         Raises:
             OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
         """
@@ -133,19 +127,11 @@ class RatedPiece(Rated):
     """Some events of a rating period, whose changes come of all its events."""
 
     def explain(self, event_id: str, player: str) -> "Explanation":  # noqa: ARG002
-        """Refuse: a change comes of events that are not here.
-
-        Raises:
-            ParameterError: always.
-        """
+        """Refuse: a change comes of events that are not here."""
         raise ParameterError(IN_PIECES.format(event_id))
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":  # noqa: ARG002
-        """Refuse: a change comes of events that are not here.
-
-        Raises:
-            ParameterError: always.
-        """
+        """Refuse: a change comes of events that are not here."""
         raise ParameterError(IN_PIECES.format(event_id))
 
 
@@ -154,14 +140,7 @@ def rate_long_period(
 ) -> Iterator[Rated]:
     """Rate a period.
 
-    Args:
-        begin: where players stand before it, which checks that a piece may follow.
-
-    Returns:
-        Its pieces: what settles in each is a player's last event of the period.
-
     Raises:
-        ResultsError: a finisher lacks what the system needs.
         NotFiniteError: a new state is not finite.
     """
     sums = PeriodSums(system, period)

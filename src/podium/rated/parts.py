@@ -42,8 +42,6 @@ def rate_folder(
     """Rate a folder of Parquet files, or one such file, in bounded memory; see `rate_stream`.
 
     Raises:
-        ResultsError: as `rate_stream` raises it.
-        ParameterError: as `rate_stream` raises it.
         OutputError: as `rate_stream` raises it.
     """
     stream = RatedStream(

@@ -36,11 +36,7 @@ STARTS = (0, 86_400_000_000, 172_800_000_000)  # microseconds since 1970
 
 
 def warm(function: Callable[[Any], Any], task: Callable[[PoolFiles], Any]) -> None:
-    """Call a function of a task with a small pool, so that its kernels are in the cache that workers find.
-
-    Args:
-        task: makes a task of a pool.
-    """
+    """Call a function of a task with a small pool, so that its kernels are in the cache that workers find."""
     number_hashes(np.arange(2, dtype=np.uint64))  # of large tables, as the next two
     hashes_differ(np.arange(COMPILED_MIN_ROWS, dtype=np.uint64))
     stand_in_order(frozen(np.array([0, 1]), np.int64), frozen(np.ones(1)))
@@ -121,7 +117,6 @@ def rate_pool(task: RatingTask) -> PoolResult:
     """Rate a pool of a dataset, and write its history.
 
     Raises:
-        ResultsError: a file is not what was written, or lacks what the system needs.
         OutputError: the history cannot be written.
     """
     began, cpu_s = time.time(), time.process_time()
@@ -141,11 +136,7 @@ def rate_pool(task: RatingTask) -> PoolResult:
 
 
 def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
-    """The rated parts of a pool, one after the other.
-
-    Raises:
-        ResultsError: a file is not what was written, is older than the start, or lacks what the system needs.
-    """
+    """The rated parts of a pool, one after the other."""
     standing = start
     for part in pool.parts(functools.partial(moments, period)):
         with part.in_tables():
@@ -186,10 +177,7 @@ def rate_dataset(
     """Rate a dataset; see `podium.rate`.
 
     Raises:
-        ResultsError: as `rate_pool` raises it, or the start is refused.
-        ParameterError: a period or engine that does not exist.
         OutputError: the history cannot be written, or something is where it should be.
-        ExecutorError: workers were lost.
     """
     check_period(period)
     names = [pool.name for pool in dataset.pools]
@@ -220,17 +208,7 @@ def on_pools(
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Any]:
-    """What a function returns of a task for each pool of a dataset, in its order; workers find the kernels compiled.
-
-    Args:
-        task: makes a task of a pool.
-        systems: those that the tasks have.
-
-    Raises:
-        PodiumError: what the function raises, its text about the task.
-        ParameterError: an engine that does not exist.
-        ExecutorError: workers were lost.
-    """
+    """What a function returns of a task for each pool of a dataset, in its order; workers find the kernels compiled."""
     if engine is None and scheduler is None and not all(map(is_portable, systems)):
         engine = "local"
     tasks = [task(pool) for pool in dataset.pools]
@@ -324,11 +302,7 @@ class RatedDataset(RatedParts):
         self.spent: dict[str, Spent]  # by pool
 
     def parts(self) -> Iterator[Rated]:
-        """Rate the dataset again, part by part.
-
-        Returns:
-            The rated parts of each pool, pools in turn.
-        """
+        """Rate the dataset again, part by part."""
         pools = self.dataset.pools
         for pool, start in zip(pools, starts_of(self.start, [pool.name for pool in pools]), strict=True):
             yield from rated_pool(pool, self.system, self.period, start)

@@ -36,16 +36,7 @@ PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than t
 def rate_table(
     results: Results, system: System, period: str, start: Start | None = None, numbered: Numbered | None = None
 ) -> Rated:
-    """Rate a checked table.
-
-    Args:
-        start: where players stand before it; all are newcomers where None.
-        numbered: the numbers of the results' events; found where None.
-
-    Raises:
-        ResultsError: a finisher lacks what the system needs.
-        ParameterError: a rating period that the system or the table cannot have.
-    """
+    """Rate a checked table."""
     events = encode(results, system, period, numbered)
     large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
     workers = (os.cpu_count() or 1) if large else 1
@@ -58,12 +49,7 @@ def rate_table(
 
 
 def begin(start: Any, system: System, period: str, results: Results) -> Start:
-    """Where players stand before the results.
-
-    Raises:
-        ResultsError: the start is refused, or results are older than it.
-        ParameterError: it comes from another system, other parameters or another rating period.
-    """
+    """Where players stand before the results."""
     if isinstance(start, Rated):
         refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
         start = start.states

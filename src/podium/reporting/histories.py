@@ -126,13 +126,7 @@ PADDING = 0.05  # of the height, above the highest rating and below the lowest
 
 
 def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> Any:
-    """The ratings of some players over time, or over events where the results have no dates.
-
-    Args:
-        history: rows of the ledger, of one pool.
-        players: whose, in the order of their colours.
-        title: what stands above.
-    """
+    """The ratings of some players over time, or over events where the results have no dates."""
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
     rows = numbered.filter(pl.col("player").is_in(players))
@@ -162,11 +156,7 @@ def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> A
 
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
-    """The points of each line: the rating before the first event, that after each moment, and the last at the end.
-
-    Returns:
-        `player, moment, rating`, by player and moment.
-    """
+    """The points of each line: the rating before the first event, that after each moment, and the last at the end."""
     changes = rows.select("player", moment=moment, before="rating_before", rating="rating")
     last = changes["moment"].max()
     after = changes.group_by("player", "moment", maintain_order=True).agg(pl.col("rating").last())  # several a moment
@@ -214,13 +204,7 @@ CHARACTERS = 44  # of a line above a panel
 
 
 def learnt_curves(history: pl.DataFrame, system: System, title: str) -> Any:
-    """Every learnt parameter over time, beside the dashed line of where it began.
-
-    Args:
-        history: as `podium.ledger.forecast.learnt_history` gives it, of one pool.
-        system: the one that learnt.
-        title: what stands above.
-    """
+    """Every learnt parameter over time, beside the dashed line of where it began."""
     alt = altair()
     start = dict(zip(type(system.new_pool())._fields, system.new_pool(), strict=True))
     panels = [panel(history, each, each.convert(start[each.name])) for each in system.learnt_parameters]

@@ -75,15 +75,7 @@ class PlayerSection:
 def player_section(
     rated: Rated, standing: dict[str, Any], career: pl.DataFrame, anchor: str, *, settled: int, would_be: int
 ) -> PlayerSection:
-    """The section of a player.
-
-    Args:
-        standing: the player's row among the ranked of the pool.
-        career: the player's history, as `standings.with_places` gives it.
-        anchor: the section's.
-        settled: players of the pool who are.
-        would_be: the rank of a settled player of this rating.
-    """
+    """The section of a player."""
     rows, digits = career.to_dicts(), rated.system.digits
     reasons = tuple(
         reason(rated, row, f"{anchor}-{k}", "The newest change" if k == len(rows) else "The greatest surprise")
@@ -220,52 +212,3 @@ def chart(player: str, rows: list[dict[str, Any]], anchors: dict[str, str], digi
     first, last = (rating(shown(rows[k]["rating"], digits - 1)) for k in (0, -1))
     label = f"Rating of {player} over {counted(len(rows), 'event')}: {first} at first, {last} at last"
     return history_chart([HistoryLine(player, points)], label, digits=digits, height=CHART_HEIGHT)
-
-
-SMALL = 2.0  # numbers below it are read to four decimals
-
-
-def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
-    """A value as people read it; nothing where there is none.
-
-    Args:
-        value: what the cell holds.
-        decimals: of a number from 1 on; a smaller one has four.
-        instants: how dates and times are written, as for `strftime`.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
-    if isinstance(value, list):
-        return ", ".join(cell(each, decimals, instants) for each in value)
-    if hasattr(value, "strftime"):
-        return str(value.strftime(instants))
-    return str(value)
-
-
-def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
-    """The values of a column as people read them, all numbers to as many decimals.
-
-    Args:
-        series: the column.
-        instants: how dates and times are written, as for `strftime`.
-
-    Returns:
-        A text for each; four decimals where all numbers are below 2, as chances and losses are, and else two.
-    """
-    if not series.dtype.is_float():
-        return [cell(value, instants=instants) for value in series.to_list()]
-    largest = series.filter(series.is_finite()).abs().max()
-    decimals = 4 if largest is None or float(str(largest)) < SMALL else 2
-    return ["" if value is None else f"{value:,.{decimals}f}" for value in series.to_list()]
-
-
-def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The frame with instants as ISO 8601 texts, for formats that have none."""
-    import polars as pl  # noqa: PLC0415  (large, and a command may show nothing but a help)
-
-    instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
-    return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame

@@ -67,11 +67,7 @@ def calibration(reliability: pl.DataFrame, title: str) -> Any:
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
-    """Points that came and went by month, newcomers' starts apart, and how the month's players stand.
-
-    Args:
-        months: the table of that name in `podium.analysis.audit.Audit`.
-    """
+    """Points that came and went by month, newcomers' starts apart, and how the month's players stand."""
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
@@ -96,11 +92,7 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
 
 
 def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
-    """How strong each event was, on a logarithmic scale.
-
-    Args:
-        strengths: as `Rated.strengths` gives them.
-    """
+    """How strong each event was, on a logarithmic scale."""
     alt = altair()
     dated = strengths.height and not strengths["started_at"].null_count()
     instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -116,11 +108,7 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
-    """What nineteen in twenty wait at most, against the middle spread of ratings, run by run.
-
-    Args:
-        runs: as `podium.matchmaking.lab.compared` gives them.
-    """
+    """What nineteen in twenty wait at most, against the middle spread of ratings, run by run."""
     alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
@@ -137,11 +125,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
 
 
 def published_curve(kind: str, system: System | None = None) -> Any:
-    """A curve of one of the published texts; see `podium.reporting.curves`.
-
-    Raises:
-        ParameterError: there is no such curve, or it is about another system.
-    """
+    """A curve of one of the published texts; see `podium.reporting.curves`."""
     alt = altair()
     description, points = curve(kind, system)
     x = alt.X("x:Q", title=description.x)
@@ -181,12 +165,7 @@ class ChartError(PodiumError):
 
 
 def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
-    """The chart as SVG text.
-
-    Args:
-        inline: it stands in a page, from which it takes the colour of its texts and its background.
-        narrow: it is for a phone.
-    """
+    """The chart as SVG text."""
     svg: str = with_renderer("vegalite_to_svg", specification(chart, inline=inline, narrow=narrow))
     return svg
 
@@ -249,11 +228,7 @@ def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> 
 
 
 def check_path(path: Path) -> Path:
-    """The path, if a chart can be written there.
-
-    Raises:
-        ChartError: another suffix, or no such folder.
-    """
+    """The path, if a chart can be written there."""
     if path.suffix not in SUFFIXES:
         raise ChartError(f"{path}: a chart is written as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     if not path.resolve().parent.is_dir():
@@ -262,11 +237,7 @@ def check_path(path: Path) -> Path:
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart: .png, .svg, or .html that needs no network.
-
-    Raises:
-        ChartError: another suffix, or the file cannot be written.
-    """
+    """Write a chart: .png, .svg, or .html that needs no network."""
     check_path(path)
     if path.suffix == ".png":
         document = specification(chart, inline=False, narrow=False)

@@ -65,20 +65,7 @@ class Report:
 
 
 def report(rated: Rated, pool: str | None = None, *, title: str | None = None, written: date | None = None) -> str:
-    """The page as HTML that needs no network and no script.
-
-    Args:
-        rated: what it is about.
-        pool: the only pool it tells of; all where None.
-        title: its heading; what was rated where None.
-        written: its date; today where None.
-
-    Returns:
-        The text of one file.
-
-    Raises:
-        UnknownError: no such pool, or nothing rated to report on.
-    """
+    """The page as HTML that needs no network and no script."""
     template = create_environment("podium.reporting").get_template("report.html")
     return str(template.render(page=report_page(rated, pool, title, written or datetime.now(UTC).date()))).lstrip()
 
@@ -166,10 +153,6 @@ def pool_report(
     """What the page tells of a pool.
 
     Args:
-        history: of the pool, as `standings.with_places` gives it.
-        standings: its players, ranked.
-        chosen: those who have a section.
-        most: rows of the board.
         number: of the pool, from 1.
     """
     sections = tuple(player_sections(rated, history, standings, chosen, number))

@@ -86,14 +86,7 @@ def earlier_ranks(rated: Rated, pool: str, history: pl.DataFrame) -> tuple[date 
 def board(
     rated: Rated, pool: str, history: pl.DataFrame, most: int, anchors: Mapping[str, str], reasons: Mapping[str, str]
 ) -> Board:
-    """The board of a pool.
-
-    Args:
-        history: of the pool, as `with_places` gives it.
-        most: players to list.
-        anchors: of players' sections, by player.
-        reasons: anchors of the reasons of players' newest changes.
-    """
+    """The board of a pool."""
     players = ranked(rated.system, rated.ratings.filter(pl.col("pool") == pool))
     day, earlier = earlier_ranks(rated, pool, history)
     newest: dict[str, Any] = {}

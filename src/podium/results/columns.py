@@ -101,11 +101,7 @@ def none_known(_column: str, _names: list[str]) -> set[str]:
 
 
 def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
-    """Turn every column into its type and report what does not fit: at most one fault more than are shown.
-
-    Args:
-        known: of the players' names that the rule refuses, those that stay: they were taken before there was one.
-    """
+    """Turn every column into its type and report what does not fit: at most one fault more than are shown."""
     cells = {name: cast_column(frame[name], known) for name in frame.columns}
     faults = sorted((fault for each in cells.values() for fault in each.faults), key=lambda fault: fault.row or 0)
     if faults:
@@ -332,22 +328,14 @@ FREE_CELLS = 1_000_000  # that any sheet may span
 
 
 def refuse_wide(columns: Collection[object], table_name: str) -> None:
-    """Refuse a table of too many columns: all rows are laid out in each.
-
-    Raises:
-        ResultsError: it has.
-    """
+    """Refuse a table of too many columns: all rows are laid out in each."""
     if len(columns) > MAX_COLUMNS:
         remedy = f"has {len(columns):,} columns, or keys; a table of results has {MAX_COLUMNS:,} at most"
         raise ResultsError(table_name, [Fault(None, None, None, remedy)])
 
 
 def refuse_repeated(columns: Sequence[str], table_name: str) -> None:
-    """Refuse a header with a name twice.
-
-    Raises:
-        ResultsError: it has.
-    """
+    """Refuse a header with a name twice."""
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise ResultsError(table_name, [Fault(None, name, None, "appears twice in the header") for name in twice])

@@ -19,7 +19,6 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
     """The faults of rows against each other, rule by rule.
 
     Args:
-        frame: normalised but unchecked.
         event: a number for each row's event, (rows); found where None.
     """
     if frame.is_empty():
@@ -156,14 +155,7 @@ def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
-    """The heats whose finishers nothing compares.
-
-    Args:
-        table: with the columns of `with_ids`.
-
-    Returns:
-        `unit`, `row` of the first finisher and `event_id`, in the order of the rows.
-    """
+    """The heats whose finishers nothing compares."""
     comparable = [column for column in ("position", "score", "time_s", "team_score") if column in table.columns]
     for column in comparable[:3]:
         if column != "team_score" and table[column].null_count() == 0:
@@ -183,7 +175,6 @@ def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], 
     """What orders events, the weightiest first; the order of the file is the last.
 
     Args:
-        frame: results, with `started_at` and `sequence` where they have them.
         first: (events) an event's first row, in the order of the file.
     """
     at = as_indices(first)
@@ -201,11 +192,7 @@ def in_sequence(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def tie_notice(frame: pl.DataFrame) -> str | None:
-    """How many dated events only the order of the file puts in order; None where there is none.
-
-    Args:
-        frame: checked results.
-    """
+    """How many dated events only the order of the file puts in order; None where there is none."""
     if "started_at" not in frame.columns:
         return None
     moment = [name for name in ("pool", "started_at", SEQUENCE) if name in frame.columns]

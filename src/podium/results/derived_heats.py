@@ -133,11 +133,7 @@ def number_column(frame: pl.DataFrame, name: str) -> Floats:
 
 
 def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:
-    """A row for each overall result that follows from the heats.
-
-    Args:
-        overall: as `overall_results` has them; found where None.
-    """
+    """A row for each overall result that follows from the heats."""
     found = overall_results(frame) if overall is None else overall
     shared = [name for name in ("pool", "started_at", "team", "weight") if name in frame.columns]
     row = frame["row"].to_numpy()

@@ -148,7 +148,6 @@ def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.
 
 
 def parts_of(rows: int) -> Iterator[slice]:
-    """All rows, part by part."""
     return (slice(first, first + PART_ROWS) for first in range(0, rows, PART_ROWS))
 
 
@@ -184,14 +183,7 @@ def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
 
 
 def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool:
-    """Whether all hashes differ, as far as the slots tell: share by share, which are chosen by hashes of the hashes.
-
-    Args:
-        shift: how far the bits that choose a share are from the last.
-        ends: zeros, one more than there are shares.
-        shares: room for all hashes.
-        slots: room for those of one share.
-    """
+    """Whether all hashes differ, as far as the slots tell: share by share, which are chosen by hashes of the hashes."""
     for i in range(hashes.size):
         ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
     for k in range(1, ends.size):

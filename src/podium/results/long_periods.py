@@ -49,9 +49,6 @@ def write_rows(path: Path, frame: pl.DataFrame, places: Places) -> None:
 def read_rows(path: Path, sources: list[str]) -> tuple[pl.DataFrame, Places]:
     """Read rows again.
 
-    Args:
-        sources: the names of the tables that they come from.
-
     Raises:
         OSError: there is no such file.
         PolarsError: it is damaged.
@@ -105,11 +102,7 @@ class LongPeriods:
         self.remove_others(names)
 
     def put(self, pool: str, moment: int, frame: pl.DataFrame, places: Places) -> None:
-        """Check whole events of a period and put them in a file, after those that are there.
-
-        Raises:
-            ResultsError: they are refused, or earlier than those that are there.
-        """
+        """Check whole events of a period and put them in a file, after those that are there."""
         numbered = number_runs(frame["event_id"])
         refuse(places.name, places.located(contradictions(frame, numbered.code)))
         first = places.of(numbered.first)

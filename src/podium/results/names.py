@@ -86,11 +86,7 @@ def are_plain_texts(column: pl.Series) -> bool:
 
 
 def normalise(name: str) -> str:
-    """The name in form NFC, without spaces around it.
-
-    Raises:
-        ParameterError: it is no text.
-    """
+    """The name in form NFC, without spaces around it."""
     if not isinstance(name, str):
         raise ParameterError(f"a name is a text, and {name!r} is a {type(name).__name__}; give one name at a time")
     if name.isascii():
@@ -126,14 +122,7 @@ def is_page_address(text: str) -> bool:
 
 
 def admit(name: str, what: str = "name") -> str:
-    """The name, normalised.
-
-    Args:
-        what: what the error calls it.
-
-    Raises:
-        ParameterError: it is refused.
-    """
+    """The name, normalised."""
     normal = normalise(name)
     reason = refusal(normal)
     if reason:

@@ -27,11 +27,7 @@ def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
 
 
 def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
-    """A table of JSON objects: an array of them, or one a line.
-
-    Raises:
-        ResultsError: it is no JSON, or has no such shape, or an object has a key twice.
-    """
+    """A table of JSON objects: an array of them, or one a line."""
     repeating: list[Repeating] = []
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -88,11 +84,7 @@ def refused_constant(word: str) -> float:
 
 
 def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
-    """A table of dicts.
-
-    Raises:
-        ResultsError: a row is no dict, or a value cannot stand in its column.
-    """
+    """A table of dicts."""
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise ResultsError(table_name, [Fault(number, None, None, "must be an object with the columns as names")])
@@ -111,11 +103,7 @@ def shown_name(name: Any) -> str:
 
 
 def column_of(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """A column of values; it keeps their type where they share one, else it is text, each as it was sent.
-
-    Raises:
-        ResultsError: a value that cannot stand in the column.
-    """
+    """A column of values; it keeps their type where they share one, else it is text, each as it was sent."""
     kinds = {type(value) for value in values} - {type(None)}
     if name in TEXTS and not kinds <= {str}:
         return texts(name, values, table_name)
@@ -137,11 +125,7 @@ def half_pairs(name: str, values: Iterable[Any]) -> Iterator[Fault]:
 
 
 def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
-    """A column of names of which some came as numbers, each in its own form.
-
-    Raises:
-        ResultsError: truths, lists or objects among them.
-    """
+    """A column of names of which some came as numbers, each in its own form."""
     faults: list[Fault] = []
     written: list[str | None] = []
     for row, value in enumerate(values, start=1):

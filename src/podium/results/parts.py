@@ -44,15 +44,7 @@ class PartReader:
     def __init__(
         self, source: Any, moments: Moments, seen: SeenIds, read: Read | None = None, *, long: LongPeriods | None = None
     ) -> None:
-        """Begin, or go on.
-
-        Args:
-            source: as `grouped_slices` takes it.
-            moments: what tells apart what settles apart: instants, or rating periods.
-            seen: takes note of the ids of events.
-            read: where an earlier reader of the same source was, a path's.
-            long: where periods of more rows than are held wait; they are held all the same where None.
-        """
+        """Begin, or go on."""
         self._source = source
         self._seen = seen
         self._assembly = Assembly(moments, seen, long)
@@ -64,11 +56,7 @@ class PartReader:
             self._assembly.go_on(read)
 
     def parts(self) -> Iterator[Part | LongPart]:
-        """The parts that follow.
-
-        Raises:
-            ResultsError: a part is refused, or does not follow those before it, or an event stands in two of them.
-        """
+        """The parts that follow."""
         for group in grouped_slices(self._source, self._position):
             self._position = Position(group[-1].source, group[-1].first + group[-1].frame.height)
             parts = self._assembly.add(group)
@@ -207,11 +195,7 @@ class Assembly:
         return checked.frame, places
 
     def _going_on(self, frame: pl.DataFrame, places: Places) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-        """Which rows later ones may go on from, and the moment of each, nothing of results without dates: (rows).
-
-        Raises:
-            ResultsError: rows do not follow those of earlier parts.
-        """
+        """Which rows later ones may go on from, and the moment of each, nothing of results without dates: (rows)."""
         if "started_at" not in frame.columns:
             ids = frame["event_id"]
             last: npt.NDArray[np.bool_] = (ids == ids[-1]).to_numpy()
@@ -283,22 +267,14 @@ class SourceFile(NamedTuple):
 
 
 def source_files(source: Any) -> list[SourceFile] | None:
-    """The Parquet files of a path in the order of reading; None of what is no path of a folder or a Parquet file.
-
-    Raises:
-        ResultsError: a file cannot be read, or there is none.
-    """
+    """The Parquet files of a path in the order of reading; None of what is no path of a folder or a Parquet file."""
     if is_folder(source):
         return [fingerprint(name, path) for name, path in parquet_files(Path(source)).items()]
     return [fingerprint(Path(source).name, Path(source))] if is_parquet(source) else None
 
 
 def fingerprint(name: str, path: Path) -> SourceFile:
-    """What tells that a file is another.
-
-    Raises:
-        ResultsError: it cannot be read.
-    """
+    """What tells that a file is another."""
     try:
         status = path.stat()
         with path.open("rb") as file:

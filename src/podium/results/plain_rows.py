@@ -59,19 +59,11 @@ class PlainRows(NamedTuple):
 
     @property
     def pools(self) -> frozenset[str]:
-        """The pools of the rows."""
         return frozenset(self.columns["pool"])
 
 
 def read_plainly(rows: Any) -> PlainRows | None:
-    """Read rows that are plainly fine; None where they are not, or are too many.
-
-    Args:
-        rows: dicts, or a frame of Polars.
-
-    Returns:
-        What `podium.results.reading.read_table` reads of them.
-    """
+    """Read rows that are plainly fine; None where they are not, or are too many."""
     if isinstance(rows, pl.DataFrame) and rows.height <= MOST_FRAME_ROWS and not in_nanoseconds(rows):
         rows = rows.to_dicts()
     if not isinstance(rows, list | tuple) or len(rows) > MOST_ROWS or {*map(type, rows)} != {dict}:
@@ -87,9 +79,6 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
 
     Args:
         given: (rows) each, one at least; None where a row has nothing.
-
-    Returns:
-        What `podium.results.reading.read_table` reads of them.
     """
     if not given.keys() >= {*REQUIRED}:
         return None
@@ -152,9 +141,6 @@ def require(is_fine: object) -> None:
 
 def require_texts(name: str, texts: Collection[str]) -> None:
     """Require names that nothing is changed in, or addresses.
-
-    Args:
-        texts: each once.
 
     Raises:
         NotPlainError: one of them is none.
@@ -239,11 +225,6 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
     """Require that something compares all finishers of a heat, and that no better position has a longer time.
 
-    Args:
-        columns: of the rows.
-        units: the number of each row's heat.
-        counts: whether each row's finish counts.
-
     Raises:
         NotPlainError: it is not so.
     """
@@ -266,15 +247,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: int = 0) -> pl.DataFrame:
-    """A table of CSV in UTF-8, every column as text, without spaces around.
-
-    Args:
-        delimiter: what parts its cells, one character of ASCII.
-        header_row: the number of the header's row, where faults count rows from there.
-
-    Raises:
-        ResultsError: it is not well formed; the rows are named.
-    """
+    """A table of CSV in UTF-8, every column as text, without spaces around."""
     columns = header(content, table_name, delimiter)
     try:
         frame = pl.read_csv(io.BytesIO(content), infer_schema=False, separator=delimiter)
@@ -295,7 +268,6 @@ def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: 
 
 
 def counted_from(faults: list[Fault], header_row: int) -> list[Fault]:
-    """The faults with their rows counted from the header's."""
     return [fault if fault.row is None else fault._replace(row=fault.row + header_row) for fault in faults]
 
 
@@ -306,11 +278,7 @@ def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator
 
 
 def header(content: bytes, table_name: str, delimiter: str) -> list[str]:
-    """The names of the columns, without spaces around.
-
-    Raises:
-        ResultsError: a name appears twice, or there are too many.
-    """
+    """The names of the columns, without spaces around."""
     columns = [name.strip() for name in next(rows_of(content, delimiter))]
     refuse_wide(columns, table_name)
     refuse_repeated(columns, table_name)

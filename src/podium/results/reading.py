@@ -48,20 +48,7 @@ class Results:
 
 
 def read_results(source: Any, *, name: str | None = None, known: Known = none_known) -> Results:
-    """Read and check results.
-
-    Args:
-        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
-            Polars or Arrow frame, rows as dicts, or Results.
-        name: what faults call the table; the file's name where None.
-        known: of a column's names that the rule for names refuses, those to take all the same.
-
-    Returns:
-        The checked table, rows in the order of the source.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-    """
+    """Read and check results."""
     return source if isinstance(source, Results) else read_numbered(source, name, known)[0]
 
 

@@ -51,16 +51,7 @@ def is_parquet(source: Any) -> bool:
 
 
 def grouped_slices(source: Any, position: Position | None = None) -> Iterator[list[Slice]]:
-    """A table, or several one after the other, slice by slice; small files of a folder together.
-
-    Args:
-        source: the path of a folder of Parquet files, in the order of their names, folders within it included; or of a
-            file; a lazy frame or another table; or an iterable of these.
-        position: where the paths of a folder and of a Parquet file are read from: the end of an earlier group.
-
-    Raises:
-        ResultsError: a file cannot be read, or is no table.
-    """
+    """A table, or several one after the other, slice by slice; small files of a folder together."""
     if is_folder(source):
         yield from together(read_ahead(of_folder(Path(source), position)))
         return
@@ -77,11 +68,7 @@ def grouped_slices(source: Any, position: Position | None = None) -> Iterator[li
 
 
 def slices_of_table(source: Any) -> Iterator[Slice]:
-    """One table, slice by slice.
-
-    Raises:
-        ResultsError: it cannot be read, or is no table.
-    """
+    """One table, slice by slice."""
     if is_parquet(source):
         yield from read_ahead(of_parquet(Path(source), Path(source).name))
     elif isinstance(source, pl.LazyFrame):
@@ -101,11 +88,7 @@ def is_several(source: Any) -> bool:
 
 
 def parquet_files(folder: Path) -> dict[str, Path]:
-    """A folder's Parquet files in the order of reading, by what they are called: their paths within it.
-
-    Raises:
-        ResultsError: there is no such file.
-    """
+    """A folder's Parquet files in the order of reading, by what they are called: their paths within it."""
     files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
     if not files:
         raise ResultsError(str(folder), [Fault(None, None, None, "is a folder without a Parquet file")])
@@ -113,11 +96,7 @@ def parquet_files(folder: Path) -> dict[str, Path]:
 
 
 def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files.
-
-    Raises:
-        ResultsError: there is no such file.
-    """
+    """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files."""
     files = parquet_files(folder)
     names = list(files)
     first = 0 if position is None else names.index(position.file)
@@ -131,13 +110,7 @@ def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callab
 def of_parquet(
     path: Path, name: str, columns: dict[str, str | None] | None = None, first: int = 0
 ) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a Parquet file.
-
-    Args:
-        name: what to call it.
-        columns: those that its folders name, with their one value.
-        first: the row to begin with.
-    """
+    """How to read each slice of a Parquet file."""
     try:
         table = pl.scan_parquet(path, hive_partitioning=False)
         missing = (columns or {}).keys() - table.collect_schema().names()
@@ -159,11 +132,7 @@ def of_lazy(
 
 
 def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:
-    """Read one slice.
-
-    Raises:
-        ResultsError: the file is damaged.
-    """
+    """Read one slice."""
     try:
         return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
     except pl.exceptions.PolarsError as error:
@@ -222,7 +191,6 @@ class SeenIds:
         """Begin, or go on.
 
         Args:
-            folder: where the files stay; a temporary one, once there are many ids, where None.
             lengths: of each file, in bytes, as `lengths` gave them.
 
         Raises:

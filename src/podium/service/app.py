@@ -52,9 +52,6 @@ def create_app(
 
     Args:
         daily: store the ranks of 00:00 UTC every day, send webhooks, and do what else is due.
-        close: close the store when the service stops.
-        private_webhooks: send to private addresses, too.
-        request_log: where each request is written as a line of JSON; nowhere where None.
     """
 
     @asynccontextmanager

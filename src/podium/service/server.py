@@ -49,11 +49,7 @@ def max_connections() -> int:
 
 
 def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict[str, Any]:
-    """Return what the server needs to know beside the app.
-
-    Args:
-        trusted_proxies: addresses or networks whose `X-Forwarded-For` names the client; nobody else's is read.
-    """
+    """Return what the server needs to know beside the app."""
     return {
         "host": host,
         "port": port,
@@ -96,11 +92,7 @@ class WorkerSettings:
 
 
 def refuse_workers(url: str, count: int) -> None:
-    """Refuse several workers where one file has one writer.
-
-    Raises:
-        ParameterError: the database is SQLite.
-    """
+    """Refuse several workers where one file has one writer."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
         raise ParameterError(
             f"--workers {count} takes PostgreSQL, and the database is SQLite: its one file has one writer at a time, "

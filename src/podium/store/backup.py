@@ -25,11 +25,7 @@ from podium.support.part_files import part_file
 
 
 def back_up(url: str, target: Path) -> None:
-    """Copy an SQLite database while it is in use.
-
-    Raises:
-        StoreError: there is no such database, it is not SQLite or damaged, or the copy cannot be written.
-    """
+    """Copy an SQLite database while it is in use."""
     source = sqlite_file(url)
     refuse_existing(target)
     require_database(url)
@@ -55,18 +51,6 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
     """Put a copy where a database is to be, once it is found to be whole and what its log says.
 
     The copy is left as it is, but for what SQLite has beside it, which it moves into the copy.
-
-    Args:
-        source: an SQLite database that nobody writes to.
-        url: of the database that is to be, of which no file may be there.
-        unverified: put it there also if it is not what its log says.
-
-    Returns:
-        What was compared; pools that wait for an upgrade keep nothing from its place.
-
-    Raises:
-        StoreError: there is no such copy, it is no database of this version of Podium or an earlier one, damaged, or
-            not what its log says; or a file of the database is there.
     """
     target = sqlite_file(url)
     refuse_existing(target)
@@ -85,11 +69,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
 
 
 def sqlite_file(url: str) -> Path:
-    """The file of an SQLite database, which need not be there.
-
-    Raises:
-        StoreError: it is another database.
-    """
+    """The file of an SQLite database, which need not be there."""
     with explain_failure(url):
         path = file_of(sa.make_url(full_url(url)))
     if path is None:
@@ -98,11 +78,7 @@ def sqlite_file(url: str) -> Path:
 
 
 def refuse_existing(target: Path) -> None:
-    """Refuse to write where any file of a database is: SQLite would take it for one of the new database's.
-
-    Raises:
-        StoreError: there is one.
-    """
+    """Refuse to write where any file of a database is: SQLite would take it for one of the new database's."""
     files = files_of(target)
     if target in files:
         names = " ".join(str(each) for each in files)
@@ -115,11 +91,7 @@ def refuse_existing(target: Path) -> None:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file with anything in it.
-
-    Raises:
-        StoreError: it is missing, a folder, or empty.
-    """
+    """Refuse what is no file with anything in it."""
     if not path.exists():
         raise StoreError(f"{path}: there is no such file")
     if not path.is_file():
@@ -129,20 +101,12 @@ def require_file(path: Path) -> None:
 
 
 def database_part(target: Path) -> AbstractContextManager[Path]:
-    """Where to prepare a database that is to appear whole, unless meanwhile there is another of that name.
-
-    Raises:
-        StoreError: it cannot be written, or there is another.
-    """
+    """Where to prepare a database that is to appear whole, unless meanwhile there is another of that name."""
     return part_file(target, StoreError, accept=refuse_existing, side_files=SIDE_FILES)
 
 
 def copy(source: Path, part: Path) -> None:
-    """Copy an SQLite database, with what is in its `-wal`, as of one moment.
-
-    Raises:
-        StoreError: it is no database, or the copy cannot be written.
-    """
+    """Copy an SQLite database, with what is in its `-wal`, as of one moment."""
     has_log = any(each.stat().st_size for each in files_of(source) if each != source)
     mode = "mode=rw" if has_log or os.access(source.resolve().parent, os.W_OK) else "immutable=1"
     try:
@@ -156,15 +120,7 @@ def copy(source: Path, part: Path) -> None:
 
 
 def refuse_damaged(part: Path, name: str) -> None:
-    """Refuse a database in which SQLite itself finds faults.
-
-    Args:
-        part: the database.
-        name: what it is a copy of, for the error.
-
-    Raises:
-        StoreError: it has.
-    """
+    """Refuse a database in which SQLite itself finds faults."""
     engine = engine_for(str(part))
     faults = integrity_faults(engine)
     engine.dispose()
@@ -173,10 +129,6 @@ def refuse_damaged(part: Path, name: str) -> None:
 
 
 def require_alone(part: Path, target: Path) -> None:
-    """Refuse a database that another program has open.
-
-    Raises:
-        StoreError: SQLite has other files beside it.
-    """
+    """Refuse a database that another program has open."""
     if files_of(part) != [part]:
         raise StoreError(f"{target}: cannot be written (another program has its part file open)")

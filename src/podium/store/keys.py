@@ -81,17 +81,7 @@ def create_key(
     """Create a key; it is shown only once.
 
     Args:
-        per_second: requests that it may send on average; no limit where None.
-        lifetime: how long it is valid; until it is revoked where None.
         reach_s: seconds back from now that the events may have started which it sends or corrects; no limit where None.
-
-    Returns:
-        The secret, which is not stored.
-
-    Raises:
-        ParameterError: the role is unknown, the rate, the lifetime or the reach is not above 0, or the name cannot be
-            printed.
-        UnknownError: there is no such pool.
     """
     if role not in ROLES:
         raise ParameterError(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
@@ -113,11 +103,7 @@ def create_key(
 
 
 def parse_reach(text: str) -> float:
-    """Read a time like 30d, 12h or 90m, in seconds.
-
-    Raises:
-        ParameterError: the text is none.
-    """
+    """Read a time like 30d, 12h or 90m, in seconds."""
     written = REACH.fullmatch(text)
     if written is None:
         raise ParameterError(f"{text!r} is not a time; write it like 30d, 12h or 90m")
@@ -125,11 +111,7 @@ def parse_reach(text: str) -> float:
 
 
 def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
-    """Refuse a key to a pool that does not exist.
-
-    Raises:
-        UnknownError: it does not; the pools that do are named.
-    """
+    """Refuse a key to a pool that does not exist."""
     names = sorted(connection.execute(sa.select(pools.c.name)).scalars())
     if pool not in names:
         existing = f"the pools are {', '.join(map(repr, names))}" if names else "there are no pools yet"
@@ -155,28 +137,14 @@ def list_keys(engine: sa.Engine) -> list[ApiKey]:
 
 
 def revoke_key(engine: sa.Engine, number: int) -> None:
-    """Revoke a key at once, for good.
-
-    Raises:
-        UnknownError: there is no key of that number, or it is revoked or has expired.
-    """
+    """Revoke a key at once, for good."""
     with write_transaction(engine) as connection:
         get_valid_key(connection, number)
         end_key(connection, number, revoked=True, revoked_at=timestamp())
 
 
 def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -> str:
-    """Replace a key by a new one of the same name, role, pool, rate limit and expiry, which is shown only once.
-
-    Args:
-        grace: how long the old key still works.
-
-    Returns:
-        The new key's secret, which is not stored.
-
-    Raises:
-        UnknownError: there is no key of that number, or it is revoked or has expired.
-    """
+    """Replace a key by a new one of the same name, role, pool, rate limit and expiry, which is shown only once."""
     with write_transaction(engine) as connection:
         row = get_valid_key(connection, number)
         if grace > timedelta():
@@ -189,11 +157,7 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
 
 
 def get_valid_key(connection: sa.Connection, number: int) -> "sa.Row[tuple[object, ...]]":
-    """Return the row of a key that opens something.
-
-    Raises:
-        UnknownError: there is no key of that number, or it is revoked or has expired.
-    """
+    """Return the row of a key that opens something."""
     row = connection.execute(SELECT_NUMBERED, {"number": number, "now": timestamp()}).first()
     if row is None:
         raise UnknownError(f"there is no key {number} in use")
@@ -275,15 +239,6 @@ FORGET = sa.text("DELETE FROM request_budget WHERE counted_at < extract(epoch FR
 
 def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: int) -> tuple[int, float]:
     """Draw requests from a budget of PostgreSQL, for this process to spend.
-
-    Args:
-        owner: whose budget it is; one that is not known is full.
-        per_second: how fast it grows.
-        burst: how large it gets.
-        most: requests to draw, or as many as there are.
-
-    Returns:
-        How many were drawn, and how many are left.
 
     Raises:
         UnavailableError: the database cannot serve at the moment.

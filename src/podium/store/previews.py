@@ -58,11 +58,7 @@ def unmerge(name: str) -> Act:
 
 
 def begin_season(name: str, starts: datetime, keep: float) -> Act:
-    """Shrink every lead over a newcomer to a share of itself. Why is not logged.
-
-    Raises:
-        ParameterError: as `podium.store.writing.administration.new_season`.
-    """
+    """Shrink every lead over a newcomer to a share of itself. Why is not logged."""
     return lambda actor, _reason: administration.new_season(name, starts, keep, actor)
 
 
@@ -128,11 +124,7 @@ class Preview:
 
 
 def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
-    """What an act would do, by a connection that sees one moment and only reads.
-
-    Raises:
-        PodiumError: the act is refused, as it would be if it were carried out.
-    """
+    """What an act would do, by a connection that sees one moment and only reads."""
     version = newest_seq(connection, pool)
     prepared = act("", "")(connection, pool, provisional_numbers)
     proposal = prepared.proposal
@@ -215,11 +207,7 @@ def size_of(moved: MovedRating) -> float:
 
 
 def settled_ranks(pool: Pool, standings: Mapping[int, tuple[float, bytes]]) -> dict[int, int]:
-    """The ranks of the settled among each other, by number.
-
-    Args:
-        standings: rating and state, by number.
-    """
+    """The ranks of the settled among each other, by number."""
     if not standings:
         return {}
     unsettled = pool.system.unsettled(states_of(pool, [state for _, state in standings.values()])).tolist()

@@ -38,18 +38,7 @@ class Webhook:
 
 
 def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool = False) -> Webhook:
-    """Send a pool's log to a URL, from the next entry on.
-
-    Args:
-        private: send to private addresses, too.
-
-    Returns:
-        The webhook, with the secret that its receiver needs to check signatures.
-
-    Raises:
-        ParameterError: it is no URL of HTTP.
-        UnknownError: there is no such pool.
-    """
+    """Send a pool's log to a URL, from the next entry on."""
     refuse_url(url)
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with write_transaction(engine) as connection:
@@ -61,11 +50,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool
 
 
 def refuse_url(url: str) -> None:
-    """Refuse what is no URL of HTTP, or has a password that every list would show.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Refuse what is no URL of HTTP, or has a password that every list would show."""
     try:
         parts = urlsplit(url)
         is_fit = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
@@ -86,32 +71,20 @@ def list_webhooks(engine: sa.Engine) -> list[Webhook]:
 
 
 def delete_webhook(engine: sa.Engine, number: int) -> None:
-    """Send nothing more to a webhook.
-
-    Raises:
-        UnknownError: there is none of that number.
-    """
+    """Send nothing more to a webhook."""
     with write_transaction(engine) as connection:
         require_one(connection.execute(sa.delete(webhook).where(webhook.c.id == number)), number)
 
 
 def resume_webhook(engine: sa.Engine, number: int) -> None:
-    """Send to a webhook again that was stopped, from where it stopped.
-
-    Raises:
-        UnknownError: there is none of that number.
-    """
+    """Send to a webhook again that was stopped, from where it stopped."""
     state = {"stopped": False, "failing_since": None, "last_error": ""}
     with write_transaction(engine) as connection:
         require_one(connection.execute(sa.update(webhook).where(webhook.c.id == number).values(**state)), number)
 
 
 def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> None:
-    """Refuse what changed no webhook.
-
-    Raises:
-        UnknownError: there is none of that number.
-    """
+    """Refuse what changed no webhook."""
     if not result.rowcount:
         raise UnknownError(f"there is no webhook {number}")
 

@@ -25,7 +25,6 @@ class Pauses:
         self._count, self._was_on = 0, False
 
     def begin(self) -> None:
-        """Begin one."""
         with self._lock:
             if not self._count:
                 self._was_on = gc.isenabled()

@@ -14,7 +14,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def table_html(heading: str, table: "pl.DataFrame") -> str:
-    """A heading and a table."""
     return f"<p>{escape(heading)}</p>{table._repr_html_()}"
 
 

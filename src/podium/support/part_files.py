@@ -19,15 +19,6 @@ def part_file(
     """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
 
     It is on the disk before its name is, and its name before the context ends.
-
-    Args:
-        target: where the file is to be; one that is there is replaced.
-        error: makes the error of a message, where the file cannot be written.
-        accept: called with `target` just before its name is taken; what it raises leaves everything as it was.
-        side_files: endings of the names of other files that a writer may leave beside the part.
-
-    Raises:
-        PodiumError: `error`, of what the system says.
     """
     if not target.resolve().parent.is_dir():
         raise error(f"{target}: cannot be written (there is no folder {target.parent})")

@@ -92,13 +92,7 @@ def balance(table: Any, count: int, x: float, steepest: float, mean: float, weig
     """The root of weight * (x - mean) + the factors' pulls - push: Halley's method within a bracket.
 
     Args:
-        table: the factors; the rest of their last block pulls nowhere.
-        count: how many factors there are.
-        x: where to begin.
-        steepest: the largest of their slopes.
-        mean: of a normal factor, whose pull grows without bounds.
         weight: of the normal factor; 0 where there is none.
-        push: a constant, less than the factors can pull where there is no normal one.
     """
     low, high, reach = -math.inf, math.inf, 4.0 / steepest
     for _ in range(MOST_STEPS):

@@ -71,13 +71,7 @@ def room_for_race(size: int) -> RaceRoom:
 
 @kernel
 def add_up_race(room: RaceRoom, size: int, slope: float, shape: float, closeness: float) -> bool:
-    """Fill the totals of the table; False where the pairs are to be gone through one by one.
-
-    Args:
-        slope: of the log-odds of W, per point.
-        shape: g.
-        closeness: the argument of the witch for one place.
-    """
+    """Fill the totals of the table; False where the pairs are to be gone through one by one."""
     width = WIDEST * min(1.0, STEEP / shape)
     count = fill_boxes(room.table, RATING, size, width / slope, room.boxes)
     kinds = 0

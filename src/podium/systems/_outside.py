@@ -21,7 +21,6 @@ def load_file(text: str) -> type[System]:
     """The system in a Python file: `my.py:Stakes`, or `my.py` where it has but one. The file is run.
 
     Raises:
-        ParameterError: there is no such file, or no such system in it.
         RuleError: the file raises an error.
     """
     match = IN_FILE.fullmatch(text)
@@ -45,7 +44,6 @@ def module_of(file: Path) -> ModuleType:
     """The module that a Python file is; it runs again only when its text has changed.
 
     Raises:
-        ParameterError: it cannot be read.
         RuleError: it raises an error.
     """
     try:
@@ -91,7 +89,6 @@ def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
     """The system that a package offers under a name.
 
     Raises:
-        ParameterError: two packages offer one of that name, or what is offered is not a system of that name.
         RuleError: the package cannot be imported.
     """
     if len({point.value for point in points}) > 1:
@@ -126,11 +123,7 @@ class PortableSystem(NamedTuple):
     system: System
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Where the class is, and the parameters.
-
-        Raises:
-            ParameterError: no other process finds the class.
-        """
+        """Where the class is, and the parameters."""
         kind = type(self.system)
         module = kind.__module__
         if not is_portable(self.system):

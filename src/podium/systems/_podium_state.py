@@ -268,12 +268,7 @@ def bring_offset(params: Any, me: Any, states: Any, player: int, offset: int, ro
 
 @kernel
 def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: int, j: int, count: int) -> None:
-    """Carry the derivatives of both sides' evidence through a comparison of entrants `i` and `j`.
-
-    Args:
-        for_a: what the pair says of `i`, a `Comparison`.
-        weight: how many times the heat counts.
-    """
+    """Carry the derivatives of both sides' evidence through a comparison of entrants `i` and `j`."""
     d, w, columns = pair.gap, weight * for_a.worth, count + 1
     g_i, g_j = for_a.g, for_b.g
     off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected

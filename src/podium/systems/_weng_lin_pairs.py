@@ -48,14 +48,7 @@ def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, fl
 
 @singledispatch
 def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
-    """Fill each team's surprise and shrink; by default from pairs within the window.
-
-    Args:
-        params: the numbers that the rules read.
-        lines: the teams, best first.
-        teams: how many there are.
-        lanes: room of the size of `ROOM`.
-    """
+    """Fill each team's surprise and shrink; by default from pairs within the window."""
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]

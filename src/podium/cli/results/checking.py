@@ -55,7 +55,6 @@ def check_fix(file: Input, fix: Path) -> None:
     """Check that a mended copy can be written.
 
     Raises:
-        ParameterError: the file is read by a format or map, which `podium import` writes.
         OutputError: the copy would be the file itself, or cannot be written.
     """
     if file.format is not None or file.map is not None:
@@ -66,12 +65,8 @@ def check_fix(file: Input, fix: Path) -> None:
 
 
 def write_certain(file: Input, fix: Path) -> None:
-    """Write the table as far as it is understood; cells that are not stay as they are.
-
-    Raises:
-        ResultsError: the table leaves a choice.
-    """
-    from podium.importers.tables.reading import as_they_were, load_one, understand
+    """Write the table as far as it is understood; cells that are not stay as they are."""
+    from podium.importers.tables.open_table import as_they_were, load_one, understand
 
     if not Path(file.path).is_file():
         return
@@ -122,11 +117,7 @@ def columns(
 
 
 def find(name: str) -> Column:
-    """The column of that name.
-
-    Raises:
-        ParameterError: no column is called that.
-    """
+    """The column of that name."""
     by_name = {column.name: column for column in COLUMNS}
     word = name.strip().lower()
     if word not in by_name:

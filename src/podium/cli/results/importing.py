@@ -110,11 +110,7 @@ def import_results(
 
 
 def table_options(options: "Options", flags: TableFlags) -> "Options":
-    """The options of tables: a map from a file, or of the flags, with what the headings say of all that those lack.
-
-    Raises:
-        ParameterError: both are given.
-    """
+    """The options of tables: a map from a file, or of the flags, with what the headings say of all that those lack."""
     document = flags.document(None if options.player == PLAYER else options.player)
     options = replace(options, player=PLAYER)
     if document is None:

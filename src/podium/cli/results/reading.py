@@ -72,12 +72,7 @@ class Input:
         return self.path
 
     def source(self) -> "str | Results":
-        """What a store takes: the checked results; or the path, whose names a store may know, where only it can judge.
-
-        Raises:
-            ResultsError: they are refused.
-            ParameterError: there is no such format.
-        """
+        """What a store takes: the checked results, or the path where only the store can judge its names."""
         from podium.errors import ResultsError
 
         try:
@@ -88,12 +83,7 @@ class Input:
             raise
 
     def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """What a store takes for a pool: all events, or of a format that has pools those of that one.
-
-        Raises:
-            ResultsError: they are refused.
-            ParameterError: there is no such format, or the file has no events of that pool.
-        """
+        """What a store takes for a pool: all events, or of a format that has pools those of that one."""
         import polars as pl
 
         from podium.results.columns import DEFAULTS
@@ -125,12 +115,7 @@ class Input:
             return False
 
     def open(self) -> "Results | Dataset | str":
-        """Open a dataset; name a folder of Parquet files; read and check other results.
-
-        Raises:
-            ResultsError: they are refused.
-            ParameterError: there is no such format.
-        """
+        """Open a dataset; name a folder of Parquet files; read and check other results."""
         from podium.dataset import is_dataset, open_dataset
 
         if self.format is None and self.map is None and is_dataset(self.path):
@@ -138,12 +123,7 @@ class Input:
         return self.path if self.is_folder() else self.read()
 
     def read(self) -> "Results":
-        """Read and check the results; what was understood of a file in another shape goes to stderr.
-
-        Raises:
-            ResultsError: they are refused.
-            ParameterError: there is no such format.
-        """
+        """Read and check the results; what was understood of a file in another shape goes to stderr."""
         results = self._read()
         for note in results.notes:
             typer.echo(f"{results.source}: {note}", err=True)
@@ -213,9 +193,6 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
     """The file that the options name, or the one of the settings.
 
     The settings' format and map are those of their own file; where they name none, of every file.
-
-    Raises:
-        ParameterError: neither names a file, or the settings are at fault.
     """
     settings = find_settings()
     own = settings.path_of("file")
@@ -227,11 +204,7 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
 
 
 def split_formats(formats: list[str]) -> tuple[str | None, Format]:
-    """What FILE is, and what to print, of the values of `--format`.
-
-    Raises:
-        ParameterError: a value is neither, or two say the same thing.
-    """
+    """What FILE is, and what to print, of the values of `--format`."""
     shapes = [Format(each) for each in formats if each in SHAPES]
     others = [each for each in formats if each not in SHAPES]
     unknown = next((each for each in others if each not in FORMATS), None)

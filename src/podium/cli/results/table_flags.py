@@ -43,11 +43,7 @@ class TableFlags:
     thousands: str | None = None
 
     def document(self, player: str | None) -> dict[str, Any] | None:
-        """The map that the options say, as TOML has it; None where they say nothing.
-
-        Raises:
-            ParameterError: options do not go together.
-        """
+        """The map that the options say, as TOML has it; None where they say nothing."""
         keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
         source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
         if self.thousands == ".":
@@ -65,7 +61,7 @@ class TableFlags:
                 {"format": self.date_format} if self.date_format else {}
             )
         if self.winner or self.loser:
-            from podium.importers.tables.reading import matches_map
+            from podium.importers.tables.open_table import matches_map
 
             if not (self.winner and self.loser):
                 raise ParameterError("--winner and --loser belong together")

@@ -86,11 +86,7 @@ def serve(
 
 
 def create_first_key(store: "Store", key_file: Path | None) -> None:
-    """Create an admin key where there is no key yet, and show it, or write it to a file that only its owner reads.
-
-    Raises:
-        PodiumError: the file exists, or cannot be written.
-    """
+    """Create an admin key where there is no key yet, and show it, or write it to a file that only its owner reads."""
     from podium.store.keys import create_key, list_keys
 
     if list_keys(store.engine):
@@ -152,11 +148,7 @@ def upgrade(url: Database = DEFAULT) -> None:
 
 
 def copy_before_upgrade(url: str) -> None:
-    """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken.
-
-    Raises:
-        StoreError: there is no database, it cannot be opened, or the copy cannot be written.
-    """
+    """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken."""
     from podium.store.backup import back_up
     from podium.store.sql.database import engine_for, explain_failure, require_database
     from podium.store.sql.files import file_of

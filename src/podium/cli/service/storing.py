@@ -24,14 +24,7 @@ if TYPE_CHECKING:
 
 
 def read_heads(text: str) -> list[Head]:
-    """The heads in a file of that name, or the one that the text is.
-
-    Args:
-        text: a path of a file with a receipt, a list of receipts, a head or an exported pool; or PLACE:HASH.
-
-    Raises:
-        ParameterError: the file cannot be read, or has none; or the text is neither a file nor a head.
-    """
+    """The heads in a file of that name, or the one that the text is."""
     path = Path(text)
     if not path.is_file():
         return [parse_head(text)]
@@ -101,13 +94,8 @@ class NotVerifiedError(PodiumError):
 def open_store(url: str, *, create: bool = False) -> "Store":
     """The store at a URL, which is closed when the command ends.
 
-    Args:
-        url: of the database.
-        create: create the database where there is none.
-
     Raises:
         MissingExtraError: the extra `service` is not installed.
-        StoreError: it cannot be opened; there is none, unless it is to be created.
     """
     store = store_type()(url, must_exist=not create)
     atexit.register(store.close)
@@ -182,11 +170,7 @@ def ingest(
 
 
 def names_by_id(path: Path) -> dict[str, str]:
-    """The names in a file that `podium import --names` wrote.
-
-    Raises:
-        ParameterError: it cannot be read, or has no columns `player` and `name`.
-    """
+    """The names in a file that `podium import --names` wrote."""
     table = read_table(path)
     if not {"player", "name"} <= set(table.columns):
         raise ParameterError(f"{path}: needs the columns player and name, as podium import --names writes them")

@@ -14,11 +14,7 @@ class Coercion:
     """Takes the values that are fine, in the place of Typer's own, which is made when another comes."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value of a parameter, as Typer has it.
-
-        Raises:
-            BadParameter: it does not fit.
-        """
+        """The value of a parameter, as Typer has it."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         if type(value) is param.type_descriptor.annotation and (type(value) is not str or value.isprintable()):

@@ -12,8 +12,8 @@ from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
 from podium.importers.registry import FORMATS
-from podium.reporting.players import as_text
 from podium.results.column_guide import COLUMNS
+from podium.support.cells import as_text
 from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
@@ -160,11 +160,7 @@ def unused_path(path: Path) -> Path:
 
 
 def read_table(path: Path) -> "pl.DataFrame":
-    """A table by the path's suffix.
-
-    Raises:
-        ParameterError: it cannot be read.
-    """
+    """A table by the path's suffix."""
     import polars as pl
 
     readers = {

@@ -80,11 +80,7 @@ class SettingsFile:
 
 
 def find_settings() -> SettingsFile:
-    """The settings that hold in the working folder.
-
-    Raises:
-        ParameterError: the file cannot be read, or says what no command takes.
-    """
+    """The settings that hold in the working folder."""
     working = Path.cwd()
     paths = [folder / FILE_NAME for folder in (working, *working.parents)]
     path = next((each for each in paths if each.is_file()), None)
@@ -92,11 +88,7 @@ def find_settings() -> SettingsFile:
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """The settings in a file.
-
-    Raises:
-        ParameterError: it cannot be read, or says what no command takes.
-    """
+    """The settings in a file."""
     import tomllib
 
     try:
@@ -125,11 +117,7 @@ def read_settings(path: Path) -> SettingsFile:
 
 
 def check_leaderboard(settings: SettingsFile) -> None:
-    """Check who is to be listed.
-
-    Raises:
-        ParameterError: a rule is not known, or its value does not fit.
-    """
+    """Check who is to be listed."""
     rules = settings.get("leaderboard") or {}
     refuse_unknown(settings, "leaderboard.", rules, LEADERBOARD)
     for name, value in rules.items():
@@ -147,11 +135,7 @@ def check_leaderboard(settings: SettingsFile) -> None:
 
 
 def check(settings: SettingsFile, name: str, parse: Callable[[str], Any]) -> None:
-    """Check a value by what will read it.
-
-    Raises:
-        ParameterError: it does not fit; the line is named.
-    """
+    """Check a value by what will read it."""
     try:
         parse(settings.get(name))
     except ParameterError as error:
@@ -159,11 +143,7 @@ def check(settings: SettingsFile, name: str, parse: Callable[[str], Any]) -> Non
 
 
 def refuse_unknown(settings: SettingsFile, table: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse names that no command knows.
-
-    Raises:
-        ParameterError: the first of them, with its line.
-    """
+    """Refuse names that no command knows."""
     for name in values:
         if name not in known:
             hint = did_you_mean(name, list(known))
@@ -190,11 +170,7 @@ def database_of_settings(context: typer.Context, parameter: typer.CallbackParam,
 
 
 def pool_of_settings() -> str:
-    """The pool that the settings name.
-
-    Raises:
-        BadParameter: they name none.
-    """
+    """The pool that the settings name."""
     pool = find_settings().get("pool")
     if pool is None:
         raise typer.BadParameter(f"name the ladder with --pool, or as pool in {FILE_NAME}")

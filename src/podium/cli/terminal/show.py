@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError
-from podium.reporting.players import as_text
+from podium.support.cells import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,14 +34,7 @@ def show(
     max_rows: int | None = None,
     columns: str | None = None,
 ) -> None:
-    """Print a frame; as a table for people, at most so many rows of it, and how to see the rest.
-
-    Args:
-        columns: which, between commas, or `all`; what fits, without those that say nothing, where None.
-
-    Raises:
-        ParameterError: there is no such column.
-    """
+    """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
     chosen = frame if columns is None else chosen_columns(frame, columns)
     if form is Format.csv:
         sys.stdout.write(as_text(chosen).write_csv())
@@ -57,11 +50,7 @@ def show(
 
 
 def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
-    """The columns of those names, or all.
-
-    Raises:
-        ParameterError: there is none of a name.
-    """
+    """The columns of those names, or all."""
     if names.strip() == "all":
         return frame
     wanted = [name.strip() for name in names.split(",") if name.strip()]

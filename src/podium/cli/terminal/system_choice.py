@@ -44,7 +44,6 @@ def chosen_system(name: str | None, parameters: list[str] | None, file: Path | N
     """The system that the options describe; `--set` goes before the file.
 
     Raises:
-        ParameterError: two different systems, or a parameter that does not fit.
         RuleError: the code of a system that is not Podium's own is at fault.
     """
     prepare()
@@ -63,11 +62,7 @@ def chosen_system(name: str | None, parameters: list[str] | None, file: Path | N
 
 
 def refuse_two_systems(text: str, file: Path | None, name_in_file: str) -> None:
-    """Refuse an option and a file that name different systems.
-
-    Raises:
-        ParameterError: they do.
-    """
+    """Refuse an option and a file that name different systems."""
     from podium.systems import load, split_settings
 
     name, _ = split_settings(text)
@@ -81,7 +76,6 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
     Podium's own names, and those of parameters, are known in any case.
 
     Raises:
-        ParameterError: there is none, or a parameter does not fit.
         RuleError: the code of a system that is not Podium's own is at fault.
     """
     from podium.engine.rule_checks import check_rules
@@ -104,11 +98,7 @@ def as_spelt(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]
 
 
 def with_parameters(system: "System", parameters: dict[str, Any]) -> "System":
-    """The system, some of its parameters set anew.
-
-    Raises:
-        ParameterError: one does not fit.
-    """
+    """The system, some of its parameters set anew."""
     if not parameters:
         return system
     known = {each.name: getattr(system, each.name) for each in fields(system)}
@@ -116,11 +106,7 @@ def with_parameters(system: "System", parameters: dict[str, Any]) -> "System":
 
 
 def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
-    """The name and parameters in a TOML file: `system = "…"` and a table `[parameters]`.
-
-    Raises:
-        ParameterError: it cannot be read, or holds something else.
-    """
+    """The name and parameters in a TOML file: `system = "…"` and a table `[parameters]`."""
     import tomllib
 
     try:
@@ -142,7 +128,6 @@ def default_system() -> "System":
     """The system where no option names one: what PODIUM_SYSTEM says, then the settings, then plain Elo.
 
     Raises:
-        ParameterError: there is no such system, or a parameter does not fit; it says where that stands.
         RuleError: the system's own code is at fault.
     """
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()
@@ -166,10 +151,6 @@ def default_system() -> "System":
 
 
 def refuse_foreign_code(settings: SettingsFile) -> None:
-    """Refuse to run a file that another user's settings name, who may have put them in a folder above this one.
-
-    Raises:
-        ParameterError: the settings are another user's.
-    """
+    """Refuse to run a file that another user's settings name, who may have put them in a folder above this one."""
     if os.name == "posix" and settings.path is not None and settings.path.stat().st_uid not in (os.getuid(), 0):
         raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")

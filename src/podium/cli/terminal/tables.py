@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from podium.reporting.players import column_texts
+from podium.support.cells import column_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,13 +76,7 @@ class Layout:
 
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
-    """What of a frame fits.
-
-    Args:
-        frame: the whole; its columns without a value, or with but one, are not among the layout's.
-        shown: the rows of it that are shown.
-        width: of the terminal; None for any.
-    """
+    """What of a frame fits."""
     constant = dict(constants(frame))
     hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])} | constant.keys()
     columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]

@@ -117,11 +117,7 @@ NOTHING = frozen(ABSENT)
 
 
 def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
-    """The rows of an event that are rated; None where it is not plain, or might not be rated.
-
-    Args:
-        rows: of a checked event, with `player`, `status`, and of other columns those that have a value.
-    """
+    """The rows of an event that are rated; None where it is not plain, or might not be rated."""
     if overrides(counts, system) or any(row.keys() & NOT_PLAIN or not row.get("ranked", True) for row in rows):
         return None
     entries = [row for row in rows if row["status"] not in UNRATED_STATUS]
@@ -138,10 +134,6 @@ def encode_small(
     """Encode an event.
 
     Args:
-        rows: of the event.
-        entries: those that are rated, by `entries_of`.
-        system: that rates it.
-        pool: its name.
         started_at: microseconds since 1970.
         seen: when each entrant's event before was, so too; `started_at` where there was none: (entrants).
     """

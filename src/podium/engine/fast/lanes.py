@@ -200,10 +200,6 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
 
     Where none waits, as many as fit are a batch at once if nobody plays twice in them. Indices are numbers without a
     sign, at which a kernel need not look.
-
-    Args:
-        rated: how many are rated.
-        near: up to which states are prefetched.
     """
     prefetch_columns(duels, k + COLUMNS_AHEAD)
     if rated == k and k + LANES <= count and are_disjoint(duels.player, k):

@@ -33,10 +33,6 @@ def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expec
     """What all opponents of a heat say of a player together: the evidence, from their scores' sums.
 
     Beside the `compare` of a system whose expected score is the logistic of `params.slope` times the lead in `rating`.
-
-    Args:
-        won: the sum of the results against all, a tie a half.
-        expected: the sum of the expected scores.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 

@@ -83,12 +83,7 @@ class Entrants:
 def encode(results: Results, system: System, period: str = EVENT, numbered: Numbered | None = None) -> Events:
     """Encode the results that count, as a system reads them.
 
-    Args:
-        numbered: the numbers of the results' events, in the order of the file; found where None.
-
     Raises:
-        ResultsError: a finisher lacks what the system needs.
-        ParameterError: a rating period that the system or the table cannot have.
         RuleError: the system's own code is at fault.
     """
     check_rules(system)

@@ -26,14 +26,7 @@ MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
-    """The rows that a system rates, in order.
-
-    Args:
-        events: the numbers of the results' events; found where None.
-
-    Raises:
-        ResultsError: a finisher lacks what the system needs.
-    """
+    """The rows that a system rates, in order."""
     frame = rows_that_count(results, system)
     row = frame["row"].to_numpy()
     as_read = np.array_equal(row, np.arange(results.frame.height, dtype=row.dtype))  # none left out, none derived
@@ -129,11 +122,7 @@ def signed(rows: pl.Series) -> Integers:
 
 
 def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
-    """Sort the rows and number events, heats and players.
-
-    Args:
-        events: the numbers of the events; found where None.
-    """
+    """Sort the rows and number events, heats and players."""
     event, first = number_runs(frame["event_id"]) if events is None else events
     pool_of_event, pool_names = pool_codes(frame, first)
     rank = rank_by(*order_keys(frame, first))
@@ -319,22 +308,14 @@ SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 
 def check_period(period: str) -> str:
-    """Return the period, if it is one.
-
-    Raises:
-        ParameterError: it is not `event` or like `1d`, `2w`, `1mo`.
-    """
+    """Return the period, if it is one."""
     if period != EVENT and SHAPE.fullmatch(period) is None:
         raise ParameterError(f"period is {period!r}; it must be event, or like 1d, 1w or 1mo")
     return period
 
 
 def period_numbers(frame: pl.DataFrame, period: str) -> npt.NDArray[np.int64] | None:
-    """The number of each row's rating period, counted from 1970; None where every event is one.
-
-    Raises:
-        ParameterError: `period` is not one, or the table has no `started_at` to tell it by.
-    """
+    """The number of each row's rating period, counted from 1970; None where every event is one."""
     if check_period(period) == EVENT:
         return None
     if "started_at" not in frame.columns:

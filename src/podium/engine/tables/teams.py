@@ -115,10 +115,7 @@ def gather_sides(
     """Gather the sides of entries `begin` to `end`, in the order of their first ones in the file; how many they are.
 
     Args:
-        first: the settlement's first entrant.
         entering_states: what each entrant of the settlement brings, (entrants, fields).
-        entering: a record of that type.
-        sides: is written.
     """
     count, members = 0, 0
     has_teams = columns.side.size > 0
@@ -150,9 +147,6 @@ def are_mates(columns: Any, i: int, j: int) -> bool:
 
 def expected_scores(system: System, states: Sequence[Sequence[Any]]) -> npt.NDArray[np.float64]:
     """The expected score of each side against each other, by the system's own model of a side.
-
-    Args:
-        states: of each side's members.
 
     Returns:
         (sides, sides) float64, from 0 to 1; 0.5 of a side against itself.

@@ -18,9 +18,6 @@ PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import matches.
 
-    Returns:
-        Two rows for each match that was played.
-
     Raises:
         FormatError: a file has no tournament.
     """

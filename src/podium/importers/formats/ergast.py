@@ -119,9 +119,6 @@ class Heats:
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import races, sprints and qualifying sessions.
 
-    Returns:
-        A row for each driver of a session, with the constructor as team.
-
     Raises:
         FormatError: there are none of Ergast's tables among the files.
     """
@@ -228,7 +225,6 @@ def read_json(source: Source, heats: Heats) -> None:
 
 
 def read_session(session: Session, name: str, race: Node, source: str, heats: Heats) -> None:
-    """Read a session of a race in JSON."""
     event, new = heats.event(session, name, source, race.get(session.key).place)
     if new:
         own = race.get(session.session) if session.session else race

@@ -52,9 +52,6 @@ CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import races, sprints and qualifying sessions.
 
-    Returns:
-        A row for each driver of a session, with the constructor as team.
-
     Raises:
         FormatError: there is no f1db among the files.
     """

@@ -60,12 +60,8 @@ class Game:
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import the games of PGN files.
 
-    Returns:
-        A row for each side of a game, and what is left out.
-
     Raises:
         FormatError: a file is no PGN.
-        ParameterError: there is no such time zone.
     """
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:

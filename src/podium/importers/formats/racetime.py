@@ -33,9 +33,6 @@ class Entrant(NamedTuple):
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import races.
 
-    Returns:
-        A row for each entrant of a finished race.
-
     Raises:
         FormatError: a file has no races.
     """

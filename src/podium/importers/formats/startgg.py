@@ -18,9 +18,6 @@ DISQUALIFIED_SCORE = -1
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import sets.
 
-    Returns:
-        A row for each player of a set that was played.
-
     Raises:
         FormatError: a file has no answers of start.gg.
     """

@@ -93,12 +93,8 @@ class Game:
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import games.
 
-    Returns:
-        A row for each player of a game.
-
     Raises:
         FormatError: a file is no such database.
-        ParameterError: there is no such time zone.
     """
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:

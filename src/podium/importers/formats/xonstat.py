@@ -94,9 +94,6 @@ class Report:
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import match reports.
 
-    Returns:
-        A row for each player whom the game can tell from others.
-
     Raises:
         FormatError: a file is no report and no log of them.
     """
@@ -145,12 +142,7 @@ def cut_off(source: Source, begun: int) -> Report:
 
 
 def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Report:
-    """Read the lines of a report.
-
-    Args:
-        lines: with their numbers in the file.
-        first: the number of the first, where there are none.
-    """
+    """Read the lines of a report."""
     at = lines[0][0] if lines else first
     report = Report(Event(file, f"line {at}"), at)
     owner: Player | None = None
@@ -256,7 +248,6 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
     """Make an event of a report, or count why it is none.
 
     Args:
-        server: what names the server in the event's id; its fingerprint or its host name where None.
         received_us: when it came, in microseconds since 1970; the start of a match whose id does not say it.
     """
     event = report.event

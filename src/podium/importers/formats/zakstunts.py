@@ -17,9 +17,6 @@ DISQUALIFIED = ("EX1", "EX2", "EX3", "DSQ", "INV", "MEC")
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import races.
 
-    Returns:
-        A row for each entry; entries that do not count are `disqualified`, and keep their rank.
-
     Raises:
         FormatError: a file is no such table.
     """

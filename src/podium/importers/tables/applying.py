@@ -56,12 +56,7 @@ class Mapped:
 
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
-    """The rows of entrants that a map makes of a table.
-
-    Raises:
-        ParameterError: the map names a column that is not there.
-        ResultsError: a row has no partner in a side table, or a crosstable does not close.
-    """
+    """The rows of entrants that a map makes of a table."""
     local = LocalTimes(mapping.source.timezone)
     dropped: Counter[str] = Counter()
     frame = join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
@@ -257,11 +252,7 @@ def may_be_thousands(texts: pl.Series) -> str:
 
 
 def date_rule(heading: str, texts: pl.Series) -> tuple[Any, str, str]:
-    """How a column of dates is read.
-
-    Returns:
-        The rule, what is worth a word, and what is to be decided, if anything.
-    """
+    """How a column of dates is read."""
     distinct = texts.unique(maintain_order=True)
     iso = from_texts(distinct).is_not_null() | by_shape(distinct).is_not_null()
     if iso.all():

@@ -41,11 +41,7 @@ class Findings:
 
 
 def find_faults(mapped: Mapped) -> Findings:
-    """Everything wrong with mapped rows, as the strict reading would find it, grouped.
-
-    Returns:
-        The faults; none where the table is a results table. Rows are compared within events without a bad cell.
-    """
+    """Everything wrong with mapped rows, as the strict reading would find it, grouped."""
     findings = Findings()
     for name, (which, written) in mapped.bad.items():
         add(findings, mapped, name, which, written, mapped.remedies[name])
@@ -146,15 +142,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import tables.
-
-    Returns:
-        The results, and what of the tables is not in them.
-
-    Raises:
-        ResultsError: a file cannot be read, or the files contradict each other.
-        ParameterError: the map cannot be, or does not fit a file.
-    """
+    """Import tables."""
     given = map_of(options)
     tables: list[pl.DataFrame] = []
     bad: list[Fault] = []
@@ -197,11 +185,7 @@ def map_of(options: Options) -> Map | None:
 
 
 def complete(grid: Grid, given: Map | None, options: Options) -> tuple[Map, str]:
-    """The map of a table, with what the headings say of all that the given one lacks; and a line of what they say.
-
-    Raises:
-        ResultsError: the headings leave a choice.
-    """
+    """The map of a table, with what the headings say of all that the given one lacks; and a line of what they say."""
     if given is not None and not options.guess:
         return given, ""
     written = given.document.get("source", {}) if given else {}
@@ -213,10 +197,6 @@ def complete(grid: Grid, given: Map | None, options: Options) -> tuple[Map, str]
 
 
 def understand(files: Sequence[str], options: Options) -> Map:
-    """The map that files are read by: the first one's, where their headings say it.
-
-    Raises:
-        ResultsError: they leave a choice.
-    """
+    """The map that files are read by: the first one's, where their headings say it."""
     given = map_of(options)
     return complete(grids(files, given.source if given else SourceRule())[0], given, options)[0]

@@ -25,17 +25,7 @@ TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 def from_text(
     text: str, name: str, rule: SourceRule, *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, str, list[Fault]]:
-    """A table of delimited text, every cell as text without spaces around it.
-
-    Args:
-        skip_bad: leave out rows that have more cells than the header, or fewer.
-
-    Returns:
-        The table, the number of its first row as a spreadsheet has it, its delimiter, and the rows that are left out.
-
-    Raises:
-        ResultsError: it is empty, not well formed, or two delimiters would part it.
-    """
+    """A table of delimited text, every cell as text without spaces around it."""
     skipped = max((rule.header or 1) - 1, 0)
     for _ in range(skipped):
         text = text.partition("\n")[2]
@@ -63,11 +53,7 @@ def from_text(
 
 
 def find_delimiter(text: str, name: str) -> str:
-    """The mark that parts the header and the next row into as many cells, and more than one.
-
-    Raises:
-        ResultsError: two do.
-    """
+    """The mark that parts the header and the next row into as many cells, and more than one."""
     counts = {}
     start = text[:TWO_ROWS]
     for mark in DELIMITERS:
@@ -92,13 +78,6 @@ Chain = tuple[dict[str, Any], ...]  # the object, then what it stands in, the ne
 
 def from_json(text: str, name: str, records: str | None, *, lines: bool) -> tuple[pl.DataFrame, list[str]]:
     """The rows of JSON, every value as the text that it is written as.
-
-    Args:
-        records: where the rows are, as `races[].results[]`; an array at the top, or the objects of lines, where None.
-        lines: whether each line is JSON of its own.
-
-    Returns:
-        A table and the place of each row.
 
     Raises:
         FormatError: it is no JSON, or has no rows there.
@@ -225,11 +204,7 @@ class Grid:
 
 
 def load(source: Source, rule: SourceRule, *, skip_bad: bool = False) -> Grid:
-    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
-
-    Raises:
-        ResultsError: it is not of its format.
-    """
+    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few."""
     return replace(read(source, rule, skip_bad=skip_bad), folder=Path(source.name).parent)
 
 
@@ -285,11 +260,7 @@ def kind_of(content: bytes, name: str) -> str:
 
 
 def from_parquet(content: bytes, name: str) -> pl.DataFrame:
-    """The table of a Parquet file.
-
-    Raises:
-        ResultsError: it is none.
-    """
+    """The table of a Parquet file."""
     try:
         refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
         return pl.read_parquet(content)

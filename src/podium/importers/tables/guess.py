@@ -32,16 +32,7 @@ class Guess:
 
 
 def guess(grid: Grid, written: Mapping[str, Any] | None = None, given: Mapping[str, Any] | None = None) -> Guess:
-    """The map that a table says.
-
-    Args:
-        written: how it is written, as a map's [source] says, where that is known.
-        given: the rules of results columns that are known, as a map's [columns].
-
-    Raises:
-        ResultsError: a heading is nearly a known one, several may be one column, a required one is missing, or the
-            cells leave a choice.
-    """
+    """The map that a table says."""
     return Guesser(grid, dict(written or {}), dict(given or {})).guess()
 
 
@@ -75,11 +66,7 @@ class Guesser:
         return Guess(document, self.note(columns))
 
     def refuse(self) -> None:
-        """Refuse the table for what was found.
-
-        Raises:
-            ResultsError: something was.
-        """
+        """Refuse the table for what was found."""
         if self.faults:
             raise ResultsError(self.grid.name, self.faults)
 

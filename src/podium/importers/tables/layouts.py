@@ -16,11 +16,7 @@ SHOWN_NAMES = 20
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
-    """Check that a table has every column that a map names.
-
-    Raises:
-        ParameterError: it has not.
-    """
+    """Check that a table has every column that a map names."""
     known = list(columns)
     parts = (ROW_NAME, COLUMN, CELL) if mapping.layout.kind in ("matrix", "crosstable") else ()
     for rules in mapping.rules():
@@ -38,11 +34,7 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
-    """Refuse a map that names what is not there.
-
-    Raises:
-        ParameterError: always.
-    """
+    """Refuse a map that names what is not there."""
     near = get_close_matches(name, known, 1, 0.6)
     folded = [each for each in known if each.strip().lower() == name.strip().lower()]
     hint = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
@@ -51,12 +43,7 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 
 
 def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> pl.DataFrame:
-    """The table with the columns of its side tables.
-
-    Raises:
-        ParameterError: a column is not there.
-        ResultsError: a row has no partner, or two.
-    """
+    """The table with the columns of its side tables."""
     frame = grid.frame.with_columns(pl.Series(NUMBER, range(grid.frame.height), pl.UInt32))
     for name, join in mapping.joins.items():
         side = load_side(join.file)
@@ -88,7 +75,6 @@ def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> p
 
 
 def as_texts(column: pl.Series) -> pl.Series:
-    """A column as text."""
     return column if column.dtype == pl.String else text(column)[0].cast(pl.String)
 
 
@@ -117,11 +103,7 @@ def meets(texts: pl.Series, condition: Condition) -> pl.Series:
 
 
 def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str]) -> list[pl.DataFrame]:
-    """The rows of entrants, one table a side; event by event, once the sides are laid together.
-
-    Raises:
-        ResultsError: a crosstable has not the same names both ways, or one half of a pair.
-    """
+    """The rows of entrants, one table a side; event by event, once the sides are laid together."""
     layout = mapping.layout
     if layout.kind == "wide":
         return [frame] * len(layout.sides)
@@ -147,11 +129,7 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
 
 
 def pairs(cells: pl.DataFrame, names: list[str], grid: Grid) -> pl.DataFrame:
-    """Each pair of a crosstable once: the row above the diagonal, then its mirror.
-
-    Raises:
-        ResultsError: a name is in the rows and not in the columns or the other way, or half a pair is empty.
-    """
+    """Each pair of a crosstable once: the row above the diagonal, then its mirror."""
     players = cells[ROW_NAME].to_list()
     faults = [
         Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))

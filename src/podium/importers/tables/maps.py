@@ -26,11 +26,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def load_map(path: Path) -> Map:
-    """Read a map from a TOML file.
-
-    Raises:
-        ParameterError: it cannot be read, or says what a map cannot say.
-    """
+    """Read a map from a TOML file."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -41,14 +37,7 @@ def load_map(path: Path) -> Map:
 
 
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
-    """A map of a document in the shape of its TOML.
-
-    Args:
-        name: what errors call it.
-
-    Raises:
-        ParameterError: a key is unknown, or a value cannot stand there.
-    """
+    """A map of a document in the shape of its TOML."""
     reader = Reader(name)
     known = ("source", "join", "layout", "where", "columns")
     top = reader.table(document, "", known)
@@ -78,11 +67,7 @@ class Reader:
         self.name = name
 
     def refuse(self, place: str, remedy: str) -> None:
-        """Refuse the map.
-
-        Raises:
-            ParameterError: always.
-        """
+        """Refuse the map."""
         raise ParameterError(f"{self.name}: {place}: {remedy}" if place else f"{self.name}: {remedy}")
 
     def choose(self, value: Any, place: str, allowed: Iterable[str]) -> str:
@@ -104,13 +89,11 @@ class Reader:
         return dict(value)
 
     def items(self, value: Any, place: str) -> list[Any]:
-        """A list."""
         if not isinstance(value, list | tuple):
             self.refuse(place, f"{value!r} must be a list, in square brackets")
         return list(value)
 
     def text(self, value: Any, place: str, *, may_be_empty: bool = False) -> str:
-        """A text."""
         if not isinstance(value, str) or not (value or may_be_empty):
             self.refuse(place, f"{value!r} must be a text")
         return str(value)
@@ -308,7 +291,6 @@ def template(text: str) -> tuple[Part, ...]:
 
 
 def as_cell(value: Scalar) -> str:
-    """A value as a cell has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -336,7 +318,6 @@ def toml_key(key: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML has it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -6,235 +6,16 @@ none of it.
 
 import io
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.sources import of_bytes, sources
-from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import find_faults
-from podium.importers.tables.files import Grid, load
-from podium.importers.tables.guess import Guess, guess
-from podium.importers.tables.maps import build_map
-from podium.importers.tables.model import Map, SourceRule
-from podium.results.columns import ALL, text
-from podium.results.reading import STDIN, Results, loaded, unknown_column
+from podium.errors import ParameterError, ResultsError
+from podium.results.reading import STDIN, Results
 from podium.results.reading import read_results as read_strictly
 
-
-@dataclass(frozen=True)
-class Understood:
-    """A table that was understood: its map, and its rows as results."""
-
-    guess: Guess
-    mapping: Map
-    mapped: Mapped
-
-
-def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
-    """Read a table that is no results table as its headings and cells surely mean it.
-
-    Args:
-        path: of a file.
-        name: what faults call the table.
-        content: of standard input.
-
-    Returns:
-        The checked table; `notes` say what was understood and left aside.
-
-    Raises:
-        ResultsError: the table is refused: its faults are grouped, and name its own columns and rows.
-    """
-    understood = understand(load_one(path, content))
-    return checked(understood.mapped, name, (understood.guess.note,))
-
-
-def load_one(
-    path: str, content: bytes | None = None, *, rule: SourceRule | None = None, name: str | None = None
-) -> Grid:
-    """The table of a file.
-
-    Args:
-        content: of standard input.
-        rule: how it is written.
-        name: what faults call it; the file's name where None.
-
-    Raises:
-        ResultsError: it cannot be read, or the path holds several.
-    """
-    files = [of_bytes(content, "standard input")] if content is not None else sources(path)
-    if len(files) != 1:
-        remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
-        raise ResultsError(path, [Fault(None, None, None, remedy)])
-    own_name = "standard input" if content is not None else Path(path).name
-    try:
-        return replace(load(files[0], rule or SourceRule()), name=name or own_name)
-    except ResultsError as error:
-        raise ResultsError(name or own_name, error.faults) from None
-
-
-def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> Understood:
-    """What a table says, and its rows as results.
-
-    Raises:
-        ResultsError: it leaves a choice, or lacks what every results table has.
-    """
-    understood = guess(grid, written)
-    mapping = build_map(understood.document, grid.name)
-    return Understood(understood, mapping, apply_map(grid, mapping))
-
-
-def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
-    """Mapped rows as checked results.
-
-    Raises:
-        ResultsError: they have faults.
-    """
-    findings = find_faults(mapped)
-    if findings.faults:
-        raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
-    frame, sent = findings.checked
-    return Results(frame, name, sent, (*notes, *mapped.notes))
-
-
-def as_they_were(mapped: Mapped) -> pl.DataFrame:
-    """The table, bad cells as they were written, to be mended there."""
-
-    def mended(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
-        column = mapped.table[name]
-        cells = pl.DataFrame({"written": written, "bad": which, "read": text(column)[0].cast(pl.String)})
-        return cells.select(pl.when("bad").then("written").otherwise("read").alias(name)).to_series()
-
-    return mapped.table.with_columns(mended(name, *cells) for name, cells in mapped.bad.items())
-
-
-REST = "rest"
-Names = str | Sequence[str]
-
-
-def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
-    """Read and check a table as a map says.
-
-    Args:
-        source: as `podium.read_results` takes it.
-        mapping: the whole map.
-        name: what faults call the table; the file's name where None.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: the map names columns that are not there.
-    """
-    return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
-
-
-def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
-    """Read and check a table some of whose columns are named; the others keep the meaning of their names.
-
-    Args:
-        source: as `podium.read_results` takes it, and so are `columns` and `ignore`.
-        columns: what columns mean.
-        ignore: columns that are left aside.
-        name: what faults call the table; the file's name where None.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: a column that is named is not there.
-    """
-    grid = grid_of(source, name, SourceRule())
-    document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
-    return checked(apply_map(grid, build_map(document, "columns")), grid.name)
-
-
-def from_matches(
-    matches: Any,
-    *,
-    winner: Names,
-    loser: Names,
-    event: Names | None = None,
-    date: str | Mapping[str, Any] | None = None,
-    name: str | None = None,
-    **columns: Any,
-) -> Results:
-    """Read matches that have the winner and the loser in one row.
-
-    Args:
-        matches: a table, as `read_results` takes it.
-        winner: the column with who won; several where a team did, a column for each of its members.
-        loser: as `winner`.
-        event: the columns that together name the match; the number of its row where None.
-        date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
-        name: what faults call the table.
-        columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
-
-    Returns:
-        The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: a column is not there.
-    """
-    document = matches_map(winner, loser, event, date, columns)
-    grid = grid_of(matches, name, SourceRule())
-    return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
-
-
-def matches_map(
-    winner: Names, loser: Names, event: Names | None, date: str | Mapping[str, Any] | None, columns: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The map of matches with winners and losers in one row, as TOML has it."""
-    sides = []
-    for position, (side, members) in enumerate((("winners", winner), ("losers", loser)), start=1):
-        players = as_list(members)
-        team = {"team": {"value": side}} if len(players) > 1 else {}
-        sides += [{"player": {"from": [player]}, "position": {"value": position}, **team} for player in players]
-    names = as_list(event) if event is not None else []
-    written = "-".join(f"{{{each}}}" for each in names) or "{row}"
-    rules = {"event_id": written if len(names) != 1 else {"from": names}, **columns}
-    if date is not None:
-        rules["started_at"] = {"from": [date]} if isinstance(date, str) else date
-    return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
-
-
-def as_list(names: Names) -> list[str]:
-    """A name or several as a list."""
-    return [names] if isinstance(names, str) else list(names)
-
-
-def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[str, Any]:
-    """The columns that have a results column's name already, each as itself.
-
-    Raises:
-        ResultsError: a column has no meaning and is not to be ignored.
-    """
-    mapping: Map | None = build_map({"columns": columns}, "columns") if columns else None
-    used = {name for rule in mapping.columns.values() for name in rule.names} if mapping else set()
-    aside = set() if ignore == REST else set(as_list(ignore))
-    own = [name for name in grid.frame.columns if name in ALL and name not in columns and name not in used | aside]
-    unknown = [name for name in grid.frame.columns if name not in used | aside and name not in ALL]
-    if unknown and ignore != REST:
-        faults = [unknown_column(each) for each in unknown]
-        advice = 'columns without a meaning are left aside with ignore=[…], all of them with ignore="rest"'
-        raise ResultsError(grid.name, [*faults, Fault(None, None, None, advice)])
-    return {name: {"from": [name]} for name in own}
-
-
-def grid_of(source: Any, name: str | None, rule: SourceRule) -> Grid:
-    """The table as it is, in its own types where it has any."""
-    if isinstance(source, str | Path):
-        content = sys.stdin.buffer.read() if str(source) == STDIN else None
-        return load_one(str(source), content, rule=rule, name=name)
-    frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
-    categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
-    return Grid(called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=rule)
-
-
-def table_name(source: Any) -> str:
-    """What faults call a table that has no other name."""
-    return Path(source).name if isinstance(source, str | Path) else "results"
+if TYPE_CHECKING:
+    from podium.importers.tables.open_table import Names
 
 
 def read_results(
@@ -271,26 +52,16 @@ def read_results(
         if lenient and isinstance(source, str | Path):
             return read_leniently(str(source))
         return read_strictly(source, name=name)
-    from podium.importers.tables import maps  # noqa: PLC0415
+    from podium.importers.tables import maps, open_table  # noqa: PLC0415
 
     if map is None:
-        return read_columns(source, columns or {}, ignore, name)
+        return open_table.read_columns(source, columns or {}, ignore, name)
     mapping = maps.build_map(map) if isinstance(map, Mapping) else maps.load_map(Path(map))
-    return read_mapped(source, mapping, name)
+    return open_table.read_mapped(source, mapping, name)
 
 
 def read_leniently(path: str) -> Results:
-    """Read a results table as it is; or where that is refused, as its headings and cells surely mean it.
-
-    Args:
-        path: of a file; `-` is standard input.
-
-    Returns:
-        The checked table; `notes` say what was understood and left aside, where anything was.
-
-    Raises:
-        ResultsError: the table is refused: its faults are grouped, and name its own columns and rows.
-    """
+    """Read a results table as it is; or where that is refused, as its headings and cells surely mean it."""
     content = sys.stdin.buffer.read() if path == STDIN else None
     name = "standard input" if content is not None else Path(path).name
     try:
@@ -298,5 +69,7 @@ def read_leniently(path: str) -> Results:
     except ResultsError:
         if content is None and not Path(path).is_file():
             raise
+
+    from podium.importers.tables.open_table import read_understood  # noqa: PLC0415
 
     return read_understood(path, name, content)

@@ -32,9 +32,6 @@ def from_spreadsheet(
 ) -> tuple[pl.DataFrame, list[int], str]:
     """A sheet of a workbook, without its empty rows.
 
-    Returns:
-        The table, the number of each row as the workbook has it, and the sheet's name.
-
     Raises:
         FormatError: it is no workbook, or has several sheets and none is named.
     """
@@ -197,9 +194,6 @@ def repetitions(element: ET.Element, what: str) -> int:
 
 def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
     """The rows of the tables of an SQLite database whose names fit a pattern, table by table.
-
-    Args:
-        table: the pattern, % for any text; where None there must be one table.
 
     Raises:
         FormatError: it is no database, or no table fits.

@@ -69,7 +69,6 @@ class Account:
             yield self.settlement.first_heat + heat, int(start[heat]), int(stop[heat]), i
 
     def entrant_of(self, entry: int) -> int:
-        """Whose entry it is."""
         return int(self.settlement.entrant[entry - int(self.settlement.start[0])])
 
     def duels(self) -> list[Duel]:
@@ -137,12 +136,7 @@ class Account:
     def shared(
         self, duels: list[Duel], parts: list[list[int]], whole_heats: list[list[int]], change: float
     ) -> tuple[list[Duel], dict[str, float]]:
-        """The duels with what each did, as fair shares of the change, and what the player's entry does alone.
-
-        Args:
-            parts: numbers of the duels that share a part.
-            whole_heats: of each part, the heats that are gone without it; none where only opponents are.
-        """
+        """The duels with what each did, as fair shares of the change, and what the player's entry does alone."""
         by_part = []
         for numbers, heats in zip(parts, whole_heats, strict=True):
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
@@ -220,13 +214,7 @@ class Partition:
 def partition(
     duels: Sequence[Duel], leads: dict[int, float], overall: set[int], system: System, most: int
 ) -> Partition:
-    """The duels by heat; in one heat by opponent, where they are few; else in bands of strength.
-
-    Args:
-        leads: how far above the player each opponent was rated, in points.
-        overall: the heats that are an overall result.
-        most: the parts that a system can share a change among; a system that is a sum over pairs has no limit.
-    """
+    """The duels by heat; in one heat by opponent, where they are few; else in bands of strength."""
     heats = sorted({duel.heat for duel in duels})
     if len(heats) > 1:
         headings = [Heading(HEAT, heats=run) for run in runs_of_heats(heats, overall, most)]

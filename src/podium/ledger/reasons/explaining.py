@@ -37,9 +37,6 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
 
     Within a rating period a player's change stands at the last event of the period, and its explanation
     lists the duels of them all.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
     """
     rows, player, entrant, settles = find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
@@ -56,11 +53,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
-    """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
-    """
+    """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there."""
     frame = events.results.frame
     rows = (frame["event_id"] == event_id).arg_true()
     if not rows.len():
@@ -84,7 +77,6 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int],
 
 
 def settlement_number(events: Events, entrant: int) -> int:
-    """The settlement of an entrant."""
     return int(np.searchsorted(events.columns.entrants, entrant, side="right")) - 1
 
 
@@ -205,11 +197,7 @@ class Breakdown:
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
     def shown_duels(self, parts: Partition, duels: Sequence[Duel], visible: Sequence[Decimal]) -> list[list[Decimal]]:
-        """The duels of each part as people read them: they add up to it, and in a table of heats to each opponent, too.
-
-        Args:
-            visible: the parts as shown.
-        """
+        """The duels of each part as people read them: they add up to it, and in a table of heats to each opponent."""
         digits = self.system.digits
         points = [[duels[k].contribution for k in members] for members in parts.members]
         opponents = [{duels[k].opponent: number for number, k in enumerate(members)} for members in parts.members]

@@ -53,7 +53,6 @@ class Settlement(NamedTuple):
 
 
 def settlement_of(columns: inputs.Columns, number: int) -> Settlement:
-    """A settlement of the columns."""
     first, last = int(columns.entrants[number]), int(columns.entrants[number + 1])
     if not columns.heats.size:
         return Settlement(
@@ -76,15 +75,7 @@ def affordable_parts(settlement: Settlement) -> int:
 def fair_shares(
     system: System, settlement: Settlement, entrant: int, states: Any, change: float, parts: Sequence[Part]
 ) -> Shares:
-    """Divide an entrant's change among parts of the field, and each part's share among its members.
-
-    Args:
-        states: every player's before.
-        change: of the entrant's rating.
-
-    Returns:
-        Shapley's value of each part, divided in proportion to what each member did when all else of the part was there.
-    """
+    """Divide an entrant's change among parts of the field, and each part's share among its members."""
     if not parts:
         return Shares(change, [])
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
@@ -156,7 +147,6 @@ def changes_among(
     """The change of an entrant's rating in the settlement of each set of entries, rated as one table of events.
 
     Args:
-        states: every player's before.
         present: (sets, entries) which entries of the settlement there are.
     """
     columns, first = settlement.columns, settlement.entrants[0]
@@ -184,13 +174,7 @@ def changes_among(
 
 
 def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: Any, offsets: Any) -> inputs.Columns:
-    """The columns with a settlement for each set of entries; empty heats are gone, ranks close up.
-
-    Args:
-        entrants: of all sets in turn, each with a state of its own, in this order.
-        slots: of each entry present, its entrant's number in the set.
-        offsets: where each set's entrants begin, and the end.
-    """
+    """The columns with a settlement for each set of entries; empty heats are gone, ranks close up."""
     columns = settlement.columns
     base = int(settlement.start[0])
     entries = base + np.nonzero(present)[1]

@@ -74,12 +74,7 @@ class Standings:
 
 
 def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
-    """Who stood where in one event of a settlement.
-
-    Args:
-        frame: the rows of the event in the results.
-        rows: their numbers there.
-    """
+    """Who stood where in one event of a settlement."""
     number_of = {row: k for k, row in enumerate(rows)}
     sent = frame.to_dicts()
     base = int(settlement.start[0])
@@ -122,7 +117,6 @@ def entry_line(events: Events, i: int, player: str, sent: dict[str, Any]) -> Lin
 
 
 def known(column: Any, i: int) -> float | None:
-    """A number of a column, or None where there is none."""
     return float(column[i]) if column.size and not np.isnan(column[i]) else None
 
 

@@ -116,9 +116,6 @@ def what_if(
     if there is none. The others keep their order; whoever is behind the player then takes the next line (score and
     time) of those sent. Where teams compete it is the player's team that wins, by its team score. Within a rating
     period it is the change of the whole period that would have been another.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
     """
     _, player, entrant, _ = find_entrant(events, event_id, player)
     settlement = settlement_number(events, entrant)

@@ -44,12 +44,7 @@ def tally(results: Sequence[float]) -> Tally:
 
 
 def outcome(against: Tally, status: str, *, two_teams: bool = False) -> str:
-    """How the player did against the opponents, the way that follows a name: "won", "beat 5 of 6", "came last".
-
-    Args:
-        status: the player's, where one heat decides.
-        two_teams: where two teams compete, the one that does not win loses, and nobody comes last.
-    """
+    """How the player did against the opponents, the way that follows a name: "won", "beat 5 of 6", "came last"."""
     if not against.duels:
         return ""
     if status in UNFINISHED_PAST:

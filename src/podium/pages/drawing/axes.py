@@ -99,7 +99,6 @@ def year(number: int) -> datetime:
 
 
 def labelled(moment: datetime, label: str) -> Step:
-    """A moment as a step."""
     return Step(moment.timestamp(), label)
 
 
@@ -160,13 +159,7 @@ class Plot:
         ).format(self.height, paths)
 
     def chart(self, role: str, label: str, content: Markup) -> Markup:
-        """The whole chart.
-
-        Args:
-            role: `img`, or `group` where it has links.
-            label: what it shows, in a sentence.
-            content: of all that it holds, in the order of drawing.
-        """
+        """The whole chart."""
         return Markup('<svg class="chart" height="{}" role="{}" aria-label="{}">{}</svg>').format(
             self.height + FOOT, role, label, content
         )
@@ -181,13 +174,7 @@ WIDTH, HEIGHT, MARGIN = 96, 24, 3
 
 
 def spark(points: Sequence[float], low: float | None = None, high: float | None = None) -> Markup:
-    """The line, with a dot at its end; nothing for fewer than two points.
-
-    Args:
-        points: oldest first.
-        low: of the scale; the lowest of the points where None.
-        high: likewise.
-    """
+    """The line, with a dot at its end; nothing for fewer than two points."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup()
     bottom, top = min(points) if low is None else low, max(points) if high is None else high

@@ -18,16 +18,7 @@ SPLIT_GAP = 0.004  # of the width, between two bars that make a whole
 
 
 def signed_bar(value: float, low: float, high: float) -> Markup:
-    """Draw a change from nothing to its side: losses to the left, gains to the right, all of a column on one scale.
-
-    Args:
-        value: the change.
-        low: the largest loss of the column.
-        high: its largest gain.
-
-    Returns:
-        An `<svg>` as wide as its cell.
-    """
+    """Draw a change from nothing to its side: losses to the left, gains to the right, all of a column on one scale."""
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
@@ -45,11 +36,6 @@ def share_bar(share: float, css: str = "bar", within: float | None = None) -> Ma
 
     Args:
         share: from 0 to 1.
-        css: the class of its colour.
-        within: a larger share, drawn behind it.
-
-    Returns:
-        An `<svg>` as wide as its cell.
     """
     behind = Markup("")
     if within is not None:
@@ -68,10 +54,6 @@ def split_bar(share: float, label: str) -> Markup:
 
     Args:
         share: of the first, from 0 to 1.
-        label: both chances, in words.
-
-    Returns:
-        An `<svg>` as wide as its column.
     """
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
@@ -84,18 +66,7 @@ def split_bar(share: float, label: str) -> Markup:
 def distribution_bars(
     counts: Sequence[tuple[float, int]], width: float, own: float | None, label: str, own_name: str = "you"
 ) -> Markup:
-    """Draw how many players there are by rating.
-
-    Args:
-        counts: the lowest rating of each bar with its players, lowest first.
-        width: of a bar, in points.
-        own: a rating whose bar stands out; none where None.
-        label: what the picture shows, in a sentence.
-        own_name: what stands over that bar.
-
-    Returns:
-        An `<svg>`; nothing without counts.
-    """
+    """Draw how many players there are by rating."""
     if not counts:
         return Markup("")
     most = max(players for _, players in counts)
@@ -155,14 +126,7 @@ def percent(x: float) -> str:
 
 
 def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:
-    """The bar of a part, and the lines from the row above and to the row below.
-
-    Args:
-        scale: of the waterfall.
-        start: the running sum before the part.
-        points: of the part.
-        opens: whether rows of the part can stand below it, which begin where the bar does.
-    """
+    """The bar of a part, and the lines from the row above and to the row below."""
     first, last = scale.x(start), scale.x(start + points)
     left, width = min(first, last), max(abs(last - first), THINNEST)
     kind = "up" if points > 0 else "down" if points < 0 else "none"
@@ -199,14 +163,7 @@ MARK_MIDDLE = 0.5
 
 
 def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
-    """The strip; nothing where there are no duels.
-
-    Args:
-        count: of duels.
-        won: of them; a draw is a half.
-        expected: how many the ratings promised.
-        label: what it shows, in words.
-    """
+    """The strip; nothing where there are no duels."""
     if not count:
         return Markup()
     if count <= MOST_SQUARES["phone"]:
@@ -218,12 +175,7 @@ def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
 
 
 def strip(count: int, won: float, expected: float, label: str, name: str, *, with_squares: bool) -> Markup:
-    """One form of the strip.
-
-    Args:
-        name: its classes.
-        with_squares: a square a duel, or a bar.
-    """
+    """One form of the strip."""
     few = count <= FEW
     width = f"{count * FEW_WIDTH}" if few else "100%"
     x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"

@@ -43,16 +43,7 @@ class Reliability(Protocol):
 
 
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score by the lead in points.
-
-    Args:
-        points: lead and expected score, the lowest lead first.
-        marked: what stands at some of the leads.
-        label: what the picture shows, in a sentence.
-
-    Returns:
-        An `<svg>`; nothing without two points.
-    """
+    """Draw the expected score by the lead in points."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup("")
     plot = Plot(Scale(points[0][0], points[-1][0]), Scale(0.0, 1.0), HEIGHT, top=8)
@@ -73,16 +64,7 @@ def halves(points: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw how far a duel moves a player, by the number of the event.
-
-    Args:
-        points: number of the event and points of a duel, the first event first.
-        marked: what stands at some of the events.
-        label: what the picture shows, in a sentence.
-
-    Returns:
-        An `<svg>`; nothing without two points.
-    """
+    """Draw how far a duel moves a player, by the number of the event."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup("")
     top = max(points for _, points in points)
@@ -112,15 +94,7 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
 
 
 def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
-    """Draw what happened by what was promised: dots as large as their duels are many, each with its 95 % interval.
-
-    Args:
-        bins: the lowest promise first.
-        label: what the picture shows, in a sentence.
-
-    Returns:
-        An `<svg>`; nothing without two bins.
-    """
+    """Draw what happened by what was promised: dots as large as their duels are many, each with its 95 % interval."""
     if len(bins) < 2:  # noqa: PLR2004  (a line)
         return Markup("")
     plot = Plot(Scale(0.0, 1.0), Scale(0.0, 1.0), HEIGHT, top=8)

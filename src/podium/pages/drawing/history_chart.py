@@ -47,18 +47,7 @@ class HistoryLine:
 def history_chart(
     lines: Sequence[HistoryLine], label: str, *, digits: int, deviations: float = 2.0, height: int = HEIGHT
 ) -> Markup:
-    """Draw one player's ratings with band, peak and links, or two players' beside each other.
-
-    Args:
-        lines: one or two, each with a point at least; all by date, or all by number.
-        label: what the chart shows, in a sentence.
-        digits: decimals of ratings that people read.
-        deviations: half the width of the band.
-        height: of the plot, in pixels.
-
-    Returns:
-        An `<svg>`; nothing where there is no point.
-    """
+    """Draw one player's ratings with band, peak and links, or two players' beside each other."""
     lines = [each for each in lines if each.points]
     if not lines:
         return Markup("")

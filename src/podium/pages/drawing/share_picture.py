@@ -30,12 +30,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def badge_svg(label: str, message: str) -> Markup:
-    """The badge as SVG, its letters in a colour that can be read on either half.
-
-    Args:
-        label: what it is about.
-        message: what it says.
-    """
+    """The badge as SVG, its letters in a colour that can be read on either half."""
     label = shortened(label, MOST_LETTERS)
     left, right = (round(width_of(each) + 2 * PADDING) for each in (label, message))
     return Markup(
@@ -101,13 +96,7 @@ class Bar:
 
 
 def share_picture(view: WhyView, caption: Caption, size: Size = WIDE) -> Markup:
-    """The picture as SVG.
-
-    Args:
-        view: of the change.
-        caption: of its event.
-        size: of the picture.
-    """
+    """The picture as SVG."""
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40

@@ -29,11 +29,6 @@ class Budgets(Protocol):
     async def take(self, owner: str, per_second: float, burst: float) -> int:
         """Take a request from a budget.
 
-        Args:
-            owner: whose it is.
-            per_second: how fast it grows.
-            burst: how large it gets.
-
         Returns:
             0, or the seconds until there is one to take.
         """
@@ -229,10 +224,6 @@ def client_site(request: Request) -> str:
 
 def refuse_out_of_reach(request: Request, moments: Iterable[datetime]) -> None:
     """Refuse what reaches further back than the request's key may.
-
-    Args:
-        request: whose key has its role already.
-        moments: the starts of the events that are sent or corrected.
 
     Raises:
         AccessError: an event started before what the key reaches.

@@ -46,11 +46,7 @@ class Form:
 
 
 async def limited_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """Yield the body of a request.
-
-    Raises:
-        TooLargeError: it is larger than so many bytes.
-    """
+    """Yield the body of a request."""
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -63,7 +59,6 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
     """Return the fields of a form, and its file if it has one.
 
     Raises:
-        TooLargeError: it is larger than so many bytes.
         RefusedError: it is no form, or its text is none.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -183,9 +178,6 @@ def refuse_foreign(request: Request) -> None:
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:
     """Refuse a form that no page of this session sends.
-
-    Args:
-        token: what the form sent as its own.
 
     Raises:
         AccessError: it comes from another site, or without the session's token.

@@ -127,11 +127,7 @@ async def look_at(
 
 
 def dry_run_page(pool: Pool, admission: Admission, intent: Intent, preview: Preview) -> DryRunPage:
-    """The page of a preview.
-
-    Raises:
-        TooLargeError: the form could not be sent back.
-    """
+    """The page of a preview."""
     packed = intent.packed()
     if len(packed) > MAX_PACKED_BYTES:
         raise TooLargeError("that is too much to be shown first; send it in parts, or by podium ingest")
@@ -229,11 +225,7 @@ def count(request: Request, pool: str, answer: Any) -> None:
 async def refusal(
     request: Request, store: Store, admission: Admission, error: PodiumError, heading: str, back: str = ""
 ) -> Response:
-    """Return why nothing was stored, as a page.
-
-    Raises:
-        UnknownError: there is no such pool.
-    """
+    """Return why nothing was stored, as a page."""
     is_of_file = isinstance(error, ResultsError)
     page = RefusalPage(
         title=heading,

@@ -44,7 +44,6 @@ class Admission:
 
         Raises:
             AccessError: it is another's.
-            TooLargeError: it is larger than so many bytes.
             RefusedError: it is no form.
         """
         form = await read_form(request, max_bytes)
@@ -185,7 +184,6 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
 
     Raises:
         AccessError: it has not, or does not reach so far.
-        UnknownError: there is no such event.
     """
     pool = admission.pool
     if not admission.key.may(intent.kind.role, pool):

@@ -211,11 +211,7 @@ async def begin_season(request: Request, admission: Admin, store: CurrentStore) 
 
 
 def season_in(form: Form) -> Intent:
-    """The season that a form describes.
-
-    Raises:
-        ParameterError: it describes none.
-    """
+    """The season that a form describes."""
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
@@ -276,11 +272,7 @@ async def revoke(request: Request, admission: Admin, number: int, store: Current
 
 
 def keys_page(store: Store, admission: Admission, secret: str = "") -> KeysPage:
-    """The keys that open a pool alone, the newest first.
-
-    Raises:
-        UnknownError: there is no such pool.
-    """
+    """The keys that open a pool alone, the newest first."""
     own = [each for each in list_keys(store.engine) if each.pool == admission.pool]
     return KeysPage(
         pool=pool_frame(store.pool(admission.pool)),
@@ -308,11 +300,7 @@ def refuse_limited(key: ApiKey) -> None:
 
 
 def create_for_pool(store: Store, pool: str, form: Form) -> str:
-    """Create the key that a form describes, for a pool alone; its secret.
-
-    Raises:
-        ParameterError: the form describes none.
-    """
+    """Create the key that a form describes, for a pool alone; its secret."""
     name, days = form.text("name").strip(), form.text("days").strip()
     if not name:
         raise ParameterError("the key needs a name: whose it is")
@@ -326,11 +314,7 @@ def create_for_pool(store: Store, pool: str, form: Form) -> str:
 
 
 def revoke_of_pool(store: Store, pool: str, number: int) -> None:
-    """Revoke a key that opens this pool alone.
-
-    Raises:
-        UnknownError: there is no such key.
-    """
+    """Revoke a key that opens this pool alone."""
     if not any(each.id == number and each.pool == pool for each in list_keys(store.engine)):
         raise UnknownError(f"pool {pool!r} has no key {number} of its own")
     revoke_key(store.engine, number)

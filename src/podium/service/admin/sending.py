@@ -192,11 +192,7 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
 
 
 async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:
-    """Read an upload in the process that reads them, until its sender leaves.
-
-    Raises:
-        PodiumError: it is refused.
-    """
+    """Read an upload in the process that reads them, until its sender leaves."""
     threads: Threads = request.app.state.threads
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
@@ -253,11 +249,7 @@ def event_form_page(
     pasted: str = "",
     error: PodiumError | None = None,
 ) -> EventFormPage:
-    """The form of an event: as it is stored, or as it was filled in and refused.
-
-    Raises:
-        UnknownError: no such pool or event.
-    """
+    """The form of an event: as it is stored, or as it was filled in and refused."""
     pool, details = store.pool(admission.pool), store.event(admission.pool, event_id)
     stored = table_of(details)
     return EventFormPage(
@@ -273,11 +265,7 @@ def event_form_page(
 
 
 def refuse_other_events(sent: Upload, event_id: str) -> None:
-    """Refuse a correction that is of another event, or of several.
-
-    Raises:
-        ParameterError: it is.
-    """
+    """Refuse a correction that is of another event, or of several."""
     others = {row["event_id"] for row in sent.rows} - {event_id}
     if others:
         raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")

@@ -66,20 +66,7 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
 
 
 def read_file(path: Path, name: str, form: str, pool: str, *, by_name: bool = False, strict: bool = False) -> Upload:
-    """Read results for a pool.
-
-    Args:
-        path: in a folder of its own, by `stored`.
-        name: of the file, as its sender calls it.
-        form: one of `formats`.
-        pool: whose results are taken, where the file has those of several.
-        by_name: whether players are called by their names where the file has ids, too.
-        strict: whether a table is taken to the letter alone.
-
-    Raises:
-        ResultsError: it is refused; its faults name the file as its sender does.
-        ParameterError: there is no such format, or the file has no events of that pool, or too many rows.
-    """
+    """Read results for a pool."""
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
     refuse_large(path)
@@ -97,11 +84,7 @@ def read_file(path: Path, name: str, form: str, pool: str, *, by_name: bool = Fa
 
 
 def refuse_large(path: Path) -> None:
-    """Refuse a compressed file that may become too large, and a Parquet file whose few bytes stand for too many rows.
-
-    Raises:
-        ParameterError: it is one.
-    """
+    """Refuse a compressed file that may become too large, and a Parquet file of too many rows."""
     with path.open("rb") as file:
         head = file.read(len(PARQUET))
     if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
@@ -112,11 +95,7 @@ def refuse_large(path: Path) -> None:
 
 
 def refuse_many(rows: int) -> None:
-    """Refuse more rows than an upload may have.
-
-    Raises:
-        ParameterError: there are more.
-    """
+    """Refuse more rows than an upload may have."""
     if rows > MAX_ROWS:
         raise ParameterError(
             f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts, or by podium ingest"
@@ -140,11 +119,7 @@ def safe_name(name: str) -> str:
 
 
 def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Those rows of a table that are a pool's, and a note on the others; all where the table has no pools.
-
-    Raises:
-        ParameterError: it has others alone.
-    """
+    """Those rows of a table that are a pool's, and a note on the others; all where the table has no pools."""
     if (frame["pool"] == DEFAULTS["pool"]).all():
         return frame, ()
     own = frame.filter(pl.col("pool") == pool)
@@ -155,11 +130,7 @@ def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tu
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a checked table as JSON has them, without what is empty.
-
-    Raises:
-        ParameterError: there are too many.
-    """
+    """The rows of a checked table as JSON has them, without what is empty."""
     refuse_many(frame.height)
     return [
         {name: json_value(value) for name, value in row.items() if value is not None}
@@ -236,14 +207,7 @@ class UploadProcess:
         self._idle: threading.Timer | None = None
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload:
-        """Read results as `read_file` does, within limits.
-
-        Args:
-            left: set when the sender has gone.
-
-        Raises:
-            PodiumError: the file is refused, or takes too much memory or time.
-        """
+        """Read results as `read_file` does, within limits."""
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)
             return cast("Upload", unwrap(*self._wait(reader, left)))

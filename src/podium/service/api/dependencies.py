@@ -57,11 +57,7 @@ class Intake:
         self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
-        """Store results as `Store.submit` does.
-
-        Raises:
-            PodiumError: as there; or too many results are waiting already; or something unexpected went wrong.
-        """
+        """Store results as `Store.submit` does."""
         event_ids = frozenset(ids_in(rows))
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")

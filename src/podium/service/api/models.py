@@ -294,28 +294,19 @@ async def read_body(request: Request, model: type[Body]) -> Body:
     """Return the body of a request, as a model.
 
     Raises:
-        TooLargeError: it is too large.
         RefusedError: it is no JSON, not strict, or does not fit.
     """
     return await read_parsed(request, lambda body: parse_body(body, model))
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return what a function reads of the body of a request.
-
-    Raises:
-        TooLargeError: it is too large.
-    """
+    """Return what a function reads of the body of a request."""
     body = await read_bytes(request)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
 
 
 async def read_bytes(request: Request) -> bytes:
-    """Return the body of a request as it is.
-
-    Raises:
-        TooLargeError: it is too large.
-    """
+    """Return the body of a request as it is."""
     return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
 
 

@@ -132,14 +132,7 @@ def as_text(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
 async def store_report(
     store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: Sender
 ) -> str:
-    """Store the match of a report, once.
-
-    Returns:
-        What came of it.
-
-    Raises:
-        PodiumError: it is refused.
-    """
+    """Store the match of a report, once."""
     match = await run_in_threadpool(match_of, store, body, sender, time.time_ns() // 1000)
     if not match.rows:
         return f"dropped: {match.reason}\n"
@@ -157,7 +150,6 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
 
     Raises:
         FormatError: it is no report.
-        ParameterError: there is no pool of its game type.
         AccessError: the key may not write to that pool.
     """
     report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
@@ -255,11 +247,7 @@ def refuse_repeated(events: Sequence[Event]) -> None:
 
 
 def read_plain_events(value: Any) -> SentEvents | None:
-    """The events of a body that are plainly fine; None where the models have to judge.
-
-    Args:
-        value: of strict JSON.
-    """
+    """The events of a body that are plainly fine; None where the models have to judge."""
     events = value["events"] if type(value) is dict and value.keys() == {"events"} else [value]
     if type(events) is not list or not 0 < len(events) <= MAX_EVENTS or {*map(type, events)} != {dict}:
         return None
@@ -299,12 +287,7 @@ def plain_match_ids(events: Sequence[Mapping[str, Any]]) -> dict[str, str] | Non
 def columns_of(
     events: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], sizes: Sequence[int]
 ) -> dict[str, list[Any]]:
-    """The columns of a results table, (entries) each.
-
-    Args:
-        entries: of all events, one after the other.
-        sizes: how many each event has.
-    """
+    """The columns of a results table, (entries) each."""
     columns = {
         name: [*chain.from_iterable(map(repeat, [each.get(name) for each in events], sizes))]
         for name in EVENT_COLUMNS & set[str]().union(*events)

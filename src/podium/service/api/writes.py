@@ -171,15 +171,8 @@ class Correction:
     async def carry_out(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
         """Do it, or see what it would do, and return the receipt.
 
-        Args:
-            pool: of the event.
-            event_id: the event.
-            act: what the store does to it.
-            content: its id, or what it is to be.
-
         Raises:
             AccessError: the request's key does not reach the event.
-            PodiumError: the store refuses it.
         """
         correction = functools.partial(
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
@@ -234,7 +227,6 @@ async def refuse_old_event(request: Request, store: Store, pool: str, event_id: 
 
     Raises:
         AccessError: it does not.
-        UnknownError: there is no such pool or event.
     """
     if request.state.key.reach_s is not None:
         event = await run_in_threadpool(store.event, pool, event_id)

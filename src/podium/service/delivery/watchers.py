@@ -250,11 +250,7 @@ class Watchers:
         return [each for watcher in self._watchers.values() for each in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:
-        """Refuse a listener where there are too many: those without a key leave room for those with one.
-
-        Raises:
-            BusyError: there are.
-        """
+        """Refuse a listener where there are too many: those without a key leave room for those with one."""
         if len(self.listeners()) >= (MAX_KEYLESS_LISTENERS if key is None else MAX_LISTENERS):
             raise BusyError("too many streams are open; connect again later")
 

@@ -127,11 +127,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def is_found(url: str, *, allow_private: bool) -> bool:
-    """Whether a URL's name resolves today.
-
-    Raises:
-        ParameterError: to private addresses alone, and these are not allowed.
-    """
+    """Whether a URL's name resolves today."""
     try:
         permitted(look_up(urlsplit(url)), allow_private=allow_private)
     except DeliveryError as error:
@@ -283,7 +279,6 @@ async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) 
 
     Raises:
         DeliveryError: it was not taken.
-        GoneError: the receiver wants no more.
     """
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{entry['seq']}", int(time.time())
@@ -311,11 +306,7 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
     """Verify the signature of a report.
 
     Args:
-        query: of the address, without its question mark; it is signed with the body.
         signature: in base64.
-
-    Returns:
-        The server's fingerprint, where its key is signed by Xonotic's; None where it is not, or there is no such tool.
     """
     tool = shutil.which(TOOL)
     try:

@@ -36,7 +36,6 @@ LIMITS = {
 
 
 def html_page(title: str, body: str) -> str:
-    """Return a page of HTML."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'

@@ -85,7 +85,6 @@ IfMatch = Annotated[
 
 
 def entity_tag(version: str) -> str:
-    """Return a version as an entity tag."""
     return f'"{version}"'
 
 

@@ -129,11 +129,7 @@ CurrentStore = Annotated[Store, Depends(get_store)]
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a route read its store at one moment, and say in a header which version of its pool it saw.
-
-    Args:
-        route: is left as it is where it has no parameter `store`, or is a coroutine.
-    """
+    """Let a route read its store at one moment, and say in a header which version of its pool it saw."""
     taken = signature(route)
     own = next((name for name, each in taken.parameters.items() if each.annotation is Response), None)
     if "store" not in taken.parameters or iscoroutinefunction(route):
@@ -161,5 +157,4 @@ class ReadRouter(APIRouter):
     """Routes each of which reads one moment."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        """Add a route."""
         super().add_api_route(path, read_one_moment(endpoint), **options)

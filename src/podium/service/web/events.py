@@ -62,7 +62,6 @@ class Imagined:
 
 
 def event_head(pool: PoolFrame, story: EventStory) -> EventHead:
-    """What an event is."""
     details = story.details
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
@@ -105,7 +104,6 @@ def result_of(story: EventStory) -> ResultTable:
 
 
 def sent_line(entry: ResultRow) -> Mapping[str, Any]:
-    """A line as it was sent."""
     line = asdict(entry)
     place = None if entry.position is None else int(entry.position)
     return line | {"place": place, "status": entry.status or "finished", "gap_s": None}
@@ -191,7 +189,6 @@ def handed_words(pool: PoolFrame, story: EventStory, explanation: Explanation) -
 
 
 def moved_words(change: Change, digits: int) -> str:
-    """What a change was, in words."""
     points = shown_change(change.rating_before, change.rating, digits)
     return {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
 
@@ -267,11 +264,7 @@ def why(
 def event_response(
     request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
 ) -> Response:
-    """The page of an event, unless the visitor has it already.
-
-    Args:
-        first: the row of the result that the page begins with; the player's page of it where None.
-    """
+    """The page of an event, unless the visitor has it already."""
     what = f"{event_id}\0{player}\0{first}"
     version = f"{store.version(visit.pool)} {today()} {what}"  # what is fair is worked out anew each day
     same = unchanged(request, version)

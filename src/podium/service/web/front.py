@@ -85,11 +85,7 @@ class HomePage(Page):
 
 
 def pool_card(store: Store, name: str) -> PoolCard:
-    """A pool at a glance.
-
-    Raises:
-        UnknownError: there is no such pool.
-    """
+    """A pool at a glance."""
     pool = store.pool(name)
     movers = store.movers(name, most=1)
     board = store.listed_board(name, Listing(active_within=SPANS[default_span(store, pool)]), top=TOP)
@@ -125,12 +121,7 @@ def newest_moment(card: PoolCard) -> float:
 
 
 def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> ExplainedSurprise | None:
-    """The largest surprise of the pools that played in the same week as the one that played last.
-
-    Args:
-        store: of the pools.
-        cards: the one with the newest event first.
-    """
+    """The largest surprise of the pools that played in the same week as the one that played last."""
     newest = newest_moment(cards[0]) if cards else 0.0
     surprising = [card for card in cards if card.surprise and newest - newest_moment(card) <= WEEK_S]
     for card in sorted(surprising, key=lambda each: each.surprise_size, reverse=True):
@@ -207,7 +198,6 @@ class FrontPages:
             return text
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
-        """The card of a pool as it is; None where it was deleted."""
         try:
             entry = store.version(pool)
             known = self._cards.get(pool)

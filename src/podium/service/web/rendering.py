@@ -240,15 +240,7 @@ def unchanged(request: Request, version: str) -> Response | None:
 
 
 def render(request: Request, page: Page, *, status: int = 200, version: str = "", frames: str = "'none'") -> Response:
-    """Return a page.
-
-    Args:
-        request: whose page it is.
-        page: what its template shows.
-        status: of the response.
-        version: of all that it shows, for its entity tag; of what it holds where empty.
-        frames: who may show it in a frame, in the words of `frame-ancestors`.
-    """
+    """Return a page."""
     return page_response(request, page_text(request, page), status=status, version=version, frames=frames)
 
 

@@ -63,11 +63,7 @@ def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store:
 
 
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
-    """The two halves of a badge: the pool, and rating and rank.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """The two halves of a badge: the pool, and rating and rank."""
     found = store.pool(pool_name)
     pool, (card, _) = pool_frame(found), ranked_card(store, found, player)
     digits = pool.digits - 1
@@ -135,14 +131,12 @@ def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store:
 
 
 def event_entry(pool: PoolFrame, event: EventHeadline) -> Entry:
-    """An event."""
     title = f"{event.title or event.event_id}: {event.headline}"
     summary = f"{event.entrants} entrants, {event.status}."
     return Entry(pool_address(pool.name, "events", event.event_id), title, summary, event.started_at)
 
 
 def change_entry(pool: PoolFrame, player: str, line: FormLine) -> Entry:
-    """A change of a player."""
     event_id = line.event_id or ""
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {change(line.shown, pool.digits)} in {line.title or event_id}"
@@ -151,20 +145,11 @@ def change_entry(pool: PoolFrame, player: str, line: FormLine) -> Entry:
 
 
 def feed_response(request: Request, title: str, path: str, page: str, entries: Sequence[Entry]) -> Response:
-    """A feed as a response."""
     return shared_response(request, feed_text(origin_of(request), title, path, page, entries), MEDIA_TYPE)
 
 
 def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[Entry]) -> bytes:
-    """The XML of a feed.
-
-    Args:
-        origin: scheme and host of the service.
-        title: what the feed is about.
-        path: its own.
-        page: the path of the page that it is about.
-        entries: newest first.
-    """
+    """The XML of a feed."""
     ET.register_namespace("", ATOM)
     feed = ET.Element(f"{{{ATOM}}}feed")
     add(feed, "id", origin + path)
@@ -185,7 +170,6 @@ def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[E
 
 
 def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:
-    """Add an element."""
     element = ET.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
     element.text = text or None
     return element
@@ -225,11 +209,7 @@ def picture(
 
 
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:
-    """Draw the picture.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
-    """
+    """Draw the picture."""
     pool, explanation = pool_frame(store.pool(pool_name)), store.explain(pool_name, event_id, player)
     if not explanation.groups and explanation.rows.is_empty():
         raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")

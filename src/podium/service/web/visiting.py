@@ -53,9 +53,7 @@ async def check_visit(request: Request) -> Visit:
     """Let whoever may read the pool of the address pass; a pool that there is not is answered as a private one is.
 
     Raises:
-        SignInError: the pool is not public, and nobody has signed in.
         AccessError: the key that was signed in with does not open it.
-        UnknownError: the address is one of a page that there is not.
     """
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):

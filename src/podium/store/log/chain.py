@@ -57,10 +57,6 @@ class SealedReason(NamedTuple):
 def entry_hash(previous: bytes, columns: Mapping[str, Any]) -> bytes:
     """The hash of an entry.
 
-    Args:
-        previous: the hash of the entry before it, `GENESIS` for the first.
-        columns: the entry's, `HASHED` and perhaps others.
-
     Returns:
         SHA-256 of `previous` and of every column in the order of `HASHED`: a byte 0 for nothing; else a byte 1, the
         length in 8 bytes, big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
@@ -92,11 +88,7 @@ def reason_hash(salt: bytes, text: str) -> bytes:
 
 
 def newest_head(connection: sa.Connection, pool: Pool) -> Head:
-    """The head of a pool's log.
-
-    Raises:
-        StoreError: the log is not chained.
-    """
+    """The head of a pool's log."""
     row = execute_prepared(connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
     if row is None:
         return Head(0, GENESIS.hex())
@@ -106,11 +98,7 @@ def newest_head(connection: sa.Connection, pool: Pool) -> Head:
 
 
 def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:
-    """The rows of a pool's log by their places in the chain, a few in memory at a time.
-
-    Yields:
-        The number and the hash of an entry, and then its columns in the order of `HASHED`.
-    """
+    """The rows of a pool's log by their places in the chain, a few in memory at a time."""
     after = -(2**62)
     while rows := connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after}).all():
         yield from rows
@@ -118,11 +106,7 @@ def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:
 
 
 def parse_head(text: str) -> Head:
-    """Read a head that is written as PLACE:HASH.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Read a head that is written as PLACE:HASH."""
     place, _, digits = text.strip().partition(":")
     try:
         head = Head(int(place), bytes.fromhex(digits).hex())
@@ -173,11 +157,7 @@ class Subscription:
     """A session of PostgreSQL's that hears announcements."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Open the session.
-
-        Raises:
-            sqlalchemy.exc.SQLAlchemyError: the database cannot serve at the moment.
-        """
+        """Open the session."""
         pooled = engine.raw_connection()
         session: Any = pooled.driver_connection  # Psycopg's
         pooled.detach()  # it is the pool's no more, which has as many as before
@@ -192,19 +172,11 @@ class Subscription:
 
     @classmethod
     def open(cls, engine: sa.Engine) -> Self | None:
-        """Open a session; None where there is no such thing as to hear, in SQLite and with other drivers.
-
-        Raises:
-            sqlalchemy.exc.SQLAlchemyError: the database cannot serve at the moment.
-        """
+        """Open a session; None where there is no such thing as to hear, in SQLite and with other drivers."""
         return cls(engine) if engine.dialect.name == "postgresql" and engine.driver == "psycopg" else None
 
     def receive(self) -> list[Announcement]:
-        """What was announced since the last time; it does not wait.
-
-        Raises:
-            psycopg.Error: the session is over.
-        """
+        """What was announced since the last time; it does not wait."""
         announcements = []
         for notify in self._session.notifies(timeout=0):
             seq, _, pool = notify.payload.partition(" ")

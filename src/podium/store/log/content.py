@@ -98,12 +98,6 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
     """Check results for one pool, and bring them to the order of the log: by `sequence`, then as they came.
 
     An event may not be in another pool, and must say when it started.
-
-    Args:
-        known: see `podium.results.reading.read_results`.
-
-    Raises:
-        ResultsError: the results are refused; all faults are named.
     """
     results = read_results(rows, known=known)
     frame = results.frame
@@ -124,24 +118,13 @@ def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
 
 
 def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
-    """Check results for one pool, as `check_results`; each event's content by its id, in the order of the rows.
-
-    Raises:
-        ResultsError: the results are refused; all faults are named.
-    """
+    """Check results for one pool, as `check_results`; each event's content by its id, in the order of the rows."""
     contents = plain_contents(rows, pool)
     return contents_of(check_results(rows, pool, known)) if contents is None else contents
 
 
 def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
-    """Each event's content by its id, in the order of rows that are plainly fine; None of others.
-
-    Args:
-        rows: as `check_results` takes them, or found plainly fine already.
-
-    Raises:
-        ResultsError: rows that were found fine are another pool's.
-    """
+    """Each event's content by its id, in the order of rows that are plainly fine; None of others."""
     plain = rows if isinstance(rows, PlainRows) else read_plainly(rows)
     if plain is None or "started_at" not in plain.columns:
         return None
@@ -199,7 +182,6 @@ def head_begin(event_id: str, started_at: int) -> str:
     """The first two fields of a row, which are the same in all rows of an event.
 
     Args:
-        event_id: of the event.
         started_at: microseconds since 1970, UTC.
     """
     return f'{{"event_id":{encode_text(event_id)},"started_at":"{instant(started_at).isoformat()}"'
@@ -242,14 +224,7 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
 
 
 def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
-    """Read the rows of many events, one after the other, as a checked results table has them, but for the pool.
-
-    Args:
-        events: the body and the start of each.
-
-    Returns:
-        A row a line; `player` is the number, as text.
-    """
+    """Read the rows of many events, one after the other, as a checked results table has them, but for the pool."""
     bodies = list(events)
     text = b"".join(body for body, _ in bodies)
     sizes = [body.count(b"\n") for body, _ in bodies]

@@ -79,11 +79,7 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
 
 
 def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> Logged:
-    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked.
-
-    Raises:
-        StoreError: the log is not chained.
-    """
+    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
     head = newest_head(connection, pool)
     if not entries:
         return Logged([], head)
@@ -274,11 +270,7 @@ DELETE_REASON = sa.delete(reason).where(REASON_IN_POOL, reason.c.seq == sa.bindp
 
 
 def admit_reason(text: str) -> str:
-    """The reason, normalised; empty where none is given.
-
-    Raises:
-        ParameterError: it is too long, or has a control character.
-    """
+    """The reason, normalised; empty where none is given."""
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
         raise ParameterError(f"the reason has {len(normal)} characters; it has up to {MAX_CHARACTERS}")
@@ -289,11 +281,7 @@ def admit_reason(text: str) -> str:
 
 
 def blank(connection: sa.Connection, pool: Pool, seq: int, actor: str) -> None:
-    """Forget the reason of a log entry; that it was blanked is in the log.
-
-    Raises:
-        UnknownError: the entry has no reason, or it is blanked already.
-    """
+    """Forget the reason of a log entry; that it was blanked is in the log."""
     place = next((row.place for row in connection.execute(SELECT_REASONS, {"pool": pool.id}) if row.seq == seq), None)
     if place is None:
         raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")
@@ -318,11 +306,7 @@ def fold(text: str) -> str:
 
 
 def blank_all(connection: sa.Connection, pool: Pool, entries: Sequence[tuple[int, int]], actor: str) -> None:
-    """Forget the reasons of log entries.
-
-    Args:
-        entries: the number and the place of each.
-    """
+    """Forget the reasons of log entries."""
     if entries:
         append(connection, pool, BLANK, [json_entry(str(place), None, actor) for _, place in entries])
         connection.execute(DELETE_REASON, [{"pool": pool.id, "entry": seq} for seq, _ in entries])

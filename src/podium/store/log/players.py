@@ -92,11 +92,7 @@ def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 
 def admit_names(connection: sa.Connection, pool: Pool, names: Sequence[str], what: str = "player") -> list[str]:
-    """The names, normalised; a name stays as it is where a player is called exactly so.
-
-    Raises:
-        ParameterError: the rule refuses a name that nobody has.
-    """
+    """The names, normalised; a name stays as it is where a player is called exactly so."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(connection, pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
@@ -170,11 +166,7 @@ def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 
 def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
-    """A player's number; for a merged account, that of the account that it was merged into.
-
-    Raises:
-        UnknownError: there is no such player.
-    """
+    """A player's number; for a merged account, that of the account that it was merged into."""
     number = known_numbers(connection, pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
@@ -201,13 +193,7 @@ def unrated_error(pool: Pool, name: str) -> UnknownError:
 
 
 def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
-    """Rename a player, who is still found by the old name, and return the player's number.
-
-    Raises:
-        UnknownError: there is no such player.
-        StoreError: the name is another player's.
-        ParameterError: the rule for names refuses the new name.
-    """
+    """Rename a player, who is still found by the old name, and return the player's number."""
     new = admit(new, "a player's name")
     number = number_of(connection, pool, name)
     taken = known_numbers(connection, pool, [new]).get(new)
@@ -245,11 +231,7 @@ class Pseudonym(NamedTuple):
 
 
 def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
-    """Give a player, and every account merged into it, a pseudonym, and forget every name.
-
-    Raises:
-        UnknownError: there is no such player.
-    """
+    """Give a player, and every account merged into it, a pseudonym, and forget every name."""
     number = number_of(connection, pool, name)
     accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
     forgotten: set[str] = set()
@@ -303,14 +285,7 @@ def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
 
 
 def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], actor: str) -> list[str]:
-    """Call players by other names, who are still found by those that they have; unknown players are left aside.
-
-    Args:
-        names: what to call each, by a name or id that is known.
-
-    Returns:
-        Why a player is not called so, a sentence each: another player has the name, or the rule refuses it.
-    """
+    """Call players by other names, who are still found by those that they have; unknown players are left aside."""
     numbers = known_numbers(connection, pool, list(names))
     present = names_of(connection, pool, set(numbers.values()))
     entries, refusals = [], []
@@ -346,11 +321,7 @@ def is_reserved(pool_name: str) -> bool:
 
 
 def refuse_reserved(pool_name: str) -> None:
-    """Refuse a name that a page of the service has.
-
-    Raises:
-        ParameterError: it has.
-    """
+    """Refuse a name that a page of the service has."""
     if is_reserved(pool_name):
         raise ParameterError(
             f"a pool's name: {pool_name!r} is the address of a page of the service; take another name, and give the "

@@ -64,11 +64,7 @@ class PoolDescription:
         return columns | {"is_public": columns.pop("public")}
 
     def changed(self, **changes: Unpack[DescriptionChanges]) -> Self:
-        """The description with these changes.
-
-        Raises:
-            ParameterError: a text is not what it has to be.
-        """
+        """The description with these changes."""
         admitted: dict[str, Any] = {
             name: ADMIT[name](text) if name in ADMIT else text for name, text in changes.items() if text is not None
         }
@@ -79,20 +75,12 @@ SILENT = PoolDescription()  # of a pool that nobody has described
 
 
 def admit_title(text: str) -> str:
-    """The title of a pool, normalised.
-
-    Raises:
-        ParameterError: the rule for names refuses it.
-    """
+    """The title of a pool, normalised."""
     return admit(text, "title") if normalise(text) else ""
 
 
 def admit_player_word(text: str) -> str:
-    """The word for one player, normalised.
-
-    Raises:
-        ParameterError: the rule for names refuses it, or it is too long.
-    """
+    """The word for one player, normalised."""
     if not normalise(text):
         return ""
     word = admit(text, "player word")
@@ -102,11 +90,7 @@ def admit_player_word(text: str) -> str:
 
 
 def admit_contact(text: str) -> str:
-    """A mail address, or the address of a page.
-
-    Raises:
-        ParameterError: it is neither.
-    """
+    """A mail address, or the address of a page."""
     contact = normalise(text)
     if len(contact) > MAX_CONTACT_CHARACTERS:
         raise ParameterError(f"contact: has {len(contact)} characters; it has up to {MAX_CONTACT_CHARACTERS}")
@@ -192,11 +176,7 @@ SELECT_POOLS = sa.select(pools).order_by(pools.c.name)
 
 
 def get_pool(connection: sa.Connection, name: str) -> Pool:
-    """The pool of that name.
-
-    Raises:
-        UnknownError: there is no pool of that name.
-    """
+    """The pool of that name."""
     row = connection.execute(SELECT_POOL, {"name": name}).first()
     if row is None:
         raise UnknownError(f"there is no pool {name!r}")
@@ -209,11 +189,7 @@ def every_pool(connection: sa.Connection) -> list[Pool]:
 
 
 def lock_pool(connection: sa.Connection, name: str) -> Pool:
-    """Wait until this transaction may write to a pool, and return the pool.
-
-    Raises:
-        UnknownError: there is no pool of that name.
-    """
+    """Wait until this transaction may write to a pool, and return the pool."""
     pool = get_pool(connection, name)
     has_waited = acquire_pool_lock(connection, pool.id)
     return get_pool(connection, name) if has_waited else pool  # its system may be another meanwhile
@@ -230,12 +206,9 @@ def locked_pool(
     """A transaction that has a pool to itself.
 
     Args:
-        engine: of the database.
-        name: of the pool.
         observe: gets the pool, the seconds until it was locked, and those after, once the transaction is committed.
 
     Raises:
-        UnknownError: there is no pool of that name.
         UnavailableError: the database cannot serve at the moment.
     """
     began = time.perf_counter()
@@ -259,31 +232,19 @@ def other_arithmetic(pool: Pool) -> str:
 
 
 def refuse_other_arithmetic(pool: Pool) -> None:
-    """Refuse to add this version's numbers to ratings of another arithmetic.
-
-    Raises:
-        StoreError: another revision rated the pool.
-    """
+    """Refuse to add this version's numbers to ratings of another arithmetic."""
     reason = other_arithmetic(pool)
     if reason:
         raise StoreError(f"pool {pool.name!r} {reason}")
 
 
 def refuse_closed(pool: Pool) -> None:
-    """Refuse to log anything more of a pool that is closed.
-
-    Raises:
-        StoreError: it is.
-    """
+    """Refuse to log anything more of a pool that is closed."""
     if pool.closed:
         raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")
 
 
 def refuse_unwritable(pool: Pool) -> None:
-    """Refuse what moves ratings where nothing may.
-
-    Raises:
-        StoreError: another revision of the arithmetic rated the pool, or it is closed.
-    """
+    """Refuse what moves ratings where nothing may."""
     refuse_other_arithmetic(pool)
     refuse_closed(pool)

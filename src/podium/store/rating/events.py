@@ -135,11 +135,7 @@ class Change:
 
 
 def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
-    """An event's row.
-
-    Raises:
-        UnknownError: there is no event of that id.
-    """
+    """An event's row."""
     row = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values([event_id])}).first()
     if row is None:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
@@ -171,9 +167,6 @@ def version_of(row: Any) -> str:
 
 def require_version(row: Any, versions: Collection[str] | None) -> None:
     """Refuse a correction of another version than the event has.
-
-    Args:
-        versions: those it may have; any where None.
 
     Raises:
         StaleError: it has none of them.
@@ -241,12 +234,6 @@ class Roster:
     def advance(self, results: Results) -> tuple[Events, Replayed]:
         """Rate events, to the bits of `podium.Live`.
 
-        Args:
-            results: checked, of events that come after all that were rated; `player` is the number, as text.
-
-        Returns:
-            The encoded events, and what the replay gave.
-
         Raises:
             NotFiniteError: a rating would be no finite number; nothing has moved.
         """
@@ -267,9 +254,6 @@ class Roster:
 
         Returns:
             Who has a rating, and the states before and after, (players, fields).
-
-        Raises:
-            ParameterError: the share is not from 0 to 1.
         """
         refuse_share(keep)
         rated = np.flatnonzero(self.played_at != NEVER)

@@ -86,11 +86,7 @@ class PlainEvents:
 
 
 def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None) -> Facts:
-    """The facts by the log.
-
-    Args:
-        plain: takes those about plain events, which the answer then leaves out.
-    """
+    """The facts by the log."""
     facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
     events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}
@@ -151,11 +147,7 @@ def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
 def stored_facts(
     connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None
 ) -> Iterator[tuple[tuple[str, Any], Any]]:
-    """Each fact as the tables have it, by its key.
-
-    Args:
-        plain: takes those about plain events, which are then left out.
-    """
+    """Each fact as the tables have it, by its key."""
     streamed = {"yield_per": CHUNK_ROWS}
     select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
     for event_id, status, *content in connection.execute(
@@ -230,11 +222,7 @@ def today() -> int:
 
 
 def parse_day(text: str) -> int:
-    """Read a day that is written like 2026-01-31, as its number.
-
-    Raises:
-        ParameterError: the text is not a day.
-    """
+    """Read a day that is written like 2026-01-31, as its number."""
     try:
         return day_of(date.fromisoformat(text))
     except ValueError:
@@ -252,11 +240,7 @@ def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
 
 
 def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
-    """The days to take: those that are stale, and `day`, or today, if it is missing.
-
-    Raises:
-        ParameterError: the day is in the future.
-    """
+    """The days to take: those that are stale, and `day`, or today, if it is missing."""
     current = today()
     day = current if day is None else day
     if day > current:

@@ -126,7 +126,6 @@ class Ledger:
         return np.flatnonzero(np.diff(self.seq, prepend=-1) | np.diff(self.started_at, prepend=-1))
 
     def table_columns(self) -> Iterator[list[Any]]:
-        """The columns as the table has them."""
         *columns, rank, field = (column.tolist() for column in self.columns)
         yield from (*columns, [None if each == NO_RANK else each for each in rank], field)
 
@@ -199,8 +198,6 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
     """Which rows have other bits than their counterparts, or none.
 
     Args:
-        new: the rows.
-        old: those that they are compared with.
         counterparts: the row of `old` for each, or -1.
     """
     other = np.ones(len(new), np.bool_)

@@ -74,14 +74,7 @@ def only_event(chosen: Chosen) -> OneEvent | None:
 
 
 def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: PoolState | None) -> Outcome | None:
-    """Rate an event; None where it takes the way of all others, as where it is not rated at all.
-
-    Args:
-        pool: with the system that rates it.
-        one: the event.
-        standings: of its players before it, of those who have one.
-        newest: the pool's state before it, where there is one.
-    """
+    """Rate an event; None where it takes the way of all others, as where it is not rated at all."""
     system, started_at, seq = pool.system, one.row.started_at, one.row.seq
     entries = entries_of(one.rows, system)
     if entries is None:
@@ -182,7 +175,6 @@ class Plan:
         """Rate so many stored events at most.
 
         Raises:
-            ResultsError: an event lacks what the system needs.
             LongWorkError: there are so many, and `refuse_more` is set.
         """
         first = self.next

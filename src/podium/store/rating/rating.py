@@ -118,14 +118,6 @@ def choose_events(
 ) -> Chosen:
     """The events from a key on that count, in the order of rating.
 
-    Args:
-        connection: only reads.
-        pool: whose events they are.
-        first: the key.
-        limit: so many stored events at most.
-        proposal: what is to be different from what is stored.
-        refuse_more: whether to refuse so many events, before anything is read of them.
-
     Raises:
         LongWorkError: there are so many, and they are refused.
     """

@@ -196,15 +196,7 @@ class LargestEffects:
     """The largest effects of a new rating, so many at most, after a cursor."""
 
     def __init__(self, after: str | None = None, most: int = MAX_EFFECTS) -> None:
-        """Collect the effects smaller than those of the page before.
-
-        Args:
-            after: the `next` of the page before; None for the first page.
-            most: effects of the page.
-
-        Raises:
-            ParameterError: it is no such cursor.
-        """
+        """Collect the effects smaller than those of the page before."""
         self._limit, self._most = None if after is None else parse_cursor(after), most
         self._heap: list[tuple[Size, float | None, float | None]] = []
         self._has_more = False
@@ -267,11 +259,7 @@ def moves(stretch: Stretch) -> Iterator[tuple[LedgerKey, float | None, float | N
 
 
 def parse_cursor(text: str) -> Size:
-    """Read the cursor of a page of effects.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Read the cursor of a page of effects."""
     try:
         move, started_at, seq, player = text.split(",")
         return Size(float(move), (int(started_at), int(seq), int(player)))
@@ -298,15 +286,7 @@ def rerate(
 ) -> Rerated:
     """Rate the events from `first` on, and write what changed.
 
-    Args:
-        connection: with the pool's lock.
-        pool: with the system that rates it.
-        first: where to begin.
-        wanted: the events that are answered, by position.
-        refuse_long: whether to refuse more events than one transaction may take.
-
     Raises:
-        ResultsError: an event lacks what the system needs.
         LongWorkError: there are more events, and they are refused.
     """
     mark_touched(connection, pool, first)
@@ -340,12 +320,7 @@ INSERT_CORRECTION = sa.insert(correction)
 
 
 def record(connection: sa.Connection, pool: Pool, seq: int, rerated: Rerated | None) -> None:
-    """Store what a correction moved.
-
-    Args:
-        seq: of its log entry.
-        rerated: what was rated; None where nothing had to be.
-    """
+    """Store what a correction moved."""
     moved = NOTHING if rerated is None else rerated.totals
     row = {"events": moved.events, "players": moved.players, "largest": moved.largest}
     connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)

@@ -48,8 +48,6 @@ def rank_counts(
     """The sums over players in every count, but for those that are 0.
 
     Args:
-        ratings: of each player.
-        settled: whether each is settled.
         sign: 1 for each who belongs to a count, -1 for each who did.
     """
     if ratings.size <= FEW_PLAYERS:
@@ -89,7 +87,6 @@ def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -
 
 
 def delete_counts(connection: sa.Connection, pool: Pool) -> None:
-    """Delete every count of a pool."""
     connection.execute(DELETE_COUNTS, {"generation": pool.generation})
 
 
@@ -107,12 +104,7 @@ POOL: sa.BindParameter[int] = sa.bindparam("pool")
 
 
 def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
-    """The statement for the newest change of each of some players before a key, by one walk of the index for each.
-
-    Args:
-        conditions: which rows of the pool's players.
-        events_only: skip changes by a new season.
-    """
+    """The statement for the newest change of each of some players before a key, by one walk of the index for each."""
     earlier = change.alias("earlier")
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
@@ -173,11 +165,7 @@ def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[in
 
 
 def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
-    """A player's row of the board.
-
-    Raises:
-        UnknownError: the player has no rating in the pool.
-    """
+    """A player's row of the board."""
     row = connection.execute(
         SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
     ).first()
@@ -224,12 +212,7 @@ def refresh_standings(
     *,
     is_new_system: bool = False,
 ) -> None:
-    """Write the standings that are not as before, and the counts of players by rating.
-
-    Args:
-        is_new_system: write every standing and every count: another system may call another rating provisional.
-            All players must be among the standings.
-    """
+    """Write the standings that are not as before, and the counts of players by rating."""
     removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
     if removed:
         connection.execute(DELETE_STANDING, removed)

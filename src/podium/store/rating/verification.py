@@ -59,13 +59,7 @@ class Verification:
 
 
 def differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
-    """The first few differences, a sentence each; nothing where all is well.
-
-    Args:
-        connection: that sees one moment.
-        pool: that is compared.
-        compared: takes how many events and changes were.
-    """
+    """The first few differences, a sentence each; nothing where all is well."""
     return (f"{pool.name}: {each}" for each in islice(all_differences(connection, pool, compared), MAX_DIFFERENCES))
 
 
@@ -154,11 +148,7 @@ def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
 
 
 def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
-    """Differences of standings, by the players' numbers.
-
-    Args:
-        expected: those who have a rating.
-    """
+    """Differences of standings, by the players' numbers."""
     found = connection.execute(SELECT_STANDINGS, {"generation": pool.generation})
     start = 0
     with contextlib.closing(found):
@@ -205,11 +195,7 @@ def named_differences(
 
 
 def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
-    """Differences of the counts of players by rating.
-
-    Args:
-        expected: those who have a rating.
-    """
+    """Differences of the counts of players by rating."""
     rating, unsettled = expected.states[:, pool.system.column("rating")], pool.system.unsettled(expected.states)
     counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
     counts = {(each.per_point, each.bucket): each for each in counted}

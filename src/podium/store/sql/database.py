@@ -51,15 +51,7 @@ class UnavailableError(StoreError):
 
 
 def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
-    """An engine for the database, its schema brought up to date.
-
-    Args:
-        url: a URL of SQLAlchemy, as `sqlite:///podium.db` or `postgresql+psycopg://…`; a bare path is an SQLite file.
-        must_exist: refuse what is no database of Podium, instead of making it one.
-
-    Raises:
-        StoreError: the database cannot be opened, or its schema is none that this version of Podium knows.
-    """
+    """An engine for the database, its schema brought up to date."""
     if must_exist:
         require_database(url)
     with explain_failure(url):
@@ -73,15 +65,7 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 
 
 def require_database(url: str, name: str = "") -> None:
-    """Refuse what is no database that this version of Podium knows; nothing is created or changed.
-
-    Args:
-        url: of the database.
-        name: of the database in errors; the URL where it is empty.
-
-    Raises:
-        StoreError: it is missing, empty, not a database, has no tables of Podium, or another schema.
-    """
+    """Refuse what is no database that this version of Podium knows; nothing is created or changed."""
     with explain_failure(name or url):
         engine = plain_engine(url)  # Podium's own would make a WAL database of any
         try:
@@ -105,7 +89,6 @@ def refusal(engine: sa.Engine) -> str:
 
 
 def as_it_is(value: Any) -> Any:
-    """The value."""
     return value
 
 
@@ -284,11 +267,7 @@ def is_current(engine: sa.Engine) -> bool:
 
 
 def upgrade(engine: sa.Engine) -> None:
-    """Bring the schema up to date; lock nothing if it is.
-
-    Raises:
-        StoreError: it is none that this version of Podium knows.
-    """
+    """Bring the schema up to date; lock nothing if it is."""
     if is_current(engine):
         return
     reason = unknown_schema(engine, schema_revision(engine))
@@ -314,11 +293,7 @@ def is_busy(error: BaseException | None) -> bool:
 
 
 def acquire_pool_lock(connection: sa.Connection, pool_id: int) -> bool:
-    """Wait until this transaction may write to a pool.
-
-    Returns:
-        Whether others may have written meanwhile; never in SQLite, where the transaction began with the lock.
-    """
+    """Wait until this transaction may write to a pool."""
     has_waited = connection.dialect.name == "postgresql"
     if has_waited:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7062, :pool)"), {"pool": pool_id})

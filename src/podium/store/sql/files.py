@@ -34,12 +34,7 @@ def sqlite_code(error: BaseException | None) -> str:
 
 @contextmanager
 def pragmas(connection: Any, **values: int) -> Iterator[None]:
-    """Give a connection to SQLite other settings for a while; one to a database in memory has not all of them.
-
-    Args:
-        connection: the driver's.
-        values: by the names of the pragmas.
-    """
+    """Give a connection to SQLite other settings for a while; one to a database in memory has not all of them."""
     cursor = connection.cursor()
     found = {name: cursor.execute(f"PRAGMA {name}").fetchone() for name in values}
     earlier = {name: row[0] for name, row in found.items() if row is not None}
@@ -74,13 +69,6 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
 
     Until then the `-wal` has earlier forms of what was changed since. A reader in the midst of something keeps it from
     being emptied; then all that can be is moved, and nothing is lost.
-
-    Args:
-        engine: of any database; nothing is done to one without such files.
-        wait_ms: how long to wait for such readers.
-
-    Returns:
-        Whether nothing is left outside of the database's file.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would make an empty one

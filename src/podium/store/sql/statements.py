@@ -81,12 +81,7 @@ PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and dri
 def execute_prepared(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]
 ) -> sa.CursorResult[Any]:
-    """Execute a statement.
-
-    Args:
-        statement: a constant of a module, which is kept for good; no list of values is among its own parameters.
-        params: the parameters that it has no values of.
-    """
+    """Execute a statement."""
     prepared = prepare(connection, statement)
     return connection.exec_driver_sql(prepared.text, prepared.arguments(params))
 
@@ -143,14 +138,7 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Rows, added: tuple[
 
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
-    """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway.
-
-    Args:
-        connection: that writes.
-        statement: its text, for a database and so many rows.
-        rows: that are written.
-        width: how many values each has.
-    """
+    """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway."""
     database, left = connection.dialect.name, iter(rows)
     one_by_one = [*islice(left, STATEMENT_ROWS)]
     if database == "sqlite" and len(one_by_one) == STATEMENT_ROWS:

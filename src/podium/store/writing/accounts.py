@@ -115,17 +115,7 @@ def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
 
 
 def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str) -> None:
-    """Refuse a merge of two players who met.
-
-    Args:
-        table: the events that count of one of them at least; players are numbers, as text.
-        accounts: of the one.
-        others: accounts of the other.
-        name: of the other.
-
-    Raises:
-        ResultsError: an account of the one and an account of the other are in one heat; the first such event.
-    """
+    """Refuse a merge of two players who met."""
     either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
     heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
     rows = list(zip(either["event_id"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
@@ -136,7 +126,6 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
 
 
 def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> OrderKey | None:
-    """The position of the first event that has one of the accounts; None where none has."""
     theirs = pl.col("player").is_in([str(number) for number in accounts])
     ids = set(table.filter(theirs)["event_id"].to_list())
     return next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)
@@ -145,14 +134,7 @@ def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[in
 def refuse_player_twice(
     connection: sa.Connection, pool: Pool, contents: Iterable[Content], numbers: Mapping[str, int]
 ) -> None:
-    """Refuse events in which one player stands twice in a heat, by two names.
-
-    Args:
-        numbers: of every player of the events, by name.
-
-    Raises:
-        ResultsError: there are some; both names and their rows are given.
-    """
+    """Refuse events in which one player stands twice in a heat, by two names."""
     merged = merges(connection, pool)
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
         return  # every name is another player, and a name that stands twice in a heat was refused before
@@ -174,15 +156,7 @@ def refuse_player_twice(
 def refuse_entrant_twice(
     connection: sa.Connection, pool: Pool, match_id: str, names: Sequence[str], numbers: Mapping[str, int]
 ) -> None:
-    """Refuse a match in which one player stands twice, by two names.
-
-    Args:
-        names: of the entrants.
-        numbers: of the entrants, by name.
-
-    Raises:
-        ResultsError: it is one; both names and their places are given.
-    """
+    """Refuse a match in which one player stands twice, by two names."""
     ends = ends_of(names, numbers, merges(connection, pool))
     faults = []
     for one, two in repeats(ends):
@@ -208,11 +182,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def cause(connection: sa.Connection, pool: Pool, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
-    """What made two names one player's, a renaming or a merge, in words.
-
-    Args:
-        end: the number of the player.
-    """
+    """What made two names one player's, a renaming or a merge, in words."""
     current = names_of(connection, pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"

@@ -30,12 +30,7 @@ SECRET_BYTES = 32
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
-    """Open a ladder.
-
-    Raises:
-        StoreError: there is one of that name.
-        ParameterError: the rule for names refuses it, or a page of the service has its address.
-    """
+    """Open a ladder."""
     refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
     append(connection, pool, CONFIGURE, [system_entry(system, actor)])
@@ -53,12 +48,7 @@ def describe(connection: sa.Connection, pool: Pool, description: PoolDescription
 
 
 def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
-    """Store a new pool, with nothing in its log, and its first generation.
-
-    Raises:
-        StoreError: there is one of that name.
-        ParameterError: the rule for names refuses it.
-    """
+    """Store a new pool, with nothing in its log, and its first generation."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
     row = configuration(system) | {"name": name, "secret": secret}
     try:  # no query before it: another transaction might open one in between
@@ -98,21 +88,13 @@ def configuration(system: System) -> dict[str, Any]:
 
 
 def system_entry(system: System, actor: str) -> LogEntry:
-    """The entry of what a pool is rated with.
-
-    Raises:
-        ParameterError: a server could not find the system by its name.
-    """
+    """The entry of what a pool is rated with."""
     refuse_nameless(system)
     return json_entry("", {"system": system.name, "parameters": settings_of(system)}, actor)
 
 
 def refuse_nameless(system: System) -> None:
-    """Refuse a system that its name alone does not find again: one in a file, or a class of a program's own.
-
-    Raises:
-        ParameterError: it is one.
-    """
+    """Refuse a system that its name alone does not find again: one in a file, or a class of a program's own."""
     try:
         registered: Any = find(system.name)
     except ParameterError:
@@ -129,13 +111,7 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
     """Let a season begin: every lead over a newcomer shrinks to a share of itself; how many rows changed.
 
     Args:
-        name: of the season.
-        starts: the moment.
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
-        actor: for the log.
-
-    Raises:
-        ParameterError: the rule for names refuses it, the share is not from 0 to 1, or the moment is in the future.
     """
     name = admit(name, "a season's name")
     refuse_share(keep)
@@ -169,11 +145,7 @@ def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: boo
 
 
 def delete(connection: sa.Connection, pool: Pool) -> None:
-    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone.
-
-    Raises:
-        StoreError: it is not closed.
-    """
+    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone."""
     if not pool.closed:
         raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
     of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
@@ -222,14 +194,7 @@ def register(
     """Register a match, once.
 
     Args:
-        entrants: names, or a `player` and a `team` each.
         held_s: seconds that it waits for a result.
-
-    Raises:
-        ParameterError: no entrants, one twice, a name that the rule refuses, or a time that is not above 0 and up to
-            31 days.
-        ResultsError: one player stands there twice, by two names.
-        StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     names = admit_names(connection, pool, [str(each["player"]) for each in rows])
@@ -255,11 +220,7 @@ def register(
 
 
 def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
-    """A registration's row, with its body.
-
-    Raises:
-        UnknownError: there is none.
-    """
+    """A registration's row, with its body."""
     row = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
     if row is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
@@ -267,11 +228,7 @@ def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> An
 
 
 def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
-    """A match, and what came of it.
-
-    Raises:
-        UnknownError: there is none.
-    """
+    """A match, and what came of it."""
     row = get_registration(connection, pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
     names = names_of(connection, pool, numbers)
@@ -305,15 +262,7 @@ def attendance(
     *,
     late: bool,
 ) -> tuple[int | None, list[Absent]]:
-    """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match.
-
-    Args:
-        late: whether a result is taken after the match expired.
-
-    Raises:
-        UnknownError: the match is not registered.
-        StoreError: it has expired.
-    """
+    """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match."""
     if match_id is None:
         return None, []
     row = get_registration(connection, pool, match_id)
@@ -331,17 +280,7 @@ def attendance(
 def choose_result(
     connection: sa.Connection, pool: Pool, match_id: str | None, events: dict[str, EventRow]
 ) -> list[OrderKey]:
-    """Let the result with most of the entrants stand, the first of equals.
-
-    Args:
-        connection: only reads.
-        pool: of the match.
-        match_id: of the match; nothing is done where None.
-        events: those that are to be new or other, by id; those that it moves are added.
-
-    Returns:
-        The positions of those that it moved.
-    """
+    """Let the result with most of the entrants stand, the first of equals."""
     if match_id is None:
         return []
     stored = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()

@@ -118,17 +118,7 @@ def is_large(proposal: Proposal) -> bool:
 
 
 def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
-    """Propose, rate and answer, and write nothing.
-
-    Args:
-        connection: that sees one moment, and only reads.
-        pool: as it is stored.
-        prepare: what is proposed.
-        after: the `next` of the page of effects before; the largest where None.
-
-    Raises:
-        ParameterError: there is no such page.
-    """
+    """Propose, rate and answer, and write nothing."""
     largest = LargestEffects(after)
     prepared = prepare(connection, pool, provisional_numbers)
     proposal = prepared.proposal
@@ -144,17 +134,7 @@ def plan_through(
 ) -> tuple[Rerated, Plan | None]:
     """Plan the rating that a proposal comes to, to its end, and write nothing.
 
-    Args:
-        connection: that sees one moment, and only reads.
-        prepared: whose events are answered.
-        proposal: what is prepared.
-        add: takes each stretch of the new ledger.
-
-    Returns:
-        What would be moved, and the plan; None where nothing is to be rated again.
-
     Raises:
-        ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
     rerated = Rerated(prepared.wanted(proposal))
@@ -170,11 +150,7 @@ def plan_through(
 
 
 def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:
-    """Log what is proposed, and bring the tables up to date but for what rating gives.
-
-    Returns:
-        The proposal with the numbers of its log entries instead of placeholders, and what became of these.
-    """
+    """Log what is proposed, and bring the tables up to date but for what rating gives."""
     pool = proposal.pool
     logged = append(connection, pool, proposal.kind, proposal.entries)
     numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
@@ -232,7 +208,6 @@ def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Re
 
     Raises:
         NotFiniteError: a rating would be no finite number; the first.
-        ResultsError: an event would count, where it did not before, in which a player now stands twice; the first.
     """
     if not proposal.refuses_unrateable:
         return

@@ -129,14 +129,8 @@ def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable
 def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -> Recorded[T]:
     """Work the proposal out again, and record it.
 
-    Args:
-        connection: with the pool's lock.
-        pool: as it is now.
-        planned: what was planned.
-
     Raises:
         OvertakenError: the pool is not what was planned for any more.
-        StoreError: the pool is refused.
     """
     if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
         raise OvertakenError
@@ -154,11 +148,7 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -
 
 
 def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T], rerated: Rerated) -> T:
-    """The answer, once everything is written; what else depends on what moved is brought up to date.
-
-    Raises:
-        ResultsError, NotFiniteError: an event cannot be rated that could be before.
-    """
+    """The answer, once everything is written; what else depends on what moved is brought up to date."""
     proposal = recorded.proposal
     refuse_unrateable(connection, proposal, rerated)
     if rerated.earliest is not None:
@@ -256,7 +246,6 @@ def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
     Raises:
         LongWorkError: it is more than one transaction may write.
         OvertakenError: another process stages the pool.
-        ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
     proposal, parts, rows = planned.proposal, list[Part](), 0
@@ -300,15 +289,7 @@ def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], obser
 
 
 def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T], end: OrderKey) -> None:
-    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings.
-
-    Args:
-        connection: with the pool's lock.
-        pool: with the system that rates it.
-        parts: what moves.
-        recorded: the numbers that were drawn.
-        end: that follows the parts; who stands there or later is rated again from there.
-    """
+    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings."""
     added, replaced = (
         joined(ledgers).with_numbers(recorded.seqs, recorded.players)
         for ledgers in ([part.added for part in parts], [part.replaced for part in parts])

@@ -60,17 +60,7 @@ class Line(NamedTuple):
 
 
 def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, name: str | None) -> Imported:
-    """Store a pool that was exported, rate it, and compare all of it with its log.
-
-    Args:
-        lines: as `export_lines` has them.
-        source: what errors call the file.
-        name: of the pool; None for that which it had.
-
-    Raises:
-        StoreError: the lines are no pool's, the chain is broken, or there is a pool of that name.
-        ParameterError: the pool's system or name is none.
-    """
+    """Store a pool that was exported, rate it, and compare all of it with its log."""
     numbered = (Line(f"{source}, line {number}", parse(source, number, each)) for number, each in enumerate(lines, 1))
     header = checked(next(numbered, Line(f"{source}, line 1", {})), HEADER)
     if header["podium_pool"] != FORMAT:
@@ -99,11 +89,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
 
 
 def parse(source: str, number: int, text: str) -> dict[str, Any]:
-    """A line's fields.
-
-    Raises:
-        StoreError: it is no object of JSON.
-    """
+    """A line's fields."""
     try:
         fields = json.loads(text)
     except ValueError:
@@ -114,11 +100,7 @@ def parse(source: str, number: int, text: str) -> dict[str, Any]:
 
 
 def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a line, which are of these kinds.
-
-    Raises:
-        StoreError: one is missing, or of another kind.
-    """
+    """The fields of a line, which are of these kinds."""
     for name, kind in kinds.items():
         value = line.fields.get(name, ...)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -137,11 +119,7 @@ def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line],
 
 
 def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], numbers: set[int]) -> Head:
-    """Store the entries of the log, and return its head.
-
-    Raises:
-        StoreError: an entry is not what its hash says.
-    """
+    """Store the entries of the log, and return its head."""
     place, previous = 0, GENESIS
     for chunk in chunks(lines):
         rows, reasons = [], []
@@ -163,11 +141,7 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
 
 
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
-    """The columns of an entry of the log, but for those of this database.
-
-    Raises:
-        StoreError: its kind is not known, or it has a player who is not in the file.
-    """
+    """The columns of an entry of the log, but for those of this database."""
     if fields["kind"] not in KINDS:
         raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
     row = {name: value for name, value in fields.items() if name in ENTRY and name != "reason"}
@@ -183,11 +157,7 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
 
 
 def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The salt and the text of an entry's reason.
-
-    Raises:
-        StoreError: they are not what the entry's hash says.
-    """
+    """The salt and the text of an entry's reason."""
     salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
     if reason_hash(salt, text).hex() != fields["reason_hash"]:
         raise StoreError(f"{where}: the reason was altered")

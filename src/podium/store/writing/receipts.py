@@ -54,16 +54,7 @@ def receipts(
     duplicates: AbstractSet[str] = frozenset(),
     warnings: Mapping[str, tuple[str, ...]] | None = None,
 ) -> list[Receipt]:
-    """A receipt for each event, in the order of the keys; effects stand in the first.
-
-    Args:
-        connection: that sees what was done.
-        pool: with the system that rates it.
-        keys: the position of each event in the order of rating.
-        done: what was done, or would be.
-        duplicates: events that were known with this very content.
-        warnings: of events with new players whose names look like others.
-    """
+    """A receipt for each event, in the order of the keys; effects stand in the first."""
     rerated, proposal = done.rerated, done.proposal
     statuses = rerated.statuses if rerated else {}
     changes = changes_among(connection, pool, [keys[each] for each in keys if each in statuses], done)

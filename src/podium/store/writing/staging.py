@@ -157,7 +157,6 @@ def stage_from(engine: sa.Engine, staging: Staging[T], first: OrderKey) -> None:
     """Stage the ledger from a key on, and the standings.
 
     Raises:
-        ResultsError: an event lacks what the system needs, or would count with one player twice.
         NotFiniteError: a rating would be no finite number.
     """
     plan = StagedPlan(staging, first)
@@ -215,15 +214,7 @@ def carry_out(
 ) -> T:
     """Do what is prepared: in one transaction, or planned first where that would take long.
 
-    Args:
-        engine: of the database.
-        pool_name: of the pool.
-        prepare: what is to be done.
-        admit: refuses a pool that may not be changed so, as one that is closed.
-        observe: gets how long each transaction waited for the pool, and had it.
-
     Raises:
-        StoreError: the pool is refused.
         UnavailableError: the database cannot serve at the moment, or others go on overtaking it.
     """
     for _ in range(MAX_ATTEMPTS):

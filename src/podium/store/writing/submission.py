@@ -184,11 +184,7 @@ def receipt_of(pool: Pool, event_id: str, known: OrderKey) -> Callable[[sa.Conne
 def taking(
     connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], numbering: Numbering
 ) -> Prepared[list[Receipt]]:
-    """Propose events that are checked; those that are known already are only answered.
-
-    Raises:
-        ResultsError: one player stands twice in an event, by two names.
-    """
+    """Propose events that are checked; those that are known already are only answered."""
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     proposal, warnings = None, dict[str, tuple[str, ...]]()
@@ -218,24 +214,14 @@ def taking(
 def check_events(
     connection: sa.Connection, pool: Pool, rows: Any, actor: str, match_ids: Mapping[str, str]
 ) -> dict[str, SentEvent]:
-    """Check rows; their events, in the order they were sent.
-
-    Raises:
-        ResultsError: the rows are refused.
-        UnknownError: there is a match of an event that is not among them.
-    """
+    """Check rows; their events, in the order they were sent."""
     return as_sent(check_rows(connection, pool, rows), actor, match_ids)
 
 
 def check_together(
     connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]
 ) -> list[dict[str, SentEvent]]:
-    """Check what several sent, each the rows of other events; each one's events, in the order they were sent.
-
-    Raises:
-        ResultsError: rows are refused.
-        UnknownError: there is a match of an event that is not among its sender's rows.
-    """
+    """Check what several sent, each the rows of other events; each one's events, in the order they were sent."""
     contents = [plain_contents(rows, pool.name) for rows, _, _ in submissions]
     others = [k for k, each in enumerate(contents) if each is None]
     if others:  # one table of them all takes hardly longer than one of each
@@ -252,11 +238,7 @@ def check_together(
 
 
 def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
-    """Events that were checked, with their sender, and their matches by event.
-
-    Raises:
-        UnknownError: there is a match of an event that is not among them.
-    """
+    """Events that were checked, with their sender, and their matches by event."""
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
@@ -264,11 +246,7 @@ def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str,
 
 
 def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
-    """Check rows against the rules for results; each event's content by its id, in their order.
-
-    Raises:
-        ResultsError: the rows are refused.
-    """
+    """Check rows against the rules for results; each event's content by its id, in their order."""
     return read_contents(rows, pool.name, functools.partial(names_in_use, connection, pool))
 
 
@@ -284,11 +262,7 @@ def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list
 
 
 def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
-    """Which of the events are in the log already, with this very content, and where they are in the order of rating.
-
-    Raises:
-        ConflictError: one is there with other content.
-    """
+    """Which of the events are in the log already, with this very content, and where they are in the order of rating."""
     known = execute_prepared(connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
     for row in known:
         refuse_other_content(connection, pool, row, sent[row.event_id].content)
@@ -296,11 +270,7 @@ def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEve
 
 
 def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
-    """Refuse content that is neither what an event was submitted with nor what it is now.
-
-    Raises:
-        ConflictError: it is neither.
-    """
+    """Refuse content that is neither what an event was submitted with nor what it is now."""
     rows = connection.execute(SELECT_CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
     if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
         return
@@ -344,11 +314,7 @@ def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Con
 def as_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
 ) -> LogEntry:
-    """The log entry of an event, its players by number, with those of its match's entrants who are missing.
-
-    Args:
-        late: whether the event is taken after its match expired.
-    """
+    """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
     content, actor, match_id = sent
     present, absent = administration.attendance(connection, pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)

@@ -56,13 +56,7 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
 
 
 def distribution_page(store: Store, pool_name: str, me: str = "") -> DistributionPage:
-    """What the page shows.
-
-    Args:
-        store: of the pool.
-        pool_name: the pool.
-        me: the player whom the visitor chose.
-    """
+    """What the page shows."""
     newest_entry = store.version(pool_name)  # before the rest: what comes between is news
     frame = pool_frame(store.pool(pool_name))
     counts = store.distribution(pool_name)

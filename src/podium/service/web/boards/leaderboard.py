@@ -125,12 +125,7 @@ def leaderboard(
 def leaderboard_page(
     store: Store, pool_name: str, filters: Filters, sort: Sort = "rating", cursor: str = "", me: str = ""
 ) -> LeaderboardPage:
-    """What the leaderboard shows.
-
-    Args:
-        cursor: where the page begins, as the address of a next page has it.
-        me: the player whom the visitor chose.
-    """
+    """What the leaderboard shows."""
     newest_entry = store.version(pool_name)  # before the rest: what comes between is news
     pool = store.pool(pool_name)
     frame, query = pool_frame(pool), filters.query
@@ -187,11 +182,7 @@ def default_span(store: Store, pool: Pool) -> Active:
 
 
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
-    """A player at a glance, ranked as on the board, and its span; among all who are settled where it lists others.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """A player at a glance, ranked as on the board, and its span; among all who are settled where it lists others."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=SPANS[span]))
     if card.rank is not None or card.provisional or span == "any":
@@ -321,11 +312,7 @@ def answer(
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
-    """The page of the one player who was found, or a list; its status is 404 where there is none.
-
-    Args:
-        is_missing: whether the page was sought of a player who is called just that, and is none.
-    """
+    """The page of the one player who was found, or a list; its status is 404 where there is none."""
     found = store.search(text, [*pools], most=MOST) if text.strip() else ()
     frames = {name: pool_frame(store.pool(name)) for name in {each.pool for each in found}}
     every = [Hit(each, frames[each.pool], pool_address(each.pool, "players", each.player)) for each in found]

@@ -106,12 +106,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 
 
 def compare_page(store: Store, pool_name: str, player: str, other: str) -> ComparePage:
-    """What the page shows.
-
-    Args:
-        player: a name; one of the board's first where empty.
-        other: likewise.
-    """
+    """What the page shows."""
     newest_entry = store.version(pool_name)
     frame = pool_frame(store.pool(pool_name))
     if not (player and other):

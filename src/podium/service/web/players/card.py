@@ -150,11 +150,7 @@ def player(
 
 
 def player_page(store: Store, pool_name: str, name: str, span: Range) -> PlayerPage:
-    """What the page of a player shows.
-
-    Raises:
-        UnknownError: the player has no rating in the pool.
-    """
+    """What the page of a player shows."""
     newest_entry = store.version(pool_name)
     pool = store.pool(pool_name)
     frame, (card, active) = pool_frame(pool), ranked_card(store, pool, name)

@@ -77,11 +77,7 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 
 
 def rivals_page(store: Store, pool_name: str, name: str) -> RivalsPage:
-    """What the page shows.
-
-    Raises:
-        UnknownError: the player has no rating in the pool.
-    """
+    """What the page shows."""
     newest_entry = store.version(pool_name)
     frame, present = pool_frame(store.pool(pool_name)), store.rank(pool_name, name).player
     found = store.rivals(pool_name, present)
@@ -168,14 +164,7 @@ def changes(
 
 
 def changes_page(store: Store, pool_name: str, name: str, before: str) -> ChangesPage:
-    """What the page shows.
-
-    Args:
-        before: where it begins, as the address of a next page has it.
-
-    Raises:
-        UnknownError: the player has no rating in the pool.
-    """
+    """What the page shows."""
     newest_entry = store.version(pool_name)
     frame, present = pool_frame(store.pool(pool_name)), store.rank(pool_name, name).player
     page = store.player_changes(pool_name, present, before=before or None, top=ROWS)

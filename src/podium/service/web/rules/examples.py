@@ -60,11 +60,7 @@ class Examples:
 
 
 def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
-    """Look for examples in the newest events of a pool, and on its board.
-
-    Args:
-        digits: decimals of changes that people read.
-    """
+    """Look for examples in the newest events of a pool, and on its board."""
     board = store.listed_board(pool_name, Listing())
     headlines = store.event_list(pool_name, top=SEARCHED).events
     rated = [each for each in headlines if each.status == "rated"]

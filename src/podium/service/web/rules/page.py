@@ -45,7 +45,6 @@ def promise(frame: PoolFrame, facts: PoolFacts) -> Picture:
 
 
 def nearest(points: tuple[PromisePoint, ...], share: float) -> PromisePoint:
-    """The point whose promise is nearest to a share."""
     return min(points, key=lambda each: abs(each.expected - share))
 
 
@@ -104,11 +103,7 @@ class RulesPages:
         self._writing = threading.Lock()
 
     def page(self, store: Store, pool_name: str) -> RulesPage:
-        """Return the page of a pool; one is written at a time.
-
-        Raises:
-            UnknownError: there is no such pool.
-        """
+        """Return the page of a pool; one is written at a time."""
         entry, today = store.version(pool_name), datetime.now(UTC).date()
         with self._writing:
             known = self._pages.get(pool_name)
@@ -127,11 +122,7 @@ def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
 
 
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
-    """What the page of a pool shows.
-
-    Args:
-        newest_entry: of its log, read before.
-    """
+    """What the page of a pool shows."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     frame, system = pool_frame(pool), pool.system
     return RulesPage(

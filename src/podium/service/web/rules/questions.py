@@ -61,7 +61,6 @@ class Known:
         return Markup('<a href="{}"><bdi>{}</bdi></a>').format(address, headline.title or headline.event_id)
 
     def player_link(self, player: str) -> Markup:
-        """A link to a player."""
         return Markup('<a href="{}"><bdi>{}</bdi></a>').format(pool_address(self.frame.name, "players", player), player)
 
 

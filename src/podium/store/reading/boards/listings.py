@@ -69,11 +69,7 @@ class Statements(NamedTuple):
 
 @cache
 def statements(*, settled: bool | None, min_events: bool, active: bool) -> Statements:
-    """The statements of boards with some of the rules.
-
-    Args:
-        settled: only the settled, only the others, or all.
-    """
+    """The statements of boards with some of the rules."""
     listed = [IN_POOL]
     if settled is not None:
         listed.append(IS_SETTLED if settled else standing.c.provisional.is_(sa.true()))
@@ -133,7 +129,6 @@ class Board:
 
     @property
     def own(self) -> Statements:
-        """The statements of this board."""
         return self.statements(settled=True if self.only_settled else None)
 
     def rows(self, after: Place | None, top: int) -> list[Any]:
@@ -168,7 +163,6 @@ class Board:
         return count
 
     def position(self, place: Place) -> Position:
-        """Where a place is."""
         if self.is_filtered:
             position: Position = self.cached(place, lambda: Position(*self.at(self.own.position, place)[0]))
             return position
@@ -207,7 +201,6 @@ def open_board(connection: sa.Connection, pool: Pool, listing: Listing, cache: V
 
 
 def as_microseconds(span: timedelta) -> int:
-    """The microseconds of a span."""
     return span // timedelta(microseconds=1)
 
 
@@ -340,11 +333,7 @@ def names(connection: sa.Connection, pool: Pool, statements: Names, params: dict
 
 
 def players(connection: sa.Connection, pool: Pool, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
-    """The players of names that were found, each once, the nearest names and then the best rated first.
-
-    Returns:
-        So many at most, each with how far the name is from what was searched.
-    """
+    """The players of names that were found, each once, the nearest names and then the best rated first."""
     if not hits:
         return []
     params = {"pool": pool.id, "generation": pool.generation, "among": values({hit.account for hit in hits})}

@@ -50,11 +50,7 @@ NO_RANKS = EarlierRanks(None, {})
 
 
 def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int], *, settled: bool) -> EarlierRanks:
-    """The ranks that players had at 00:00 UTC of the newest day that no correction has spoilt.
-
-    Args:
-        settled: among the settled; else among all.
-    """
+    """The ranks that players had at 00:00 UTC of the newest day that no correction has spoilt."""
     newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id}).first()
     if newest is None:
         return NO_RANKS
@@ -118,11 +114,7 @@ SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating
 def listed_board(
     connection: sa.Connection, pool: Pool, listing: Listing, after: str | None, top: int, cache: VersionCache
 ) -> ListedPage:
-    """A page of the board of those who are listed.
-
-    Raises:
-        ParameterError: `after` is no cursor.
-    """
+    """A page of the board of those who are listed."""
     board = open_board(connection, pool, listing, cache)
     place = parse_cursor(after) if after else None
     found = board.rows(place, top + 1)
@@ -148,11 +140,7 @@ def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[
 def page_of(
     connection: sa.Connection, pool: Pool, listing: Listing, name: str, top: int, cache: VersionCache
 ) -> str | None:
-    """The cursor of the page that a player is on: empty of the first page, None of whoever is not listed.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """The cursor of the page that a player is on: empty of the first page, None of whoever is not listed."""
     board = open_board(connection, pool, listing, cache)
     number = get_standing(connection, pool, name).player_id
     rows = board.rows_of([number])

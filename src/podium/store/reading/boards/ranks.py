@@ -107,11 +107,7 @@ Place = tuple[float, int]  # a rating, and the player's number
 
 
 def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> BoardPage:
-    """So many players from a cursor on.
-
-    Args:
-        after: rating and number of the last player of the page before, as its `next` says.
-    """
+    """So many players from a cursor on."""
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
     if after is None:
         rows = connection.execute(SELECT_BOARD, params).all()
@@ -127,11 +123,7 @@ def cursor_of(row: Any) -> str:
 
 
 def parse_cursor(cursor: str) -> Place:
-    """Read the place that a page begins after from its cursor.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Read the place that a page begins after from its cursor."""
     rating, _, number = cursor.partition(",")
     try:
         place = float(rating), int(number)
@@ -165,11 +157,7 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
 
 
 def count_better(connection: sa.Connection, pool: Pool, rating: float, *, settled: bool = False) -> int:
-    """How many are rated above: by points, by parts of the same point, and one by one within the same part.
-
-    Args:
-        settled: count only those whose rating is settled.
-    """
+    """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
     above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
     beside = {"fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
@@ -194,11 +182,7 @@ def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = Fals
 
 
 def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
-    """A player's rank, and the share who are not rated above.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """A player's rank, and the share who are not rated above."""
     row = get_standing(connection, pool, name)
     players = count_players(connection, pool)
     above = count_better(connection, pool, row.rating)
@@ -207,11 +191,7 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
 
 
 def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> tuple[BoardRow, ...]:
-    """A player among so many on either side, as a page has them.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """A player among so many on either side, as a page has them."""
     row = get_standing(connection, pool, name)
     params = {
         "pool": pool.id,
@@ -239,12 +219,7 @@ def eligible_board(
     *,
     before: bool = False,
 ) -> pl.DataFrame:
-    """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those who are listed.
-
-    Args:
-        at: as it stood then, events up to that moment counted.
-        before: events and seasons that start at the moment itself are not.
-    """
+    """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
     if at is None:
         rows = [
             (row.player_id, row.played_at, row.state)
@@ -277,11 +252,7 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
 
 
 def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
-    """The ranks of a day, best first.
-
-    Raises:
-        UnknownError: the day's ranks are not stored, or wait to be taken again.
-    """
+    """The ranks of a day, best first."""
     if day not in days(connection, pool):
         raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
     ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
@@ -289,11 +260,7 @@ def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPla
 
 
 def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
-    """A player's rank day by day, oldest first.
-
-    Raises:
-        UnknownError: there is no such player.
-    """
+    """A player's rank day by day, oldest first."""
     number = number_of(connection, pool, name)
     rows = connection.execute(
         sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
@@ -311,11 +278,7 @@ def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
 
 
 def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
-    """How the board stood when a season ended, just before the next; as it stands where none came after it.
-
-    Raises:
-        UnknownError: there is none of that name.
-    """
+    """How the board stood when a season ended, just before the next; as it stands where none came after it."""
     listed = seasons(connection, pool)
     names = [each.name for each in listed]
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)

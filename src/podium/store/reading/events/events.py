@@ -46,11 +46,7 @@ SELECT_CAREER = (
 
 
 def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> EventDetails:
-    """An event's content, status and changes.
-
-    Raises:
-        UnknownError: there is none.
-    """
+    """An event's content, status and changes."""
     row = get_event(connection, pool, event_id)
     return details_of(connection, pool, row, event_results(connection, pool, row))
 
@@ -98,23 +94,13 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[d
 
 
 def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
-    """Why a player's rating moved in an event, from the states before it.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
-        StoreError: another revision of the arithmetic rated the pool, so that reasons would not add up to the change.
-    """
+    """Why a player's rating moved in an event, from the states before it."""
     live, results = standing_before(connection, pool, event_id)
     return live.explain(results, event_id, name_of(connection, pool, name))
 
 
 def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
-    """What an event would have done to a player's rating with one thing changed, from the states before it.
-
-    Raises:
-        UnknownError: there is no such event, or the player is not rated in it.
-        StoreError: another revision of the arithmetic rated the pool.
-    """
+    """What an event would have done to a player's rating with one thing changed, from the states before it."""
     live, results = standing_before(connection, pool, event_id)
     return live.what_if(results, event_id, name_of(connection, pool, name))
 
@@ -149,11 +135,7 @@ def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:
 
 
 def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> tuple[CareerChange, ...]:
-    """What each event and season did to a player's rating, newest first.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """What each event and season did to a player's rating, newest first."""
     params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
@@ -203,11 +185,7 @@ class Winners(NamedTuple):
 
 
 def sent_winners(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> dict[str, Winners]:
-    """Who won each of some events, by the event; nobody where nothing says who.
-
-    Args:
-        rows: of the events.
-    """
+    """Who won each of some events, by the event; nobody where nothing says who."""
     if not rows:
         return {}
     selected = connection.execute(SELECT_BODIES, {"among": values([row.content_seq for row in rows])})

@@ -82,11 +82,7 @@ class Happening:
 
 
 def headlines(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[EventHeadline, ...]:
-    """A headline for each of some events, which follow one another, in their order.
-
-    Args:
-        rows: of the events, newest first.
-    """
+    """A headline for each of some events, which follow one another, in their order."""
     if not rows:
         return ()
     notable = notable_entrants(connection, pool, rows)
@@ -120,7 +116,6 @@ def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | No
 
 
 def entrant_change(name: str, row: Any, digits: int) -> EntrantChange:
-    """An entrant's change from its row."""
     points = shown_change(row.rating_before, row.rating, digits)
     return EntrantChange(name, row.rating - row.rating_before, float(points))
 
@@ -194,11 +189,7 @@ def count_events(connection: sa.Connection, pool: Pool) -> int:
 
 
 def event_list(connection: sa.Connection, pool: Pool, before: str | None, top: int) -> EventListPage:
-    """So many events from a cursor on, but for results that another result of their match stands for.
-
-    Raises:
-        ParameterError: `before` is no cursor.
-    """
+    """So many events from a cursor on, but for results that another result of their match stands for."""
     found = rows_before(connection, pool, parse_key(before) if before else FOREVER, top + 1)
     rows = found[:top]
     following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
@@ -211,11 +202,7 @@ def rows_before(connection: sa.Connection, pool: Pool, key: OrderKey, top: int) 
 
 
 def parse_key(cursor: str) -> OrderKey:
-    """Read the key of the last event of a page from its cursor.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Read the key of the last event of a page from its cursor."""
     started_at, _, seq = cursor.partition(",")
     try:
         key = OrderKey(int(started_at), int(seq))
@@ -227,11 +214,7 @@ def parse_key(cursor: str) -> OrderKey:
 
 
 def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> AdjacentEvents:
-    """The events that count before and after an event.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
+    """The events that count before and after an event."""
     row = get_event(connection, pool, event_id)
     params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
     beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))

@@ -139,15 +139,7 @@ def form_lines(career: Career, names: EventNames, digits: int) -> tuple[FormLine
 
 
 def changes_page(connection: sa.Connection, pool: Pool, name: str, before: str | None, top: int) -> ChangesPage:
-    """So many of a player's changes, newest first.
-
-    Args:
-        before: the `next` of the page before; the newest where None.
-
-    Raises:
-        UnknownError: the player has no rating here.
-        ParameterError: `before` is no cursor.
-    """
+    """So many of a player's changes, newest first."""
     key = FOREVER if before is None else read_cursor(before)
     number = get_standing(connection, pool, name).player_id
     params = {"who": number, "top": top + 1} | key_params(pool, key)
@@ -158,11 +150,7 @@ def changes_page(connection: sa.Connection, pool: Pool, name: str, before: str |
 
 
 def read_cursor(cursor: str) -> OrderKey:
-    """The change that a page ended with.
-
-    Raises:
-        ParameterError: it is no cursor.
-    """
+    """The change that a page ended with."""
     started_at, _, seq = cursor.partition(",")
     try:
         key = OrderKey(int(started_at), int(seq))
@@ -178,11 +166,7 @@ NEARBY = 2  # players on either side
 
 
 def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listing, cache: VersionCache) -> PlayerCard:
-    """A player at a glance, with rank and neighbours among those who are listed.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """A player at a glance, with rank and neighbours among those who are listed."""
     stands = get_standing(connection, pool, name)
     whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
     career = whole.of_events()
@@ -314,11 +298,7 @@ def former_names(connection: sa.Connection, pool: Pool, number: int, present: st
 def rating_curve(
     connection: sa.Connection, pool: Pool, name: str, since: datetime | None, most: int
 ) -> tuple[CurvePoint, ...]:
-    """A player's rating after every change since a moment, or as many of them as tell the same shape.
-
-    Raises:
-        UnknownError: the player has no rating here.
-    """
+    """A player's rating after every change since a moment, or as many of them as tell the same shape."""
     number = get_standing(connection, pool, name).player_id
     whole = career_of(connection, pool, number, EVER if since is None else microseconds(since))
     career = whole.part(thinned(whole.started_at, whole.after, most))

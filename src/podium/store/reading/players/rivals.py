@@ -68,12 +68,7 @@ class RivalCache(VersionCache):
 
 
 def rivals(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
-    """Whom a player met in the newest events, and how it went.
-
-    Raises:
-        UnknownError: the player has no rating here.
-        StoreError: another revision of the arithmetic rated the pool.
-    """
+    """Whom a player met in the newest events, and how it went."""
     version = newest_seq(connection, pool)
     return cache.value((pool.id, name), version, lambda: duels_by_opponent(connection, pool, name, cache))
 
@@ -116,12 +111,7 @@ def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: s
 
 
 def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
-    """The duels of a player's newest events, opponent by opponent.
-
-    Raises:
-        UnknownError: the player has no rating here.
-        StoreError: another revision of the arithmetic rated the pool.
-    """
+    """The duels of a player's newest events, opponent by opponent."""
     events = explained_events(connection, pool, get_standing(connection, pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
@@ -167,12 +157,7 @@ SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(log.c.seq.in_(sa.bindpara
 
 
 def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
-    """Two players, each with rank and expected score against the other; the heats between them; and their events.
-
-    Raises:
-        UnknownError: there is no such player.
-        ParameterError: the two are one.
-    """
+    """Two players, each with rank and expected score against the other; the heats between them; and their events."""
     one, two = two_numbers(connection, pool, name, other)
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)
@@ -186,11 +171,7 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
 
 
 def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
-    """Two players, each with rank and expected score against the other.
-
-    Raises:
-        UnknownError: there is no such player.
-    """
+    """Two players, each with rank and expected score against the other."""
     both = (name, other)
     system, (mine, theirs) = system_and_states(connection, pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
@@ -201,12 +182,7 @@ def compared_players(connection: sa.Connection, pool: Pool, name: str, other: st
 
 
 def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
-    """The events in which two met, newest first; the newest `MAX_MEETINGS`, or those whose bodies are within the limit.
-
-    Raises:
-        UnknownError: there is no such player.
-        ParameterError: the two are one.
-    """
+    """The events in which two met, newest first: `MAX_MEETINGS`, or those whose bodies are within the limit."""
     one, two = two_numbers(connection, pool, name, other)
     with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
         rows = next(portions(newest_first), [])
@@ -215,12 +191,7 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
 
 
 def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, newest: int) -> Rivalry:
-    """Two players, who was ahead how often, and their newest meetings; of the others only the ranks are read.
-
-    Raises:
-        UnknownError: there is no such player.
-        ParameterError: the two are one.
-    """
+    """Two players, who was ahead how often, and their newest meetings; of the others only the ranks are read."""
     one, two = two_numbers(connection, pool, name, other)
     rows = [row for row in connection.execute(common_events(pool, one, two)) if row.event_id is not None]
     unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]
@@ -249,12 +220,7 @@ def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int])
 
 
 def two_numbers(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[int, int]:
-    """The numbers of two players.
-
-    Raises:
-        UnknownError: there is no such player.
-        ParameterError: the two are one.
-    """
+    """The numbers of two players."""
     one, two = number_of(connection, pool, name), number_of(connection, pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
@@ -292,12 +258,7 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
 
 
 def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEvent:
-    """An event in which two met.
-
-    Args:
-        row: of `common_events`.
-        heats: won, drawn and lost by the one.
-    """
+    """An event in which two met."""
     return CommonEvent(
         row.event_id,
         instant(row.started_at),

@@ -22,11 +22,7 @@ SELECT_FORMER_NAMES = (
 
 
 def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """A line that says what follows, then a line a player, then a line an entry of the log.
-
-    Raises:
-        StoreError: the log is not chained yet, or its chain is broken.
-    """
+    """A line that says what follows, then a line a player, then a line an entry of the log."""
     head, names = newest_head(connection, pool), names_of(connection, pool)
     former: dict[int, list[str]] = {}
     for row in connection.execute(SELECT_FORMER_NAMES, {"pool": pool.id}):
@@ -58,12 +54,7 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
 
 
 def entry_fields(row: Any, reason: Any) -> dict[str, Any]:
-    """An entry of the log as it is exported.
-
-    Args:
-        row: the entry's.
-        reason: the row of its reason; None where none is stored.
-    """
+    """An entry of the log as it is exported."""
     return {
         "place": row.place,
         "received_at": row.received_at,

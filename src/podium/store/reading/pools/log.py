@@ -97,11 +97,7 @@ LineKey = tuple[str | None, int]  # heat and player
 
 
 def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[CorrectionRecord, ...]:
-    """An event's submission, and what was done to it since, oldest first.
-
-    Raises:
-        UnknownError: there is no such event.
-    """
+    """An event's submission, and what was done to it since, oldest first."""
     get_event(connection, pool, event_id)
     rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
@@ -184,7 +180,6 @@ def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
 
 
 def cell_words(name: str, value: Any) -> str:
-    """A cell in words."""
     if name == "status":
         return STATUS_WORDS[value]
     if name in TRUTH_WORDS:

@@ -85,7 +85,6 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
 
 
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
-    """The rows of the events that are rated."""
     rated = [row.event_id for row in events if row.status == RATED]
     return table.filter(pl.col("event_id").is_in(rated))
 
@@ -200,11 +199,7 @@ def system_text(pool: Pool) -> str:
 
 
 def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
-    """Work the facts out.
-
-    Raises:
-        StoreError: another revision of the arithmetic rated the pool.
-    """
+    """Work the facts out."""
     refuse_other_arithmetic(pool)
     outcomes = promise_outcomes(connection, pool, effort.events)
     facts = PoolFacts(
@@ -254,12 +249,7 @@ def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
 
 
 def event_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
-    """The field of an event, by the ratings before it, and the performances in it.
-
-    Raises:
-        UnknownError: there is no such event, or it is not rated.
-        StoreError: another revision of the arithmetic rated the pool.
-    """
+    """The field of an event, by the ratings before it, and the performances in it."""
     live, results = standing_before(connection, pool, event_id)
     events, replayed = live.advance(results)  # of an event that the pool has rated
     rated = performances(pool.system, events, replayed, entrant=0)

@@ -1,0 +1,54 @@
+"""A value as people read it, in a table on a terminal or a page; and as programs do, in a format of texts only."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SMALL = 2.0  # numbers below it are read to four decimals
+
+
+def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> str:
+    """A value as people read it; nothing where there is none.
+
+    Args:
+        value: what the cell holds.
+        decimals: of a number from 1 on; a smaller one has four.
+        instants: how dates and times are written, as for `strftime`.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
+    if isinstance(value, list):
+        return ", ".join(cell(each, decimals, instants) for each in value)
+    if hasattr(value, "strftime"):
+        return str(value.strftime(instants))
+    return str(value)
+
+
+def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
+    """The values of a column as people read them, all numbers to as many decimals.
+
+    Args:
+        series: the column.
+        instants: how dates and times are written, as for `strftime`.
+
+    Returns:
+        A text for each; four decimals where all numbers are below 2, as chances and losses are, and else two.
+    """
+    if not series.dtype.is_float():
+        return [cell(value, instants=instants) for value in series.to_list()]
+    largest = series.filter(series.is_finite()).abs().max()
+    decimals = 4 if largest is None or float(str(largest)) < SMALL else 2
+    return ["" if value is None else f"{value:,.{decimals}f}" for value in series.to_list()]
+
+
+def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The frame with instants as ISO 8601 texts, for formats that have none."""
+    import polars as pl  # noqa: PLC0415  (large, and a command may show nothing but a help)
+
+    instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
+    return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame

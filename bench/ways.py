@@ -1,0 +1,150 @@
+"""How far a call runs through the sources: of a result that is posted, of the player's page after it, of `podium rate`.
+
+    python bench/ways.py [--list]
+
+Counted are Python's calls of functions under `podium`, in the order of time, in all threads: not the bodies of modules,
+nor lambdas and comprehensions, which are part of the function around them, nor templates, nor what Numba compiled; a
+coroutine that goes on counts as called. A room is a folder, or a file right under `podium`. The room changes where a
+call is of another room than the call before it; the next column counts a change from one function to another once,
+however often a loop makes it. The result and the page are the second of their kind, in a pool of the example season in
+SQLite. The last column counts the files that the process has imported. `--list` prints the files of each way in the
+order of their first calls, each with the function called.
+"""
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout, suppress
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from starlette.testclient import TestClient
+
+import podium
+
+ROOT = f"{Path(podium.__file__).parent}{os.sep}"
+SEASON = Path(__file__).resolve().parents[1] / "examples" / "season.csv"
+COMMAND = [sys.executable, "-c", "from podium.cli import main; main()"]
+POOL, PLAYERS = "karts", ("Ana", "Chidi", "Dragana", "Mateo")
+FORGETTING_S = 2.0  # keys and what a pool shows are believed for a second
+
+
+class Function(NamedTuple):
+    """A function: its file under `podium`, the line that it begins at, its name."""
+
+    file: str
+    line: int
+    name: str
+
+    @property
+    def room(self) -> str:
+        """Its folder, or the file itself right under `podium`."""
+        return self.file.rpartition("/")[0] or self.file
+
+
+Ways = dict[str, list[Function]]
+
+
+class Trace:
+    """The calls of Podium's functions, in this thread and in those that begin from now on."""
+
+    def __init__(self) -> None:
+        self.calls: list[Function] = []
+        threading.setprofile(self.note)
+        sys.setprofile(self.note)
+
+    def note(self, frame: FrameType, event: str, _: object) -> None:
+        """Note a call."""
+        code = frame.f_code
+        is_podium = code.co_filename.startswith(ROOT) and code.co_filename.endswith(".py")
+        if event == "call" and is_podium and not code.co_name.startswith("<"):
+            file = Path(code.co_filename.removeprefix(ROOT)).as_posix()
+            self.calls.append(Function(file, code.co_firstlineno, code.co_qualname))
+
+    def take(self) -> list[Function]:
+        """Return the calls since the last time."""
+        taken, self.calls = self.calls, []
+        return taken
+
+
+def podium_rate() -> Ways:
+    from podium.cli import main
+
+    run("rate", SEASON)  # compiles
+    sys.argv = ["podium", "rate", str(SEASON)]
+    trace = Trace()
+    with redirect_stdout(io.StringIO()), suppress(SystemExit):
+        main()
+    return {"podium rate": trace.take()}
+
+
+def service() -> Ways:
+    head, *rows = SEASON.read_text(encoding="utf-8").splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        database, results = Path(folder) / "podium.db", Path(folder) / "results.csv"
+        results.write_text("\n".join([head, *(row for row in rows if f",{POOL}," in row)]), encoding="utf-8")
+        run("pool", "create", POOL, "--system", "stk", "--public", "--db", database)
+        run("ingest", results, "--pool", POOL, "--db", database)
+        key = run("key", "create", "server", "--pool", POOL, "--db", database).strip()
+        return requests(str(database), key)
+
+
+def run(*words: object) -> str:
+    return subprocess.run([*COMMAND, *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+def requests(database: str, key: str) -> Ways:
+    from podium.service import create_app
+    from podium.store import Store
+
+    store, trace = Store(database), Trace()
+    client = TestClient(create_app(store), headers={"Authorization": f"Bearer {key}"})
+    entries = [{"player": name, "position": place, "time_s": 60.0 + place} for place, name in enumerate(PLAYERS, 1)]
+    for day, player in enumerate(PLAYERS[:2], start=1):
+        result = {"event_id": f"race {day}", "started_at": f"2026-02-0{day}T12:00:00Z", "entries": entries}
+        time.sleep(FORGETTING_S)
+        trace.take()
+        client.post(f"/api/v1/pools/{POOL}/events", json=result).raise_for_status()
+        posted = trace.take()
+        time.sleep(FORGETTING_S)
+        client.get(f"/{POOL}/players/{player}", headers={"Accept": "text/html"}).raise_for_status()
+        shown = trace.take()
+    store.close()
+    return {"a result": posted, "the player's page after it": shown, "both": posted + shown}
+
+
+def measured(way: Callable[[], Ways]) -> tuple[Ways, int]:
+    """The calls of each way, and how many files are imported after them."""
+    calls = way()
+    files = {str(getattr(module, "__file__", "")) for module in [*sys.modules.values()]}
+    return calls, sum(file.startswith(ROOT) for file in files)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="the files of each way")
+    listed, files = parser.parse_args().list, []
+    print(f"{'':28}functions   files   rooms   changes of room   each once   imported")
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
+        for ways, imported in process.map(measured, (service, podium_rate)):
+            for name, calls in ways.items():
+                changes = [(before, after) for before, after in pairwise(calls) if before.room != after.room]
+                first = {each.file: each.name for each in reversed(calls)}
+                counts = len(set(calls)), len(first), len({each.room for each in calls}), len(changes)
+                print("{:28}{:9}{:8}{:8}{:18}{:12}{:11}".format(name, *counts, len(set(changes)), imported))
+                files += [f"\n{name}", *(f"  {file:44} {first[file]}" for file in dict.fromkeys(c.file for c in calls))]
+    print(*files if listed else (), sep="\n", end="")
+
+
+if __name__ == "__main__":
+    main()

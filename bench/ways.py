@@ -4,11 +4,10 @@
 
 Counted are Python's calls of functions under `podium`, in the order of time, in all threads: not the bodies of modules,
 nor lambdas and comprehensions, which are part of the function around them, nor templates, nor what Numba compiled; a
-coroutine that goes on counts as called. A room is a folder, or a file right under `podium`. The room changes where a
-call is of another room than the call before it; the next column counts a change from one function to another once,
-however often a loop makes it. The result and the page are the second of their kind, in a pool of the example season in
-SQLite. The last column counts the files that the process has imported. `--list` prints the files of each way in the
-order of their first calls, each with the function called.
+coroutine that goes on counts as called. A room is a folder of the second floor, such as `store/log`. The room changes
+where a function calls one of another room; the same two functions count once, however often a loop comes by. The result
+and the page are the second of their kind, in a pool of the example season in SQLite. The last column counts the files
+that the process has imported. `--list` prints the files of each way in the order of their first calls, and what is called.
 """
 
 import argparse
@@ -22,7 +21,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout, suppress
-from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
@@ -48,33 +46,47 @@ class Function(NamedTuple):
 
     @property
     def room(self) -> str:
-        """Its folder, or the file itself right under `podium`."""
-        return self.file.rpartition("/")[0] or self.file
+        """Its folder of the second floor, or the file itself right under `podium`."""
+        return "/".join(self.file.split("/")[:-1][:2]) or self.file
 
 
-Ways = dict[str, list[Function]]
+class Call(NamedTuple):
+    """A call, and who made it: none where a thread begins, or a library calls."""
+
+    caller: Function | None
+    called: Function
+
+
+Ways = dict[str, list[Call]]
 
 
 class Trace:
     """The calls of Podium's functions, in this thread and in those that begin from now on."""
 
     def __init__(self) -> None:
-        self.calls: list[Function] = []
+        self.calls: list[Call] = []
         threading.setprofile(self.note)
         sys.setprofile(self.note)
 
     def note(self, frame: FrameType, event: str, _: object) -> None:
         """Note a call."""
-        code = frame.f_code
-        is_podium = code.co_filename.startswith(ROOT) and code.co_filename.endswith(".py")
-        if event == "call" and is_podium and not code.co_name.startswith("<"):
-            file = Path(code.co_filename.removeprefix(ROOT)).as_posix()
-            self.calls.append(Function(file, code.co_firstlineno, code.co_qualname))
+        called = function_of(frame)
+        if event == "call" and called is not None:
+            outer = frame.f_back
+            self.calls.append(Call(None if outer is None else function_of(outer), called))
 
-    def take(self) -> list[Function]:
+    def take(self) -> list[Call]:
         """Return the calls since the last time."""
         taken, self.calls = self.calls, []
         return taken
+
+
+def function_of(frame: FrameType) -> Function | None:
+    """The function of Podium's that a frame runs."""
+    code = frame.f_code
+    if not code.co_filename.startswith(ROOT) or not code.co_filename.endswith(".py") or code.co_name.startswith("<"):
+        return None
+    return Function(Path(code.co_filename.removeprefix(ROOT)).as_posix(), code.co_firstlineno, code.co_qualname)
 
 
 def podium_rate() -> Ways:
@@ -134,15 +146,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="the files of each way")
     listed, files = parser.parse_args().list, []
-    print(f"{'':28}functions   files   rooms   changes of room   each once   imported")
+    print(f"{'':28}functions   files   rooms   changes of room   imported")
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
         for ways, imported in process.map(measured, (service, podium_rate)):
             for name, calls in ways.items():
-                changes = [(before, after) for before, after in pairwise(calls) if before.room != after.room]
-                first = {each.file: each.name for each in reversed(calls)}
-                counts = len(set(calls)), len(first), len({each.room for each in calls}), len(changes)
-                print("{:28}{:9}{:8}{:8}{:18}{:12}{:11}".format(name, *counts, len(set(changes)), imported))
-                files += [f"\n{name}", *(f"  {file:44} {first[file]}" for file in dict.fromkeys(c.file for c in calls))]
+                functions = [each.called for each in calls]
+                first = {each.file: each.name for each in reversed(functions)}
+                changes = {each for each in calls if each.caller and each.caller.room != each.called.room}
+                counts = len({*functions}), len(first), len({each.room for each in functions}), len(changes)
+                print("{:28}{:9}{:8}{:8}{:18}{:11}".format(name, *counts, imported))
+                files += [
+                    f"\n{name}",
+                    *(f"  {file:44} {first[file]}" for file in dict.fromkeys(each.file for each in functions)),
+                ]
     print(*files if listed else (), sep="\n", end="")
 
 

@@ -7,7 +7,7 @@ nor lambdas and comprehensions, which are part of the function around them, nor 
 coroutine that goes on counts as called. A room is a folder of the second floor, such as `store/log`. The room changes
 where a function calls one of another room; the same two functions count once, however often a loop comes by. The result
 and the page are the second of their kind, in a pool of the example season in SQLite. The last column counts the files
-that the process has imported. `--list` prints the files of each way in the order of their first calls, and what is called.
+that the process has imported. `--list` prints the files of each way in the order of their first calls.
 """
 
 import argparse

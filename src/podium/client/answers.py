@@ -150,8 +150,8 @@ class LogRecord(TypedDict):
     """An entry of the log: something that was done to a ladder."""
 
     seq: int  # Its number: rising, and never used again.
-    place: int | None  # Its place in the chain, from 1; null until it is chained.
-    hash: str | None  # Of all up to it, hexadecimal; null until it is chained.
+    place: int | None  # Its place in the chain, from 1; null outside it.
+    hash: str | None  # Of all up to it, hexadecimal; null outside it.
     kind: str  # What was done: submit, amend, void, restore, register, merge and so on.
     subject: str  # The event, match or season by its name; a player by number.
     player: str | None  # The player whom it is about, as called now; or null.

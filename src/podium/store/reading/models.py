@@ -74,8 +74,8 @@ class LogRecord:
     """An entry of the log: something that was done to a ladder."""
 
     seq: int = field(metadata={"description": "Its number: rising, and never used again."})
-    place: int | None = field(metadata={"description": "Its place in the chain, from 1; null until it is chained."})
-    hash: str | None = field(metadata={"description": "Of all up to it, hexadecimal; null until it is chained."})
+    place: int | None = field(metadata={"description": "Its place in the chain, from 1; null outside it."})
+    hash: str | None = field(metadata={"description": "Of all up to it, hexadecimal; null outside it."})
     kind: str = field(
         metadata={"description": "What was done: submit, amend, void, restore, register, merge and so on."}
     )

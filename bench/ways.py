@@ -2,8 +2,8 @@
 
     python bench/ways.py [--list]
 
-Counted are Python's calls of functions under `podium`, in the order of time, in all threads: not the bodies of modules,
-nor lambdas and comprehensions, which are part of the function around them, nor templates, nor what Numba compiled; a
+Counted are Python's calls of functions under `podium`, in the order of time, in all threads: not the bodies of modules
+and classes, nor lambdas and comprehensions, which are part of the function around them, nor templates, nor kernels; a
 coroutine that goes on counts as called. A room is a folder of the second floor, such as `store/log`. The room changes
 where a function calls one of another room; the same two functions count once, however often a loop comes by. The result
 and the page are the second of their kind, in a pool of the example season in SQLite. The last column counts the files
@@ -11,6 +11,7 @@ that the process has imported. `--list` prints the files of each way in the orde
 """
 
 import argparse
+import inspect
 import io
 import os
 import subprocess
@@ -84,7 +85,8 @@ class Trace:
 def function_of(frame: FrameType) -> Function | None:
     """The function of Podium's that a frame runs."""
     code = frame.f_code
-    if not code.co_filename.startswith(ROOT) or not code.co_filename.endswith(".py") or code.co_name.startswith("<"):
+    is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")  # and no body of a class
+    if not is_function or not code.co_filename.startswith(ROOT) or not code.co_filename.endswith(".py"):
         return None
     return Function(Path(code.co_filename.removeprefix(ROOT)).as_posix(), code.co_firstlineno, code.co_qualname)
 

@@ -231,6 +231,7 @@ def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
             assert not any(each.last_error for each in list_webhooks(store.engine))  # all are under way still
             wait_until(lambda: all(each.under_way_since for each in list_webhooks(store.engine)[:-1]))
             wait_until(lambda: all(each.last_error for each in list_webhooks(store.engine)[:-1]))
+            wait_until(lambda: list_webhooks(store.engine)[-1].under_way_since is None)
         ends.set()
     *slow, fast = list_webhooks(store.engine)
     assert {each.last_error for each in slow} == {"no answer within 0.6 s"}

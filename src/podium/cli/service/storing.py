@@ -1,11 +1,10 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
 
 import atexit
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -16,45 +15,10 @@ from podium.cli.terminal.options import Shape, read_table
 from podium.cli.terminal.settings import database_of_settings, pool_of_settings
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
-from podium.store.log.chain import Head, parse_head
 
 if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.writing.receipts import Receipt
-
-
-def read_heads(text: str) -> list[Head]:
-    """The heads in a file of that name, or the one that the text is."""
-    path = Path(text)
-    if not path.is_file():
-        return [parse_head(text)]
-    try:
-        content = path.read_text(encoding="utf-8")
-        heads = list(heads_in(parse(content)))
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"{path}: cannot be read ({error})") from None
-    if not heads:
-        raise ParameterError(f"{path}: has no receipt with a head")
-    return heads
-
-
-def parse(content: str) -> Any:
-    """The JSON of a file, or of its first line where the others are lines of their own."""
-    try:
-        return json.loads(content)
-    except ValueError:
-        return json.loads(content.partition("\n")[0])
-
-
-def heads_in(value: Any) -> list[Head]:
-    """The heads of receipts, or of an export's first line."""
-    if isinstance(value, list):
-        return [head for each in value for head in heads_in(each)]
-    if not isinstance(value, dict):
-        return []
-    if {"place", "hash"} <= value.keys():
-        return [parse_head(f"{value['place']}:{value['hash']}")]
-    return heads_in(value.get("head"))
 
 
 Database = Annotated[
@@ -301,6 +265,8 @@ def verify(
 ) -> None:
     """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
     store = open_store(url)
+
+    from podium.cli.service.heads import read_heads
 
     heads = [each for text in head or [] for each in read_heads(text)]
     with show.progress("rating again"):

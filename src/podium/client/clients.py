@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
-from podium.client.insights import CareerRoutes, InsightRoutes
+from podium.client.pages import PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
 from podium.errors import ParameterError, needs_extra
@@ -15,7 +15,7 @@ from podium.errors import ParameterError, needs_extra
 Answer = TypeVar("Answer")
 
 
-class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
+class Client(ReadRoutes, PageRoutes, WriteRoutes):
     """The service at an address, with a key; a context manager, or `close` it.
 
     Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
@@ -77,7 +77,7 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         raise attempts.error
 
 
-class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
+class AsyncClient(ReadRoutes, PageRoutes, WriteRoutes):
     """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
 
     def __init__(

@@ -11,7 +11,7 @@ from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
 from podium.service.admin.overview import admin_routes
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import insights, reads, receiving, status, streams, writes
+from podium.service.api import pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
 from podium.service.api.models import REQUEST_MODELS, schemas
 from podium.service.delivery.watchers import Announcements, Watchers
@@ -108,7 +108,7 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, insights, streams, status, receiving):
+    for module in (writes, reads, pages, streams, status, receiving):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(admin_routes())
     app.router.routes.extend(page_routes())  # last: a pool may be called anything

@@ -16,7 +16,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
 from podium.service.http.errors import AccessError, TooLargeError, status_of
 from podium.service.http.threads import CurrentStore, Threads, run_in
-from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.log.pools import Pool
 from podium.store.previews import MovedRating, Preview
@@ -139,7 +139,7 @@ def dry_run_page(pool: Pool, admission: Admission, intent: Intent, preview: Prev
     moved = f"{counted(totals.events, 'event')}, {counted(len(rows), 'rating')}"
     return DryRunPage(
         title=f"{intent.heading}: dry run",
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         heading=intent.heading,
         token=admission.session.token,
         kind=intent.name,
@@ -229,7 +229,7 @@ async def refusal(
     is_of_file = isinstance(error, ResultsError)
     page = RefusalPage(
         title=heading,
-        pool=pool_frame(await run_in_threadpool(store.pool, admission.pool)),
+        pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
         heading=heading,
         faults=error.faults if isinstance(error, ResultsError) else (),
         source=error.source if isinstance(error, ResultsError) else "",

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute
 from podium.service.admin import dry_run, records, sending
 from podium.service.admin.intents import POOL_ADDRESS, SignedIn
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.store.keys import ROLES
 
 router = PageRouter(include_in_schema=False)
@@ -23,7 +23,7 @@ class AdminPage(Page):
 
     title: str = "Admin"
     role: str
-    pools: tuple[PoolFrame, ...]
+    pools: tuple[PoolHeader, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class PoolAdminPage(Page):
 @router.page("/admin")
 def admin(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
     """The pools that the key of the session opens."""
-    pools = tuple(pool_frame(each) for each in store.pools() if admission.key.may(ROLES[0], each.name))
+    pools = tuple(pool_header(each) for each in store.pools() if admission.key.may(ROLES[0], each.name))
     return render(request, AdminPage(role=admission.key.role, pools=pools))
 
 
@@ -51,7 +51,7 @@ def pool_admin(request: Request, admission: SignedIn, store: CurrentStore) -> Re
     """What the key of the session may do to a pool."""
     pool = store.pool(admission.pool)
     page = PoolAdminPage(
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         may_write=admission.key.may("write", pool.name),
         may_administer=admission.key.may("admin", pool.name),
         is_closed=pool.closed,

@@ -16,7 +16,7 @@ from podium.service.admin.dry_run import SEE_OTHER, look_at, refusal
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
 from podium.service.http.errors import AccessError
 from podium.service.http.threads import CurrentStore, Threads, run_in
-from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ApiKey, create_key, list_keys, revoke_key
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
@@ -86,7 +86,7 @@ def log(
     """What was done to a pool, by whom and why, newest first."""
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
     page = LogPage(
-        pool=pool_frame(store.pool(admission.pool)),
+        pool=pool_header(store.pool(admission.pool)),
         token=admission.session.token,
         is_done=bool(done) and before is None,
         may_administer=admission.key.may("admin", admission.pool),
@@ -113,7 +113,7 @@ def settings(request: Request, admission: Admin, store: CurrentStore, done: str 
     """What a pool says of itself, to be changed."""
     pool = store.pool(admission.pool)
     page = SettingsPage(
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         token=admission.session.token,
         says=pool.description,
         system=pool.system.name,
@@ -168,7 +168,7 @@ class SeasonsPage(Page):
 @router.page("/players")
 def players(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The forms that merge players, and undo that."""
-    page = PlayersPage(pool=pool_frame(store.pool(admission.pool)), token=admission.session.token)
+    page = PlayersPage(pool=pool_header(store.pool(admission.pool)), token=admission.session.token)
     return render(request, page)
 
 
@@ -192,7 +192,7 @@ async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Re
 def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The seasons, and the form that begins one."""
     page = SeasonsPage(
-        pool=pool_frame(store.pool(admission.pool)),
+        pool=pool_header(store.pool(admission.pool)),
         token=admission.session.token,
         seasons=store.seasons(admission.pool),
     )
@@ -275,7 +275,7 @@ def keys_page(store: Store, admission: Admission, secret: str = "") -> KeysPage:
     """The keys that open a pool alone, the newest first."""
     own = [each for each in list_keys(store.engine) if each.pool == admission.pool]
     return KeysPage(
-        pool=pool_frame(store.pool(admission.pool)),
+        pool=pool_header(store.pool(admission.pool)),
         token=admission.session.token,
         keys=tuple(reversed(own)),
         own=admission.key.id,

@@ -20,7 +20,7 @@ from podium.service.admin.uploads import MAX_UPLOAD_BYTES, PASTED, RESULTS, Uplo
 from podium.service.http.errors import status_of
 from podium.service.http.names import EventId
 from podium.service.http.threads import CurrentStore, Threads, in_background, run_in
-from podium.service.web.rendering import Page, PageRouter, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.reading.models import EventDetails
 
@@ -160,7 +160,7 @@ class EventFormPage(Page):
 @router.page("/upload")
 def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """The form that takes results."""
-    page = UploadPage(pool=pool_frame(store.pool(admission.pool)), token=admission.session.token)
+    page = UploadPage(pool=pool_header(store.pool(admission.pool)), token=admission.session.token)
     return render(request, page)
 
 
@@ -178,7 +178,7 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
         page = UploadPage(
-            pool=pool_frame(pool),
+            pool=pool_header(pool),
             token=admission.session.token,
             chosen=chosen,
             pasted=pasted,
@@ -254,7 +254,7 @@ def event_form_page(
     stored = table_of(details)
     return EventFormPage(
         title=f"Correct {event_id}",
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         token=admission.session.token,
         table=table or stored,
         pasted=pasted or stored.csv(),

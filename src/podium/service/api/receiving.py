@@ -22,7 +22,7 @@ from podium.importers.registry import Options
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
-from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads
+from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.api.models import (
     EARLIEST,
     LATEST,
@@ -38,7 +38,7 @@ from podium.service.api.models import (
 from podium.service.delivery.webhooks import verify_signature
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
 from podium.service.http.json import RefusedError, loads
-from podium.service.http.threads import run_in
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.rating.events import get_event

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium import systems
 from podium.engine.system import System
 from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
@@ -34,7 +34,7 @@ from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError
 from podium.service.http.names import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.requests import IfMatch, versions_in
-from podium.service.http.threads import run_in
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.rating import facts
 from podium.store.reading.models import PoolSummary

@@ -119,13 +119,17 @@ VERSION_HEADER: Final = "Pool-Version"  # the number of the newest log entry tha
 ANSWER: Final = "_answer"  # the parameter of a route that takes its headers
 
 
-async def get_store(request: Request) -> Store:
-    """Return the store of the service; a coroutine, so that no thread is needed for it."""
-    store: Store = request.app.state.store
-    return store
+def from_state(name: str) -> Any:
+    """Return a dependency: a part of the service, by its name in the app's state."""
+
+    async def part(request: Request) -> Any:  # a coroutine, so that no thread is needed for it
+        return getattr(request.app.state, name)
+
+    return Depends(part)
 
 
-CurrentStore = Annotated[Store, Depends(get_store)]
+CurrentStore = Annotated[Store, from_state("store")]
+CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render, unchanged
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.rating.events import Change
@@ -61,7 +61,7 @@ class Imagined:
     difference: str  # "14.5 better"
 
 
-def event_head(pool: PoolFrame, story: EventStory) -> EventHead:
+def event_head(pool: PoolHeader, story: EventStory) -> EventHead:
     details = story.details
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
@@ -141,7 +141,7 @@ class Fairness:
     handed: Markup  # why another moved further; empty where nobody did the other way
 
 
-def fairness(pool: PoolFrame, story: EventStory, expectation: FairExpectation) -> Fairness | None:
+def fairness(pool: PoolHeader, story: EventStory, expectation: FairExpectation) -> Fairness | None:
     """The answer for a change; None where there is nothing to say."""
     explanation = story.explanation
     if explanation is None:
@@ -157,7 +157,7 @@ def fairness(pool: PoolFrame, story: EventStory, expectation: FairExpectation) -
     return Fairness(promise, fair, handed) if promise or handed else None
 
 
-def promise_words(pool: PoolFrame, example: ReliabilityBin) -> str:
+def promise_words(pool: PoolHeader, example: ReliabilityBin) -> str:
     """What comes of promises like most of these."""
     if example.lowest <= example.expected <= example.highest:
         verdict = "promises like most of these come true about as often as they should"
@@ -170,7 +170,7 @@ def promise_words(pool: PoolFrame, example: ReliabilityBin) -> str:
     )
 
 
-def handed_words(pool: PoolFrame, story: EventStory, explanation: Explanation) -> Markup:
+def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
     """Why another moved further the other way, where a rating's own uncertainty decides how far a duel moves it."""
     system = story.pool.system
     against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
@@ -282,7 +282,7 @@ def event_page(
     visit: Visit, story: EventStory, expectation: FairExpectation | None, first: int | None, *, is_about_player: bool
 ) -> EventPage:
     """The page of what an event tells, and of what would have been fair to expect."""
-    pool, details, explanation = pool_frame(story.pool), story.details, story.explanation
+    pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     head = event_head(pool, story)
     address = f"{pool.address}/events/{part(details.event_id)}"
     why_address = f"{address}/{part(story.player)}" if story.player else ""

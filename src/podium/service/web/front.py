@@ -16,7 +16,15 @@ from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards.leaderboard import SPANS, default_span
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, page_response, page_text, pool_address, pool_frame
+from podium.service.web.rendering import (
+    Page,
+    PageRouter,
+    PoolHeader,
+    page_response,
+    page_text,
+    pool_address,
+    pool_header,
+)
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing, Surprise
@@ -32,7 +40,7 @@ NEWEST_EVENTS: Final = 8
 class PoolCard:
     """A pool at a glance."""
 
-    pool: PoolFrame
+    pool: PoolHeader
     players: int
     events: int
     top: tuple[ListedRow, ...]
@@ -56,7 +64,7 @@ class PoolCard:
 class ExplainedSurprise:
     """The surprise of the week, with its reasons."""
 
-    pool: PoolFrame
+    pool: PoolHeader
     event_id: str
     started_at: datetime
     why: WhyView
@@ -80,8 +88,8 @@ class HomePage(Page):
 
     surprise: ExplainedSurprise | None
     cards: tuple[PoolCard, ...]
-    other_pools: tuple[PoolFrame, ...]  # beyond those with a card
-    lines: tuple[tuple[PoolFrame, EventHeadline], ...]  # the newest events of all
+    other_pools: tuple[PoolHeader, ...]  # beyond those with a card
+    lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
 
 
 def pool_card(store: Store, name: str) -> PoolCard:
@@ -90,7 +98,7 @@ def pool_card(store: Store, name: str) -> PoolCard:
     movers = store.movers(name, most=1)
     board = store.listed_board(name, Listing(active_within=SPANS[default_span(store, pool)]), top=TOP)
     return PoolCard(
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         players=board.players,
         events=store.event_count(name),
         top=board.rows,

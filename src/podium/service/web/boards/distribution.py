@@ -12,7 +12,7 @@ from podium.errors import UnknownError
 from podium.pages.drawing.bars import distribution_bars
 from podium.pages.numbers import counted, rating
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, chosen_player, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.models import RatingCount
@@ -38,7 +38,7 @@ class DistributionPage(Page):
     """How ratings are spread."""
 
     template: ClassVar[str] = "distribution.html"
-    pool: PoolFrame
+    pool: PoolHeader
 
     players: int
     ranges: tuple[RatingRange, ...]  # lowest first
@@ -58,18 +58,18 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
 def distribution_page(store: Store, pool_name: str, me: str = "") -> DistributionPage:
     """What the page shows."""
     newest_entry = store.version(pool_name)  # before the rest: what comes between is news
-    frame = pool_frame(store.pool(pool_name))
+    header = pool_header(store.pool(pool_name))
     counts = store.distribution(pool_name)
     players = sum(each.players for each in counts)
     own = own_rating(store, pool_name, me)
     width = bar_width(counts)
     ranges = rating_ranges(counts, width, own)
     lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
-    label = f"{counted(players, frame.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
+    label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
     return DistributionPage(
         title="Distribution",
-        description=f"How the ratings of {counted(players, frame.word)} of {frame.title} are spread.",
-        pool=frame,
+        description=f"How the ratings of {counted(players, header.word)} of {header.title} are spread.",
+        pool=header,
         newest_entry=newest_entry,
         players=players,
         ranges=ranges,

@@ -19,11 +19,11 @@ from podium.service.web.rendering import (
     HEADERS,
     Page,
     PageRouter,
-    PoolFrame,
+    PoolHeader,
     address,
     chosen_player,
     pool_address,
-    pool_frame,
+    pool_header,
     render,
 )
 from podium.service.web.visiting import VisiblePool, VisiblePools
@@ -72,7 +72,7 @@ class LeaderboardPage(Page):
     """The leaderboard of a pool."""
 
     template: ClassVar[str] = "leaderboard.html"
-    pool: PoolFrame
+    pool: PoolHeader
 
     board: ListedPage
     reasons: str  # what those who are listed have in common; empty where all players are
@@ -128,7 +128,7 @@ def leaderboard_page(
     """What the leaderboard shows."""
     newest_entry = store.version(pool_name)  # before the rest: what comes between is news
     pool = store.pool(pool_name)
-    frame, query = pool_frame(pool), filters.query
+    header, query = pool_header(pool), filters.query
     active = "any" if filters.everyone else filters.active or default_span(store, pool)
     listing = Listing(
         filters.min_events if filters.min_events > 1 and not filters.everyone else None,
@@ -143,8 +143,8 @@ def leaderboard_page(
     me_address = row_address(store, pool, listing, query, board, me)
     return LeaderboardPage(
         title="Leaderboard",
-        description=f"{counted(board.listed, frame.word)} of {frame.title}, rated by {frame.system_title}.",
-        pool=frame,
+        description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
+        pool=header,
         tab="leaderboard",
         newest_entry=newest_entry,
         board=board,
@@ -232,7 +232,7 @@ class EventsPage(Page):
 
     template: ClassVar[str] = "events.html"
 
-    lines: tuple[tuple[PoolFrame, EventHeadline], ...]
+    lines: tuple[tuple[PoolHeader, EventHeadline], ...]
     is_first: bool  # of the list's pages
     next_address: str  # empty where there is none
 
@@ -243,15 +243,15 @@ def events(
 ) -> Response:
     """The list: who won, and whom it moved most."""
     newest_entry = store.version(visit.pool)  # before the rest: what comes between is news
-    frame = pool_frame(store.pool(visit.pool))
+    header = pool_header(store.pool(visit.pool))
     found = store.event_list(visit.pool, before=cursor or None, top=EVENT_ROWS)
     page = EventsPage(
         title="Events",
-        description=f"Who won, and whom it moved most: the events of {frame.title}, newest first.",
-        pool=frame,
+        description=f"Who won, and whom it moved most: the events of {header.title}, newest first.",
+        pool=header,
         tab="events",
         newest_entry=newest_entry,
-        lines=tuple((frame, each) for each in found.events),
+        lines=tuple((header, each) for each in found.events),
         is_first=not cursor,
         next_address=pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )
@@ -268,7 +268,7 @@ class Hit:
     """A player who was found."""
 
     found: FoundPlayer
-    pool: PoolFrame
+    pool: PoolHeader
     address: str
 
 
@@ -298,8 +298,8 @@ def find_in_pool(
     request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
     """Find a player of a pool."""
-    frame = pool_frame(store.pool(visit.pool))
-    return answer(request, store, [visit.pool], text, frame, list_only=list_only)
+    header = pool_header(store.pool(visit.pool))
+    return answer(request, store, [visit.pool], text, header, list_only=list_only)
 
 
 def answer(
@@ -307,15 +307,15 @@ def answer(
     store: Store,
     pools: Iterable[str],
     text: str,
-    pool: PoolFrame | None,
+    pool: PoolHeader | None,
     *,
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
     """The page of the one player who was found, or a list; its status is 404 where there is none."""
     found = store.search(text, [*pools], most=MOST) if text.strip() else ()
-    frames = {name: pool_frame(store.pool(name)) for name in {each.pool for each in found}}
-    every = [Hit(each, frames[each.pool], pool_address(each.pool, "players", each.player)) for each in found]
+    headers = {name: pool_header(store.pool(name)) for name in {each.pool for each in found}}
+    every = [Hit(each, headers[each.pool], pool_address(each.pool, "players", each.player)) for each in found]
     hits = tuple(each for each in every if not each.found.is_similar)
     if len(hits) == 1 and not list_only:
         return RedirectResponse(hits[0].address, 303, HEADERS)

@@ -16,7 +16,7 @@ from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
 from podium.service.web.boards.leaderboard import SPAN_WORDS, SPANS, default_span, ranked_card
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -108,27 +108,27 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 def compare_page(store: Store, pool_name: str, player: str, other: str) -> ComparePage:
     """What the page shows."""
     newest_entry = store.version(pool_name)
-    frame = pool_frame(store.pool(pool_name))
+    header = pool_header(store.pool(pool_name))
     if not (player and other):
         best = best_players(store, store.pool(pool_name))
         free = [each for each in best if each not in (player, other)]
         player, other = player or (free.pop(0) if free else ""), other or (free.pop(0) if free else "")
     unknown = tuple(
-        unknown_name(store, frame, each, player, other)
+        unknown_name(store, header, each, player, other)
         for each in dict.fromkeys((player, other))
         if each and not is_known(store, pool_name, each)
     )
     pair, are_one = None, False
     if player and other and not unknown:
         try:
-            pair = pair_of(store, frame, store.rivalry(pool_name, player, other, newest=LAST_MEETINGS))
+            pair = pair_of(store, header, store.rivalry(pool_name, player, other, newest=LAST_MEETINGS))
         except ParameterError:  # a name and a former one
             are_one = True
     names = f"{pair.first} or {pair.second}?" if pair else "Compare two players"
     return ComparePage(
         title=names,
         description=sentence_of(pair),
-        pool=frame,
+        pool=header,
         tab="compare",
         newest_entry=newest_entry,
         player=player,
@@ -155,16 +155,16 @@ def is_known(store: Store, pool_name: str, name: str) -> bool:
     return True
 
 
-def unknown_name(store: Store, frame: PoolFrame, name: str, player: str, other: str) -> Unknown:
+def unknown_name(store: Store, header: PoolHeader, name: str, player: str, other: str) -> Unknown:
     """A name that nobody has, with names that are near."""
-    near = [each.player for each in store.search(name, [frame.name], most=5)]
-    return Unknown(name, tuple((each, replaced(frame, name, each, player, other)) for each in near))
+    near = [each.player for each in store.search(name, [header.name], most=5)]
+    return Unknown(name, tuple((each, replaced(header, name, each, player, other)) for each in near))
 
 
-def replaced(frame: PoolFrame, name: str, meant: str, player: str, other: str) -> str:
+def replaced(header: PoolHeader, name: str, meant: str, player: str, other: str) -> str:
     """The address of the page with a name in place of one that nobody has."""
     return pool_address(
-        frame.name, "compare", player=meant if player == name else player, other=meant if other == name else other
+        header.name, "compare", player=meant if player == name else player, other=meant if other == name else other
     )
 
 
@@ -177,7 +177,7 @@ def sentence_of(pair: Pair | None) -> str:
     return f"{pair.favourite} is ahead of {pair.outsider} in {pair.of_hundred} of 100 duels."
 
 
-def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
+def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
     """Two players, as the page has them."""
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
@@ -185,8 +185,8 @@ def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
     certain = max(first.expected, second.expected)
     of_hundred = "" if of_first == EVEN else "more than 99" if certain > 0.99 else str(max(of_first, 100 - of_first))  # noqa: PLR2004
     shares = (f"{of_first} %", f"{100 - of_first} %")
-    cards, note = ranked_cards(store, frame.name, (first.player, second.player))
-    then = lead_then(frame, found, 1.0 if favourite is first else -1.0)
+    cards, note = ranked_cards(store, header.name, (first.player, second.player))
+    then = lead_then(header, found, 1.0 if favourite is first else -1.0)
     return Pair(
         first=first.player,
         second=second.player,
@@ -195,10 +195,10 @@ def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
         of_hundred=of_hundred,
         bar=split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
         shares=shares,
-        figures=figures(frame, cards, note),
-        chart=histories(store, frame, (first.player, second.player)),
+        figures=figures(header, cards, note),
+        chart=histories(store, header, (first.player, second.player)),
         meetings=tuple(
-            meeting(frame, met, ahead, first.player, second.player)
+            meeting(header, met, ahead, first.player, second.player)
             for met, ahead in zip(found.newest, found.newest_ahead, strict=True)
         ),
         meeting_count=found.meetings,
@@ -208,10 +208,10 @@ def pair_of(store: Store, frame: PoolFrame, found: Rivalry) -> Pair:
     )
 
 
-def lead_then(frame: PoolFrame, found: Rivalry, side: float) -> Decimal:
+def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
     """The favourite's mean lead in the meetings, where it was larger than now or the outsider's; else 0."""
-    lead = shown(side * (found.mean_lead or 0.0), frame.digits - 1)
-    now = shown(side * (found.players[0].rating - found.players[1].rating), frame.digits - 1)
+    lead = shown(side * (found.mean_lead or 0.0), header.digits - 1)
+    now = shown(side * (found.players[0].rating - found.players[1].rating), header.digits - 1)
     return lead if lead > now or lead < 0 else Decimal(0)
 
 
@@ -226,9 +226,9 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     return cards, "of those who are settled"
 
 
-def figures(frame: PoolFrame, cards: Sequence[PlayerCard], ranked: str) -> tuple[Figure, ...]:
+def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[Figure, ...]:
     """Both players' figures, side by side."""
-    digits = frame.digits - 1
+    digits = header.digits - 1
     peaks = [DASH if each.peak is None else rating(each.peak.rating, digits) for each in cards]
     ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
     found = [Figure("Rating", tuple(rating(each.rating, digits) for each in cards))]
@@ -237,33 +237,33 @@ def figures(frame: PoolFrame, cards: Sequence[PlayerCard], ranked: str) -> tuple
         found.append(Figure("How sure", tuple(reach), note="19 times in 20"))
     found.append(Figure("Rank", tuple(ranks), note=ranked))
     found.append(Figure("Peak", tuple(peaks)))
-    found.append(Figure("Last ten events", tuple(change(each.last_ten_shown, frame.digits) for each in cards)))
+    found.append(Figure("Last ten events", tuple(change(each.last_ten_shown, header.digits) for each in cards)))
     found.append(Figure("Events", tuple(f"{each.events:,}" for each in cards)))
     return tuple(found)
 
 
-def histories(store: Store, frame: PoolFrame, names: tuple[str, str]) -> Markup:
+def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
     """Both histories in one chart."""
-    curves = [store.rating_curve(frame.name, each, most=MOST_POINTS) for each in names]
+    curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
     lines = [
         HistoryLine(name, [HistoryPoint(point.started_at, point.rating) for point in curve])
         for name, curve in zip(names, curves, strict=True)
     ]
-    ends = [f"{name} {rating(curve[-1].rating, frame.digits - 1)}" for name, curve in zip(names, curves, strict=True)]
-    return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=frame.digits, height=216)
+    ends = [f"{name} {rating(curve[-1].rating, header.digits - 1)}" for name, curve in zip(names, curves, strict=True)]
+    return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=header.digits, height=216)
 
 
-def meeting(frame: PoolFrame, met: CommonEvent, ahead: int, first: str, second: str) -> Meeting:
+def meeting(header: PoolHeader, met: CommonEvent, ahead: int, first: str, second: str) -> Meeting:
     """A meeting as a line of the table."""
-    reasons = [pool_address(frame.name, "events", met.event_id, name) for name in (first, second)]
+    reasons = [pool_address(header.name, "events", met.event_id, name) for name in (first, second)]
     return Meeting(
         met.title or met.event_id,
-        pool_address(frame.name, "events", met.event_id),
+        pool_address(header.name, "events", met.event_id),
         met.started_at,
         met.rank,
-        shown(met.shown, frame.digits),
+        shown(met.shown, header.digits),
         met.other_rank,
-        shown(met.other_shown, frame.digits),
+        shown(met.other_shown, header.digits),
         ahead,
         *reasons,
     )

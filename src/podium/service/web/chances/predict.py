@@ -16,7 +16,7 @@ from podium.pages.drawing.bars import share_bar
 from podium.pages.numbers import rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, Listing
@@ -110,7 +110,7 @@ def predict(
 def predict_page(store: Store, pool_name: str, names: tuple[str, ...], sides: tuple[str, ...]) -> PredictPage:
     """What the page shows."""
     newest_entry = store.version(pool_name)
-    frame, newest = pool_frame(store.pool(pool_name)), None
+    header, newest = pool_header(store.pool(pool_name)), None
     if not names and not sides:
         newest = store.listed_board(pool_name, Listing(), top=1).newest
         names = () if newest is None else best_entrants(store, pool_name, newest.event_id)
@@ -119,13 +119,13 @@ def predict_page(store: Store, pool_name: str, names: tuple[str, ...], sides: tu
         if sum(map(len, members)) > MOST_ENTRANTS:
             reason = f"the sides have more than {MOST_ENTRANTS} players"
         elif entrants or sides:
-            field = field_of(store, frame, store.predict(pool_name, entrants, sides=members, top=PODIUM))
+            field = field_of(store, header, store.predict(pool_name, entrants, sides=members, top=PODIUM))
     except ParameterError as error:
         reason = str(error)
     return PredictPage(
         title="Who wins?",
         description=sentence_of(field),
-        pool=frame,
+        pool=header,
         tab="compare",
         newest_entry=newest_entry,
         entrants=entrants,
@@ -153,7 +153,7 @@ def sentence_of(field: Field | None) -> str:
     return f"{' or '.join(field.favourites)}, most likely: {field.odds}."
 
 
-def field_of(store: Store, frame: PoolFrame, forecast: Forecast) -> Field:
+def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
     """The chances of a field, as the page has them."""
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
@@ -174,9 +174,9 @@ def field_of(store: Store, frame: PoolFrame, forecast: Forecast) -> Field:
         rows.append(
             EntrantRow(
                 player,
-                pool_address(frame.name, "players", player) if player in known else "",
+                pool_address(header.name, "players", player) if player in known else "",
                 player in forecast.newcomers,
-                rating(points, frame.digits - 1),
+                rating(points, header.digits - 1),
                 chance_words(cells[0], win),
                 chance_words(podium, top),
                 share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
@@ -190,7 +190,7 @@ def field_of(store: Store, frame: PoolFrame, forecast: Forecast) -> Field:
         places=tuple(head(start, int(width)) for start, width in zip(starts, widths, strict=True)),
         is_wide=size > MOST_COLUMNS,
         has_podium=has_podium,
-        newcomers=tuple(Newcomer(each, similar_names(store, frame, each)) for each in forecast.newcomers),
+        newcomers=tuple(Newcomer(each, similar_names(store, header, each)) for each in forecast.newcomers),
     )
 
 
@@ -220,6 +220,6 @@ def odds_words(chance: float) -> str:
     return f"{10 * chance:.0f} in 10" if chance >= 0.4 else f"1 in {1 / chance:.0f}"  # noqa: PLR2004  (1 in 2 says less)
 
 
-def similar_names(store: Store, frame: PoolFrame, name: str) -> tuple[str, ...]:
+def similar_names(store: Store, header: PoolHeader, name: str) -> tuple[str, ...]:
     """Names like one that nobody has."""
-    return tuple(each.player for each in store.search(name, [frame.name], most=3))
+    return tuple(each.player for each in store.search(name, [header.name], most=3))

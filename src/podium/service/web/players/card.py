@@ -23,7 +23,7 @@ from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
 from podium.service.web.boards import leaderboard
 from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, ranked_card
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -46,24 +46,24 @@ class EventRow:
     bar: Markup
 
 
-def reason_address(frame: PoolFrame, event_id: str, name: str) -> str:
+def reason_address(header: PoolHeader, event_id: str, name: str) -> str:
     """The address of why an event moved a player."""
-    return pool_address(frame.name, "events", event_id, name)
+    return pool_address(header.name, "events", event_id, name)
 
 
-def event_rows(frame: PoolFrame, name: str, lines: Sequence[FormLine]) -> tuple[EventRow, ...]:
+def event_rows(header: PoolHeader, name: str, lines: Sequence[FormLine]) -> tuple[EventRow, ...]:
     """Changes as lines of a table, their bars on one scale."""
     low, high = (limit((line.shown for line in lines), default=0.0) for limit in (min, max))
     return tuple(
         EventRow(
             event=line.title or line.event_id or "A season began",
-            event_address=pool_address(frame.name, "events", line.event_id) if line.event_id else "",
-            reason_address=reason_address(frame, line.event_id, name) if line.event_id else "",
+            event_address=pool_address(header.name, "events", line.event_id) if line.event_id else "",
+            reason_address=reason_address(header, line.event_id, name) if line.event_id else "",
             started_at=line.started_at,
             rank=line.rank,
             field=line.field,
-            change=shown(line.shown, frame.digits),
-            rating=shown(line.rating, frame.digits - 1),
+            change=shown(line.shown, header.digits),
+            rating=shown(line.rating, header.digits - 1),
             bar=signed_bar(line.shown, low, high),
         )
         for line in lines
@@ -144,8 +144,8 @@ def player(
     try:
         page = player_page(store, visit.pool, player, span)
     except UnknownError:
-        frame = pool_frame(store.pool(visit.pool))
-        return leaderboard.answer(request, store, [visit.pool], player, frame, list_only=True, is_missing=True)
+        header = pool_header(store.pool(visit.pool))
+        return leaderboard.answer(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
     return render(request, page)
 
 
@@ -153,40 +153,40 @@ def player_page(store: Store, pool_name: str, name: str, span: Range) -> PlayerP
     """What the page of a player shows."""
     newest_entry = store.version(pool_name)
     pool = store.pool(pool_name)
-    frame, (card, active) = pool_frame(pool), ranked_card(store, pool, name)
+    header, (card, active) = pool_header(pool), ranked_card(store, pool, name)
     length = RANGES[span][1]
     since = None if length is None else card.last_played_at - length
     curve = store.rating_curve(pool_name, name, since, most=MOST_POINTS)
     settled = card.events >= DAYS_FROM
-    verdict = verdict_of(frame, card)
+    verdict = verdict_of(header, card)
     return PlayerPage(
         title=card.player,
-        description=f"{rating(card.rating, frame.digits - 1)} points in {frame.title}. {verdict}",
-        pool=frame,
+        description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
+        pool=header,
         tab="leaderboard",
         newest_entry=newest_entry,
         player=card.player,
-        address=player_address(frame, card.player),
+        address=player_address(header, card.player),
         former_names=card.former_names,
         verdict=verdict,
-        tiles=tiles(frame, card, listed_words(pool, frame, card, active)),
-        chart=chart(frame, card.player, curve) if len(curve) > 1 else Markup(""),
-        ranges=ranges(frame, card, span),
-        form=event_rows(frame, card.player, card.form),
+        tiles=tiles(header, card, listed_words(pool, header, card, active)),
+        chart=chart(header, card.player, curve) if len(curve) > 1 else Markup(""),
+        ranges=ranges(header, card, span),
+        form=event_rows(header, card.player, card.form),
         events=card.events,
-        nearby=neighbours(frame, card),
-        best=event_rows(frame, card.player, card.best_days),
-        worst=event_rows(frame, card.player, card.worst_days),
-        finding=shown(card.finding_shown, frame.digits) if settled else None,
+        nearby=neighbours(header, card),
+        best=event_rows(header, card.player, card.best_days),
+        worst=event_rows(header, card.player, card.worst_days),
+        finding=shown(card.finding_shown, header.digits) if settled else None,
     )
 
 
-def player_address(frame: PoolFrame, name: str, *more: str) -> str:
+def player_address(header: PoolHeader, name: str, *more: str) -> str:
     """The address of a player's page, or of one below it."""
-    return pool_address(frame.name, "players", name, *more)
+    return pool_address(header.name, "players", name, *more)
 
 
-def verdict_of(frame: PoolFrame, card: PlayerCard) -> str:
+def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
     """How the player is doing, in a sentence or two."""
     peak = None if card.peak is None else (card.peak.rating, card.peak.started_at)
     return career_verdict(
@@ -194,24 +194,24 @@ def verdict_of(frame: PoolFrame, card: PlayerCard) -> str:
             card.trend, card.events, card.last_ten_events, card.last_ten_shown, card.chance, card.rating, peak,
             card.is_highest, card.provisional, card.would_be_rank, card.listed,
         ),
-        frame.digits,
+        header.digits,
     )  # fmt: skip
 
 
-def tiles(frame: PoolFrame, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
+def tiles(header: PoolHeader, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
     """The figures of a player."""
-    digits = frame.digits - 1
-    found = [Tile("Rating", rating(card.rating, digits), rating_note(frame, card))]
+    digits = header.digits - 1
+    found = [Tile("Rating", rating(card.rating, digits), rating_note(header, card))]
     found.append(rank_tile(card, listed))
     if card.last_ten_events:
         name = "Last ten" if card.last_ten_events == LAST_TEN else "Since the fifth"
-        moved = change(card.last_ten_shown, frame.digits)
+        moved = change(card.last_ten_shown, header.digits)
         found.append(Tile(name, moved, f"{counted(card.last_ten_events, 'event')}, added up"))
     if card.peak is not None:
         reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
         note = Markup('{} <a href="{}">{}</a>').format(
             f"{reach}," if reach else "on",
-            reason_address(frame, card.peak.event_id, card.player),
+            reason_address(header, card.peak.event_id, card.player),
             day_words(card.peak.started_at),
         )
         found.append(Tile("Peak", rating(card.peak.rating, digits), note))
@@ -221,18 +221,18 @@ def tiles(frame: PoolFrame, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
     return tuple(found)
 
 
-def rating_note(frame: PoolFrame, card: PlayerCard) -> str:
+def rating_note(header: PoolHeader, card: PlayerCard) -> str:
     """How far a rating may be off."""
     if card.deviation is None:
         return "points"
-    return f"±{shown(SIGMAS * card.deviation, frame.digits - 1)}, 19 times in 20"
+    return f"±{shown(SIGMAS * card.deviation, header.digits - 1)}, 19 times in 20"
 
 
-def listed_words(pool: Pool, frame: PoolFrame, card: PlayerCard, active: Active) -> str:
+def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Active) -> str:
     """Among whom a rank is: "23 drivers who played in the last year"."""
     settled = "settled " if can_be_unsettled(pool.system) else ""
     played = "" if active == "any" else f" who played {SPAN_WORDS[active]}"
-    return f"{counted(card.listed, f'{settled}{frame.word}')}{played}"
+    return f"{counted(card.listed, f'{settled}{header.word}')}{played}"
 
 
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
@@ -260,7 +260,7 @@ def streak_tile(card: PlayerCard) -> Tile:
     return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")
 
 
-def chart(frame: PoolFrame, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
+def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
     """The history, each dot a link to its reasons."""
     if not curve:
         return Markup("")
@@ -269,23 +269,23 @@ def chart(frame: PoolFrame, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
             point.started_at,
             point.rating,
             point.deviation,
-            reason_address(frame, point.event_id, name) if point.event_id else None,
-            point_label(frame, point),
+            reason_address(header, point.event_id, name) if point.event_id else None,
+            point_label(header, point),
         )
         for point in curve
     ]
-    return history_chart([HistoryLine(name, points)], chart_label(frame, name, curve), digits=frame.digits)
+    return history_chart([HistoryLine(name, points)], chart_label(header, name, curve), digits=header.digits)
 
 
-def point_label(frame: PoolFrame, point: CurvePoint) -> str:
+def point_label(header: PoolHeader, point: CurvePoint) -> str:
     """What the link of a dot is about."""
-    moved = change(point.shown, frame.digits)
-    return f"Why {moved} on {day_words(point.started_at)}? Then {rating(point.rating, frame.digits - 1)}"
+    moved = change(point.shown, header.digits)
+    return f"Why {moved} on {day_words(point.started_at)}? Then {rating(point.rating, header.digits - 1)}"
 
 
-def chart_label(frame: PoolFrame, name: str, curve: tuple[CurvePoint, ...]) -> str:
+def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
     """What the chart of a history shows."""
-    digits, first, last = frame.digits - 1, curve[0], curve[-1]
+    digits, first, last = header.digits - 1, curve[0], curve[-1]
     if first is last:
         return f"Rating of {name}: {rating(last.rating, digits)} on {day_words(last.started_at)}"
     best = max(point.rating for point in curve)
@@ -294,22 +294,22 @@ def chart_label(frame: PoolFrame, name: str, curve: tuple[CurvePoint, ...]) -> s
     return f"Rating of {name} {span}: {', '.join(figures)}, {rating(last.rating, digits)} at last"
 
 
-def ranges(frame: PoolFrame, card: PlayerCard, current: Range) -> tuple[RangeLink, ...]:
+def ranges(header: PoolHeader, card: PlayerCard, current: Range) -> tuple[RangeLink, ...]:
     """The spans that show less than all; none where there is no such."""
     length = card.last_played_at - card.first_played_at
     fitting = [each for each, (_, span) in RANGES.items() if span is None or span < length or each == current]
     if len(fitting) == 1:
         return ()
-    address = player_address(frame, card.player)
+    address = player_address(header, card.player)
     return tuple(
         RangeLink(address if each == "all" else f"{address}?range={each}", RANGES[each][0], each == current)
         for each in fitting
     )
 
 
-def neighbours(frame: PoolFrame, card: PlayerCard) -> tuple[Neighbour, ...]:
+def neighbours(header: PoolHeader, card: PlayerCard) -> tuple[Neighbour, ...]:
     """Who is rated next, and how far ahead of the player as ratings are shown."""
-    digits = frame.digits - 1
+    digits = header.digits - 1
     own = shown(card.rating, digits)
     return tuple(
         Neighbour(

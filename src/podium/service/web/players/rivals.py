@@ -15,7 +15,7 @@ from podium.pages.numbers import halves
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
 from podium.service.web.players.card import EventRow, event_rows
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_address, pool_frame, render, unchanged
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.players.models import RivalRow, Rivals, Scalp
@@ -79,16 +79,16 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 def rivals_page(store: Store, pool_name: str, name: str) -> RivalsPage:
     """What the page shows."""
     newest_entry = store.version(pool_name)
-    frame, present = pool_frame(store.pool(pool_name)), store.rank(pool_name, name).player
+    header, present = pool_header(store.pool(pool_name)), store.rank(pool_name, name).player
     found = store.rivals(pool_name, present)
     by_points = sorted(found.opponents, key=lambda each: each.points)
-    brought = [each for each in reversed(by_points) if shown(each.points, frame.digits) > 0][:MOVED_MOST]
-    cost = [each for each in by_points if shown(each.points, frame.digits) < 0][:MOVED_MOST]
+    brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
+    cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
     most = max((abs(each.points) for each in (*brought, *cost)), default=0.0)
     return RivalsPage(
         title=f"Whom {present} met",
         description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
-        pool=frame,
+        pool=header,
         tab="leaderboard",
         newest_entry=newest_entry,
         player=present,
@@ -97,30 +97,30 @@ def rivals_page(store: Store, pool_name: str, name: str) -> RivalsPage:
         duels=found.duels,
         won=halves(found.won),
         expected=f"{found.expected:,.1f}",
-        met_most=rival_rows(frame, present, found.opponents[:MET_MOST], most),
-        brought=rival_rows(frame, present, brought, most),
-        cost=rival_rows(frame, present, cost, most),
-        scalp=best_scalp(frame, present, found),
+        met_most=rival_rows(header, present, found.opponents[:MET_MOST], most),
+        brought=rival_rows(header, present, brought, most),
+        cost=rival_rows(header, present, cost, most),
+        scalp=best_scalp(header, present, found),
     )
 
 
-def rival_rows(frame: PoolFrame, name: str, rows: Sequence[RivalRow], most: float) -> tuple[Rival, ...]:
+def rival_rows(header: PoolHeader, name: str, rows: Sequence[RivalRow], most: float) -> tuple[Rival, ...]:
     """Opponents as lines of a table, their bars on one scale."""
     return tuple(
         Rival(
             each.opponent,
-            pool_address(frame.name, "compare", player=name, other=each.opponent),
+            pool_address(header.name, "compare", player=name, other=each.opponent),
             each.met,
             halves(each.score),
             f"{each.expected:,.1f}",
-            shown(each.points, frame.digits),
+            shown(each.points, header.digits),
             share_bar(min(1.0, abs(each.points) / most) if most else 0.0, "up" if each.points > 0.0 else "down"),
         )
         for each in rows
     )
 
 
-def best_scalp(frame: PoolFrame, name: str, found: Rivals) -> BestScalp | None:
+def best_scalp(header: PoolHeader, name: str, found: Rivals) -> BestScalp | None:
     """The least expected duel that was won, as the page names it."""
     scalp: Scalp | None = found.best_scalp
     if scalp is None:
@@ -131,7 +131,7 @@ def best_scalp(frame: PoolFrame, name: str, found: Rivals) -> BestScalp | None:
         scalp.title or scalp.event_id,
         heat_words(scalp.heat) if scalp.heat else "",
         scalp.started_at,
-        pool_address(frame.name, "events", scalp.event_id, name),
+        pool_address(header.name, "events", scalp.event_id, name),
     )
 
 
@@ -166,18 +166,18 @@ def changes(
 def changes_page(store: Store, pool_name: str, name: str, before: str) -> ChangesPage:
     """What the page shows."""
     newest_entry = store.version(pool_name)
-    frame, present = pool_frame(store.pool(pool_name)), store.rank(pool_name, name).player
+    header, present = pool_header(store.pool(pool_name)), store.rank(pool_name, name).player
     page = store.player_changes(pool_name, present, before=before or None, top=ROWS)
     address = pool_address(pool_name, "players", present)
     return ChangesPage(
         title=f"All changes of {present}",
-        description=f"Every event of {present} in {frame.title}, with the reason for each change.",
-        pool=frame,
+        description=f"Every event of {present} in {header.title}, with the reason for each change.",
+        pool=header,
         tab="leaderboard",
         newest_entry=newest_entry,
         player=present,
         address=address,
-        rows=event_rows(frame, present, page.rows),
+        rows=event_rows(header, present, page.rows),
         is_first=not before,
         next_address=pool_address(pool_name, "players", present, "changes", before=page.next) if page.next else "",
     )

@@ -13,7 +13,7 @@ from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
 from podium.pages.numbers import rating
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
 from podium.service.web.rules.questions import Question, questions
 from podium.service.web.visiting import VisiblePool
@@ -25,19 +25,19 @@ LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less
 
 
-def pictures(frame: PoolFrame, facts: PoolFacts) -> tuple[Picture, ...]:
+def pictures(header: PoolHeader, facts: PoolFacts) -> tuple[Picture, ...]:
     """The pictures that there is enough to draw of."""
-    found = (promise(frame, facts), weights(frame, facts), reliability_picture(facts.reliability))
+    found = (promise(header, facts), weights(header, facts), reliability_picture(facts.reliability))
     return tuple(each for each in found if each.drawing)
 
 
-def promise(frame: PoolFrame, facts: PoolFacts) -> Picture:
+def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
     """What ratings promise, by how far one is ahead."""
     points = [(each.gap, each.expected) for each in facts.promise]
     marked = [nearest(facts.promise, share) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
     leads = [
-        f"{rating(each.gap, frame.digits - 1)} points above wins {100 * each.expected:.0f} of 100"
+        f"{rating(each.gap, header.digits - 1)} points above wins {100 * each.expected:.0f} of 100"
         for each in marked[1:]
     ]
     caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
@@ -48,7 +48,7 @@ def nearest(points: tuple[PromisePoint, ...], share: float) -> PromisePoint:
     return min(points, key=lambda each: abs(each.expected - share))
 
 
-def weights(frame: PoolFrame, facts: PoolFacts) -> Picture:
+def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     """How far a duel moves a rating, by how often one has played."""
     points = [(each.event_number, each.points) for each in facts.weights]
     heading = "The better we know you, the less a duel moves you"
@@ -56,12 +56,12 @@ def weights(frame: PoolFrame, facts: PoolFacts) -> Picture:
         return Picture(heading, Markup(""), "")
     first = points[0]
     later = max((each for each in points if each[0] <= LATER_EVENT), key=lambda each: each[0])
-    labels = {number: f"{shown(moved, frame.digits)}" for number, moved in (first, later)}
+    labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
     if later[1] > LESS * first[1]:
         heading = "How far a duel moves you"
     caption = (
-        f"The most that one duel moved the middle {frame.word}, by event: {labels[first[0]]} in event {first[0]}, "
+        f"The most that one duel moved the middle {header.word}, by event: {labels[first[0]]} in event {first[0]}, "
         f"{labels[later[0]]} in event {later[0]}. Everybody’s own is in the Why."  # noqa: RUF001  (typography)
     )
     return Picture(heading, weights_curve(points, labels, caption), caption)
@@ -124,16 +124,16 @@ def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
     """What the page of a pool shows."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
-    frame, system = pool_frame(pool), pool.system
+    header, system = pool_header(pool), pool.system
     return RulesPage(
-        title=f"How {frame.title} ratings work",
-        description=frame.sentence,
-        pool=frame,
+        title=f"How {header.title} ratings work",
+        description=header.sentence,
+        pool=header,
         tab="system",
         newest_entry=newest_entry,
-        pictures=pictures(frame, facts),
+        pictures=pictures(header, facts),
         counted_on=facts.day,
-        questions=questions(frame, system, facts, find_examples(store, pool_name, frame.digits)),
+        questions=questions(header, system, facts, find_examples(store, pool_name, header.digits)),
         settings=settings(system),
         formulas=system.formulas,
         limits=system.limits,

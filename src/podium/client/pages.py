@@ -21,8 +21,8 @@ from podium.client.page_answers import (
 )
 
 
-class InsightRoutes:
-    """What pages show of ladders."""
+class PageRoutes:
+    """What pages show of ladders, players and events."""
 
     @route
     def board(
@@ -149,15 +149,6 @@ class InsightRoutes:
         """
         return json_call("GET", f"{POOL}/movers", Movers, params={"days": days, "most": most}, pool=pool)
 
-
-def flag(*, value: bool) -> str:
-    """A truth as it is sent."""
-    return "true" if value else "false"
-
-
-class CareerRoutes:
-    """What pages show of one player, one event, and a whole ladder."""
-
     @route
     def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
         """Show a player at a glance.
@@ -242,3 +233,8 @@ class CareerRoutes:
             `promise` by leads, `weights` of duels by event, and `reliability` of promises.
         """
         return json_call("GET", f"{POOL}/facts", PoolFacts, pool=pool)
+
+
+def flag(*, value: bool) -> str:
+    """Return a truth as it is sent."""
+    return "true" if value else "false"

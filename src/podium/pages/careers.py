@@ -12,6 +12,16 @@ from podium.pages.drawing.curves import Reliability, reliability_curve
 from podium.pages.numbers import change, counted, day_words
 from podium.support.rounding import shown
 
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its name, and what it means."""
+
+    name: str
+    value: str
+    note: str | Markup = ""
+
+
 TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 
 

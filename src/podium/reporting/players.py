@@ -10,7 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS, SURE_DEVIATIONS, own_interval, thinned, trend
-from podium.pages.careers import CareerSummary, career_verdict
+from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, change, counted, day_words, deviation, rating
 from podium.pages.why import WhyView, why_view
@@ -20,15 +20,6 @@ from podium.support.rounding import shown
 
 MOST_POINTS = 120  # of a chart
 CHART_HEIGHT = 180
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A figure with its name, and what it means."""
-
-    name: str
-    value: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

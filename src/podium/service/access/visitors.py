@@ -254,6 +254,7 @@ async def find_visitor(request: Request) -> Visitor:
         await guard.count(visitor.key)
     request.state.visitor = visitor
     request.state.key = visitor.key
+    request.state.token = "" if visitor.session is None else visitor.session.token
     request.state.signed_in = "" if visitor.session is None or visitor.key is None else visitor.key.name
     return visitor
 

@@ -15,7 +15,7 @@ from podium.pages.numbers import counted
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
 from podium.service.http.errors import AccessError, TooLargeError, status_of
-from podium.service.http.threads import CurrentStore, Threads, run_in
+from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -53,7 +53,6 @@ class DryRunPage(Page):
     template: ClassVar[str] = "dry_run.html"
 
     heading: str
-    token: str
     kind: str
     button: str  # what it does, and how much that moves
     has_reason: bool
@@ -109,7 +108,6 @@ async def look_at(
     is_stale: bool = False,
 ) -> Response:
     """Return the dry run of an intent, or why it is refused."""
-    threads: Threads = request.app.state.threads
 
     def find_effect() -> DryRunPage:
         refuse_beyond_key(request, store, admission, intent)
@@ -120,7 +118,7 @@ async def look_at(
         return replace(page, notes=notes + learnt, reason=reason, is_stale=is_stale, meant=meant)
 
     try:
-        page = await run_in(threads.planning, find_effect)
+        page = await run_in(request.app.state.threads.planning, find_effect)
     except PodiumError as error:
         return await refusal(request, store, admission, error, intent.heading)
     return render(request, page, status=CONFLICT if is_stale else OK)
@@ -141,7 +139,6 @@ def dry_run_page(pool: Pool, admission: Admission, intent: Intent, preview: Prev
         title=f"{intent.heading}: dry run",
         pool=pool_header(pool),
         heading=intent.heading,
-        token=admission.session.token,
         kind=intent.name,
         button=f"{intent.kind.button}: {moved}",
         has_reason=intent.kind.has_reason,
@@ -178,9 +175,8 @@ def rating_row(moved: MovedRating, digits: int) -> RatingRow:
 @router.post("/apply")
 async def apply(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """Store what was seen; or show the dry run again where something else was done since."""
-    threads: Threads = request.app.state.threads
     form = await admission.form(request, MAX_UPLOAD_BYTES)
-    intent = await run_in(threads.planning, unpack, form.text("kind"), form.text("details"))
+    intent = await run_in(request.app.state.threads.planning, unpack, form.text("kind"), form.text("details"))
     reason, sent = form.text("reason").strip(), form.text("version")
     if intent.kind.has_reason and not reason:
         return await look_at(request, store, admission, intent)
@@ -192,13 +188,13 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return store.carry_out(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:
-        answer = await run_in(threads.writing, carry_out)
+        answer = await run_in(request.app.state.threads.writing, carry_out)
     except StaleError:
         return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
     except PodiumError as error:
         return await refusal(request, store, admission, error, intent.heading)
     count(request, admission.pool, answer)
-    await run_in(threads.writing, name_players, store, admission, intent)
+    await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
     return RedirectResponse(address("admin", admission.pool, "log", done="yes"), SEE_OTHER)
 
 

@@ -15,7 +15,7 @@ from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import SEE_OTHER, look_at, refusal
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
 from podium.service.http.errors import AccessError
-from podium.service.http.threads import CurrentStore, Threads, run_in
+from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ApiKey, create_key, list_keys, revoke_key
@@ -53,7 +53,6 @@ class LogPage(Page):
     template: ClassVar[str] = "log.html"
 
     title: str = "Log"
-    token: str
     is_done: bool  # whether one comes from an act that was stored
     may_administer: bool
     records: tuple[LogRecord, ...]
@@ -69,7 +68,6 @@ class SettingsPage(Page):
     template: ClassVar[str] = "settings.html"
 
     title: str = "Settings"
-    token: str
     says: PoolDescription
     system: str
     is_done: bool
@@ -87,7 +85,6 @@ def log(
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
     page = LogPage(
         pool=pool_header(store.pool(admission.pool)),
-        token=admission.session.token,
         is_done=bool(done) and before is None,
         may_administer=admission.key.may("admin", admission.pool),
         records=records,
@@ -100,9 +97,10 @@ def log(
 async def blank_reason(request: Request, admission: Admin, seq: int, store: CurrentStore) -> Response:
     """Forget the reason of a log entry."""
     await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
-        await run_in(threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name)
+        await run_in(
+            request.app.state.threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name
+        )
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Forget a reason")
     return RedirectResponse(address("admin", admission.pool, "log", done="yes"), SEE_OTHER)
@@ -114,7 +112,6 @@ def settings(request: Request, admission: Admin, store: CurrentStore, done: str 
     pool = store.pool(admission.pool)
     page = SettingsPage(
         pool=pool_header(pool),
-        token=admission.session.token,
         says=pool.description,
         system=pool.system.name,
         is_done=bool(done),
@@ -126,10 +123,9 @@ def settings(request: Request, admission: Admin, store: CurrentStore, done: str 
 async def describe(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Change what a pool says of itself, and who may read it."""
     form = await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
         await run_in(
-            threads.writing,
+            request.app.state.threads.writing,
             store.describe_pool,
             admission.pool,
             actor=admission.key.name,
@@ -151,7 +147,6 @@ class PlayersPage(Page):
     template: ClassVar[str] = "merges.html"
 
     title: str = "Merge players"
-    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,14 +156,13 @@ class SeasonsPage(Page):
     template: ClassVar[str] = "seasons.html"
 
     title: str = "Seasons"
-    token: str
     seasons: tuple[Season, ...]
 
 
 @router.page("/players")
 def players(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The forms that merge players, and undo that."""
-    page = PlayersPage(pool=pool_header(store.pool(admission.pool)), token=admission.session.token)
+    page = PlayersPage(pool=pool_header(store.pool(admission.pool)))
     return render(request, page)
 
 
@@ -193,7 +187,6 @@ def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response
     """The seasons, and the form that begins one."""
     page = SeasonsPage(
         pool=pool_header(store.pool(admission.pool)),
-        token=admission.session.token,
         seasons=store.seasons(admission.pool),
     )
     return render(request, page)
@@ -230,7 +223,6 @@ class KeysPage(Page):
     template: ClassVar[str] = "keys.html"
 
     title: str = "Keys"
-    token: str
     keys: tuple[ApiKey, ...]
     own: int  # the number of the key that one has signed in with
     is_limited: bool  # whether that key may create none
@@ -247,10 +239,9 @@ def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
 async def create(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Create a key to a pool, and show it, once."""
     form = await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
         refuse_limited(admission.key)
-        secret = await run_in(threads.writing, create_for_pool, store, admission.pool, form)
+        secret = await run_in(request.app.state.threads.writing, create_for_pool, store, admission.pool, form)
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Create a key", address("admin", admission.pool, "keys"))
     page = await run_in_threadpool(keys_page, store, admission, secret)
@@ -263,9 +254,8 @@ async def create(request: Request, admission: Admin, store: CurrentStore) -> Res
 async def revoke(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
     """Revoke a key to this pool alone."""
     await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
-        await run_in(threads.writing, revoke_of_pool, store, admission.pool, number)
+        await run_in(request.app.state.threads.writing, revoke_of_pool, store, admission.pool, number)
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Revoke a key", address("admin", admission.pool, "keys"))
     return RedirectResponse(address("admin", admission.pool, "keys"), SEE_OTHER)
@@ -276,7 +266,6 @@ def keys_page(store: Store, admission: Admission, secret: str = "") -> KeysPage:
     own = [each for each in list_keys(store.engine) if each.pool == admission.pool]
     return KeysPage(
         pool=pool_header(store.pool(admission.pool)),
-        token=admission.session.token,
         keys=tuple(reversed(own)),
         own=admission.key.id,
         is_limited=is_limited(admission.key),

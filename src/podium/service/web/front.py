@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar, Final
 
 from fastapi import Request, Response
@@ -15,14 +14,13 @@ from fastapi.responses import JSONResponse
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.pages.why import WhyView, why_view
-from podium.service.web.boards.leaderboard import SPANS, default_span
+from podium.service.web.boards import SPANS, default_span
 from podium.service.web.rendering import (
     Page,
     PageRouter,
     PoolHeader,
     page_response,
     page_text,
-    pool_address,
     pool_header,
 )
 from podium.service.web.visiting import VisiblePools
@@ -60,33 +58,13 @@ class PoolCard:
         return surprise.settled, won_and_lost or last_and_gained, share
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedSurprise:
-    """The surprise of the week, with its reasons."""
-
-    pool: PoolHeader
-    event_id: str
-    started_at: datetime
-    why: WhyView
-
-    @property
-    def event_address(self) -> str:
-        """Of the whole event."""
-        return pool_address(self.pool.name, "events", self.event_id)
-
-    @property
-    def address(self) -> str:
-        """Of the reasons."""
-        return pool_address(self.pool.name, "events", self.event_id, self.why.player)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage(Page):
     """The first page."""
 
     template: ClassVar[str] = "home.html"
 
-    surprise: ExplainedSurprise | None
+    surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
     cards: tuple[PoolCard, ...]
     other_pools: tuple[PoolHeader, ...]  # beyond those with a card
     lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
@@ -128,7 +106,7 @@ def newest_moment(card: PoolCard) -> float:
     return card.newest[0].started_at.timestamp() if card.newest else float("-inf")
 
 
-def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> ExplainedSurprise | None:
+def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
     """The largest surprise of the pools that played in the same week as the one that played last."""
     newest = newest_moment(cards[0]) if cards else 0.0
     surprising = [card for card in cards if card.surprise and newest - newest_moment(card) <= WEEK_S]
@@ -137,10 +115,9 @@ def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> ExplainedSurp
         if surprise is None:
             continue
         try:
-            why = why_view(store.explain(card.pool.name, surprise.event_id, surprise.player))
+            return card.pool, surprise, why_view(store.explain(card.pool.name, surprise.event_id, surprise.player))
         except PodiumError:  # corrected meanwhile, or rated by another revision of the arithmetic
             continue
-        return ExplainedSurprise(card.pool, surprise.event_id, surprise.started_at, why)
     return None
 
 

@@ -180,12 +180,15 @@ class Site:
     path: str  # of this page, encoded
     me: str = ""  # the player whom the visitor chose as "me", in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
+    token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
 
 
 @cache
 def environment() -> Any:
     """The templates of the pages."""
-    return create_environment(*PACKAGES)
+    found = create_environment(*PACKAGES)
+    found.globals["pool_address"] = pool_address
+    return found
 
 
 @cache
@@ -206,6 +209,7 @@ def site(request: Request) -> Site:
         path=path_of(request),
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
+        token=getattr(request.state, "token", ""),
     )
 
 

@@ -17,7 +17,7 @@ from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore, from_state
-from podium.service.web.boards.leaderboard import SPANS, default_span, ranked_card
+from podium.service.web.boards import SPANS, default_span, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store

@@ -3,7 +3,7 @@
 import threading
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 from fastapi import Request, Response
 from markupsafe import Markup
@@ -12,12 +12,13 @@ from podium.pages.careers import Picture, reliability_picture
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
 from podium.pages.numbers import rating
-from podium.service.http.threads import CurrentStore
+from podium.service.http.threads import CurrentStore, from_state
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
-from podium.service.web.rules.questions import Question, questions
+from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
+from podium.store.reading.moments import VersionCache
 from podium.store.reading.pools.models import PoolFacts, PromisePoint
 from podium.support.rounding import shown
 
@@ -67,7 +68,8 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
 
-MAX_PAGES = 256
+CurrentPages = Annotated[VersionCache, from_state("rules_pages")]
+WRITING = threading.Lock()  # one page at a time
 router = PageRouter()
 
 
@@ -79,7 +81,7 @@ class RulesPage(Page):
 
     pictures: tuple[Picture, ...]
     counted_on: date
-    questions: tuple[Question, ...]
+    questions: tuple[tuple[str, Markup], ...]  # with their answers
     settings: tuple[Setting, ...]
     formulas: tuple[str, ...]
     limits: tuple[str, ...]
@@ -87,42 +89,17 @@ class RulesPage(Page):
     system: str  # its name in commands and documentation
 
 
-class Written(NamedTuple):
-    """A page, and the log entry and day that it is as of."""
-
-    entry: int
-    day: date
-    page: RulesPage
-
-
-class RulesPages:
-    """The page of each pool, which looks for examples in its newest events; written anew once something is logged."""
-
-    def __init__(self) -> None:
-        self._pages: dict[str, Written] = {}
-        self._writing = threading.Lock()
-
-    def page(self, store: Store, pool_name: str) -> RulesPage:
-        """Return the page of a pool; one is written at a time."""
-        entry, today = store.version(pool_name), datetime.now(UTC).date()
-        with self._writing:
-            known = self._pages.get(pool_name)
-            if known is None or known[:2] != (entry, today):
-                if len(self._pages) >= MAX_PAGES:
-                    self._pages.clear()
-                known = self._pages[pool_name] = Written(entry, today, rules_page(store, pool_name, entry))
-            return known.page
-
-
 @router.pool_page("/system")
-def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+def rules(request: Request, visit: VisiblePool, store: CurrentStore, pages: CurrentPages) -> Response:
     """How ratings of a pool work."""
-    pages: RulesPages = request.app.state.rules_pages
-    return render(request, pages.page(store, visit.pool))
+    version = store.version(visit.pool), datetime.now(UTC).date()
+    with WRITING:
+        page = pages.value(visit.pool, version, lambda: rules_page(store, visit.pool, version[0]))
+    return render(request, page)
 
 
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
-    """What the page of a pool shows."""
+    """What the page of a pool shows: examples of its newest events among it, so that it is kept until one is logged."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
     return RulesPage(
@@ -133,7 +110,7 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         newest_entry=newest_entry,
         pictures=pictures(header, facts),
         counted_on=facts.day,
-        questions=questions(header, system, facts, find_examples(store, pool_name, header.digits)),
+        questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),
         formulas=system.formulas,
         limits=system.limits,

@@ -12,7 +12,7 @@ from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
 from podium.pages.careers import findings
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
-from podium.service.web.boards.leaderboard import settling_rule
+from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.boards.models import EventHeadline
@@ -23,14 +23,6 @@ LATER_EVENT = 10  # beside which a first event is put
 AWAY = timedelta(days=90)
 CLEAR = 0.75  # the chance of a clear favourite
 Parts = Iterator[str | Markup]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What players ask, with the answer for this pool."""
-
-    question: str
-    answer: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +58,12 @@ class Known:
         )
 
 
-def questions(header: PoolHeader, system: System, facts: PoolFacts, examples: Examples) -> tuple[Question, ...]:
-    """Every question that can be answered for a pool."""
-    known = Known(header, system, facts, examples)
-    found = []
+def questions(known: Known) -> Iterator[tuple[str, Markup]]:
+    """Every question that can be answered for a pool, with its answer."""
     for question, answer in ANSWERS:
         parts = [escape(each) for each in answer(known)]
         if parts:
-            found.append(Question(question, Markup(" ").join(parts)))
-    return tuple(found)
+            yield question, Markup(" ").join(parts)
 
 
 def reasons(example: Example) -> Parts:
@@ -177,13 +166,14 @@ def quitting(known: Known) -> Parts:
     found = known.examples.quit
     if found is None:
         return
-    player = found.example.explanation.player
-    yield Markup("In {}:").format(known.event_link(found.example.headline, player))
-    yield from reasons(found.example)
-    if found.instead is not None:
-        moved = found.instead.shown
+    example, instead = found
+    player = example.explanation.player
+    yield Markup("In {}:").format(known.event_link(example.headline, player))
+    yield from reasons(example)
+    if instead is not None:
+        moved = instead.shown
         would = f"gained {moved}" if moved > 0 else f"lost {abs(moved)}" if moved < 0 else "kept the rating"
-        yield Markup("Had {} {}, {} would have {}.").format(named(player), found.instead.words, named(player), would)
+        yield Markup("Had {} {}, {} would have {}.").format(named(player), instead.words, named(player), would)
 
 
 def being_away(known: Known) -> Parts:
@@ -247,10 +237,9 @@ def handing_over(known: Known) -> Parts:
         yield "Not one for one: how far a duel moves somebody is decided by what is known of that rating, not of yours."
     exchange = known.examples.exchange
     if exchange is not None:
-        yield Markup("In {} {} points were gained, and {} lost.").format(
-            known.event_link(exchange.headline), exchange.gained, exchange.lost
-        )
-        if known.system.conserves and exchange.gained != exchange.lost:
+        headline, gained, lost = exchange
+        yield Markup("In {} {} points were gained, and {} lost.").format(known.event_link(headline), gained, lost)
+        if known.system.conserves and gained != lost:
             yield "The two differ where not everybody is compared with as many opponents, or where new points came in."
 
 

@@ -1,8 +1,7 @@
-"""A player at a glance: the verdict, the figures, the history, the form, and who is near."""
+"""The pages of a player: at a glance, every change, and the opponents."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote
@@ -14,61 +13,18 @@ from markupsafe import Markup
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
-from podium.pages.careers import CareerSummary, career_verdict
-from podium.pages.drawing.bars import signed_bar
+from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
-from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, rating, short_day
+from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, halves, rating, short_day
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import leaderboard
-from podium.service.web.boards.leaderboard import SPAN_WORDS, Active, ranked_card
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
+from podium.service.web.boards import SPAN_WORDS, Active, found_players, ranked_card
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool
-from podium.store import Store
 from podium.store.log.pools import Pool
-from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard
+from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.rounding import shown
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """What an event did to a player, or the start of a season, which has no addresses."""
-
-    event: str  # what people call it
-    event_address: str
-    reason_address: str
-    started_at: datetime
-    rank: int | None
-    field: int | None
-    change: Decimal
-    rating: Decimal
-    bar: Markup
-
-
-def reason_address(header: PoolHeader, event_id: str, name: str) -> str:
-    """The address of why an event moved a player."""
-    return pool_address(header.name, "events", event_id, name)
-
-
-def event_rows(header: PoolHeader, name: str, lines: Sequence[FormLine]) -> tuple[EventRow, ...]:
-    """Changes as lines of a table, their bars on one scale."""
-    low, high = (limit((line.shown for line in lines), default=0.0) for limit in (min, max))
-    return tuple(
-        EventRow(
-            event=line.title or line.event_id or "A season began",
-            event_address=pool_address(header.name, "events", line.event_id) if line.event_id else "",
-            reason_address=reason_address(header, line.event_id, name) if line.event_id else "",
-            started_at=line.started_at,
-            rank=line.rank,
-            field=line.field,
-            change=shown(line.shown, header.digits),
-            rating=shown(line.rating, header.digits - 1),
-            bar=signed_bar(line.shown, low, high),
-        )
-        for line in lines
-    )
-
 
 Range = Literal["1y", "5y", "all"]
 YEAR = timedelta(days=365.25)
@@ -79,36 +35,10 @@ RANGES: dict[Range, tuple[str, timedelta | None]] = {
 }
 MOST_POINTS = 300
 LAST_TEN = 10
-DAYS_FROM = 6  # best and worst days are shown from the sixth event on
+ROWS = 50  # of a page of changes
+MET_MOST, MOVED_MOST = 8, 6
+DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
 router = PageRouter()
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A figure with its name, and what it means."""
-
-    name: str
-    value: str
-    note: str | Markup = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A player who is rated next."""
-
-    rank: int | None
-    player: str
-    rating: Decimal
-    ahead: Decimal | None  # of the player of the page; None of that player
-
-
-@dataclass(frozen=True, slots=True)
-class RangeLink:
-    """A span of the history that can be shown."""
-
-    address: str
-    words: str
-    is_current: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,18 +47,12 @@ class PlayerPage(Page):
 
     template: ClassVar[str] = "player.html"
 
-    player: str
+    card: PlayerCard
     address: str
-    former_names: tuple[str, ...]
     verdict: str
     tiles: tuple[Tile, ...]
     chart: Markup
-    ranges: tuple[RangeLink, ...]  # none where all would show the same
-    form: tuple[EventRow, ...]
-    events: int
-    nearby: tuple[Neighbour, ...]
-    best: tuple[EventRow, ...]
-    worst: tuple[EventRow, ...]
+    ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
     finding: Decimal | None  # what the first five events moved; None before the sixth
 
 
@@ -141,49 +65,31 @@ def player(
     span: Annotated[Range, Query(alias="range")] = "all",
 ) -> Response:
     """A player at a glance; names like this one, where nobody is called so."""
+    pool = store.pool(visit.pool)
+    header = pool_header(pool)
     try:
-        page = player_page(store, visit.pool, player, span)
+        card, active = ranked_card(store, pool, player)
     except UnknownError:
-        header = pool_header(store.pool(visit.pool))
-        return leaderboard.answer(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    return render(request, page)
-
-
-def player_page(store: Store, pool_name: str, name: str, span: Range) -> PlayerPage:
-    """What the page of a player shows."""
-    newest_entry = store.version(pool_name)
-    pool = store.pool(pool_name)
-    header, (card, active) = pool_header(pool), ranked_card(store, pool, name)
+        return found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
     length = RANGES[span][1]
     since = None if length is None else card.last_played_at - length
-    curve = store.rating_curve(pool_name, name, since, most=MOST_POINTS)
-    settled = card.events >= DAYS_FROM
+    curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     verdict = verdict_of(header, card)
-    return PlayerPage(
+    page = PlayerPage(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
         pool=header,
         tab="leaderboard",
-        newest_entry=newest_entry,
-        player=card.player,
-        address=player_address(header, card.player),
-        former_names=card.former_names,
+        newest_entry=store.version(visit.pool),
+        card=card,
+        address=pool_address(visit.pool, "players", card.player),
         verdict=verdict,
         tiles=tiles(header, card, listed_words(pool, header, card, active)),
         chart=chart(header, card.player, curve) if len(curve) > 1 else Markup(""),
         ranges=ranges(header, card, span),
-        form=event_rows(header, card.player, card.form),
-        events=card.events,
-        nearby=neighbours(header, card),
-        best=event_rows(header, card.player, card.best_days),
-        worst=event_rows(header, card.player, card.worst_days),
-        finding=shown(card.finding_shown, header.digits) if settled else None,
+        finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
     )
-
-
-def player_address(header: PoolHeader, name: str, *more: str) -> str:
-    """The address of a player's page, or of one below it."""
-    return pool_address(header.name, "players", name, *more)
+    return render(request, page)
 
 
 def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
@@ -211,7 +117,7 @@ def tiles(header: PoolHeader, card: PlayerCard, listed: str) -> tuple[Tile, ...]
         reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
         note = Markup('{} <a href="{}">{}</a>').format(
             f"{reach}," if reach else "on",
-            reason_address(header, card.peak.event_id, card.player),
+            pool_address(header.name, "events", card.peak.event_id, card.player),
             day_words(card.peak.started_at),
         )
         found.append(Tile("Peak", rating(card.peak.rating, digits), note))
@@ -262,14 +168,12 @@ def streak_tile(card: PlayerCard) -> Tile:
 
 def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
     """The history, each dot a link to its reasons."""
-    if not curve:
-        return Markup("")
     points = [
         HistoryPoint(
             point.started_at,
             point.rating,
             point.deviation,
-            reason_address(header, point.event_id, name) if point.event_id else None,
+            pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
             point_label(header, point),
         )
         for point in curve
@@ -286,40 +190,106 @@ def point_label(header: PoolHeader, point: CurvePoint) -> str:
 def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
     """What the chart of a history shows."""
     digits, first, last = header.digits - 1, curve[0], curve[-1]
-    if first is last:
-        return f"Rating of {name}: {rating(last.rating, digits)} on {day_words(last.started_at)}"
     best = max(point.rating for point in curve)
     span = f"from {day_words(first.started_at)} to {day_words(last.started_at)}"
     figures = (f"{rating(first.rating, digits)} at first", f"{rating(best, digits)} at best")
     return f"Rating of {name} {span}: {', '.join(figures)}, {rating(last.rating, digits)} at last"
 
 
-def ranges(header: PoolHeader, card: PlayerCard, current: Range) -> tuple[RangeLink, ...]:
+def ranges(header: PoolHeader, card: PlayerCard, current: Range) -> tuple[tuple[str, str, bool], ...]:
     """The spans that show less than all; none where there is no such."""
     length = card.last_played_at - card.first_played_at
     fitting = [each for each, (_, span) in RANGES.items() if span is None or span < length or each == current]
     if len(fitting) == 1:
         return ()
-    address = player_address(header, card.player)
+    address = pool_address(header.name, "players", card.player)
     return tuple(
-        RangeLink(address if each == "all" else f"{address}?range={each}", RANGES[each][0], each == current)
-        for each in fitting
+        (address if each == "all" else f"{address}?range={each}", RANGES[each][0], each == current) for each in fitting
     )
 
 
-def neighbours(header: PoolHeader, card: PlayerCard) -> tuple[Neighbour, ...]:
-    """Who is rated next, and how far ahead of the player as ratings are shown."""
-    digits = header.digits - 1
-    own = shown(card.rating, digits)
-    return tuple(
-        Neighbour(
-            each.rank,
-            each.player,
-            shown(each.rating, digits),
-            None if each.player == card.player else shown(each.rating, digits) - own,
-        )
-        for each in card.nearby
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RivalsPage(Page):
+    """The opponents of a player: explained events added up, which takes a moment."""
+
+    template: ClassVar[str] = "rivals.html"
+
+    player: str
+    address: str  # of the player's page
+    found: Rivals
+    met_most: tuple[RivalRow, ...]
+    brought: tuple[RivalRow, ...]
+    cost: tuple[RivalRow, ...]
+    most: float  # points that an opponent brought or cost
+
+
+@router.pool_page("/players/{player}/rivals")
+def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The opponents of a player."""
+    newest_entry = store.version(visit.pool)
+    version = f"rivals {newest_entry} {player}"
+    same = unchanged(request, version)
+    if same is not None:
+        return same
+    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    found = store.rivals(visit.pool, present)
+    by_points = sorted(found.opponents, key=lambda each: each.points)
+    brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
+    cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
+    page = RivalsPage(
+        title=f"Whom {present} met",
+        description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
+        pool=header,
+        tab="leaderboard",
+        newest_entry=newest_entry,
+        player=present,
+        address=pool_address(visit.pool, "players", present),
+        found=found,
+        met_most=found.opponents[:MET_MOST],
+        brought=tuple(brought),
+        cost=tuple(cost),
+        most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),
     )
+    return render(request, page, version=version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesPage(Page):
+    """A page of a player's changes, newest first."""
+
+    template: ClassVar[str] = "changes.html"
+
+    player: str
+    address: str  # of the player's page
+    rows: tuple[FormLine, ...]
+    is_first: bool
+    next_address: str  # empty where there are no more
+
+
+@router.pool_page("/players/{player}/changes")
+def changes(
+    request: Request,
+    player: PlayerName,
+    visit: VisiblePool,
+    store: CurrentStore,
+    before: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """A page of every change of a player."""
+    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
+    page = ChangesPage(
+        title=f"All changes of {present}",
+        description=f"Every event of {present} in {header.title}, with the reason for each change.",
+        pool=header,
+        tab="leaderboard",
+        newest_entry=store.version(visit.pool),
+        player=present,
+        address=pool_address(visit.pool, "players", present),
+        rows=found.rows,
+        is_first=not before,
+        next_address=pool_address(visit.pool, "players", present, "changes", before=found.next) if found.next else "",
+    )
+    return render(request, page)
 
 
 COOKIE = "me"

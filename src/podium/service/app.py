@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
-from podium.service.admin.overview import admin_routes
+from podium.service.admin import dry_run, records, sending
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
@@ -112,9 +112,8 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, pages, streams, status, receiving):
+    for module in (writes, reads, pages, streams, status, receiving, sending, records, dry_run):
         app.router.routes.extend(module.router.routes)
-    app.router.routes.extend(admin_routes())
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)

@@ -1,4 +1,4 @@
-"""How a player is doing, in words."""
+"""How a player is doing, and whether promises come true, in words and a picture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

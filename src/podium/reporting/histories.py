@@ -1,4 +1,4 @@
-"""Ratings over time: a line a player, from the first rating on, with the player's name and rating at its end."""
+"""Charts over time: of ratings, a line a player, and of what a system learnt; and how well a system predicts."""
 
 import textwrap
 from collections.abc import Sequence

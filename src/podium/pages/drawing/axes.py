@@ -1,4 +1,4 @@
-"""What charts stand on: scales, round steps of numbers and of dates, and a grid with its labels.
+"""What charts stand on: scales, round steps of numbers and of dates, and a grid with its labels; and a line alone.
 
 A chart is an `<svg>` without a view box: places across are per cent and places down are pixels, so that it stretches
 with its column while its text keeps the size of the page's. Only paths stand in an inner view box, which may distort.

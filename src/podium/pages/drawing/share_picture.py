@@ -1,4 +1,4 @@
-"""A change as a picture to share: the verdict, and the closed waterfall, dark on light.
+"""Pictures to share: a badge, and a change as its verdict and closed waterfall, dark on light.
 
 Each number is in pixels. Letters are measured roughly: what draws the picture has fonts of its own.
 """

@@ -1,4 +1,4 @@
-"""Forms as browsers send them, up to a size."""
+"""Who sends a request: forms as browsers send them, up to a size, sessions, and visitors."""
 
 import hmac
 import secrets

@@ -146,13 +146,13 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return await look_at(request, store, admission, intent)
     version = int(sent) if VERSION.fullmatch(sent) else 0
 
-    def carry_out() -> Any:
+    def run() -> Any:
         refuse_beyond_key(request, store, admission, intent)
         actor = admission.key.name
         return store.carry_out(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:
-        answer = await run_in(request.app.state.threads.writing, carry_out)
+        answer = await run_in(request.app.state.threads.writing, run)
     except StaleError:
         return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
     except PodiumError as error:

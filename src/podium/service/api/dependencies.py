@@ -1,4 +1,4 @@
-"""What routes depend on: the roles of keys, and the parts of the service, which stand in the app's state."""
+"""What routes depend on: the queues of results, boards that are kept, and the roles of keys."""
 
 import asyncio
 import logging

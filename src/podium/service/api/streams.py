@@ -1,4 +1,4 @@
-"""The log as server-sent events."""
+"""The log as server-sent events, and the tables of a pool as files."""
 
 import tempfile
 import time

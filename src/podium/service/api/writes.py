@@ -168,7 +168,7 @@ class Correction:
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def carry_out(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
+    async def run(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
         """Do it, or see what it would do, and return the receipt.
 
         Raises:
@@ -203,7 +203,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
     refuse_out_of_reach(correction.request, [body.started_at])
-    return await correction.carry_out(pool, event_id, correction.store.amend, body.rows())
+    return await correction.run(pool, event_id, correction.store.amend, body.rows())
 
 
 @router.post(
@@ -211,7 +211,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
 )
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    return await correction.carry_out(pool, event_id, correction.store.void, event_id)
+    return await correction.run(pool, event_id, correction.store.void, event_id)
 
 
 @router.post(
@@ -219,7 +219,7 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
 )
 async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Restore a voided event: it counts again."""
-    return await correction.carry_out(pool, event_id, correction.store.restore, event_id)
+    return await correction.run(pool, event_id, correction.store.restore, event_id)
 
 
 async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Threads by what they are for: writers may wait long for the database, and nobody else waits behind them."""
+"""What routes work with: threads by what they are for, folders, and the store as it is at one moment."""
 
 import asyncio
 import os
@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 
 class Threads:
-    """How many threads each kind of work has; reading has those of the framework, of which few run at a time."""
+    """How many threads each kind of work has: writers may wait long for the database, and nobody else behind them.
+
+    Reading has those of the framework, of which few run at a time.
+    """
 
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs

@@ -1,4 +1,4 @@
-"""Who may look at the pages of a pool."""
+"""Who may look at the pages of a pool, and the pages to sign in and out."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar

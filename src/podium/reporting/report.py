@@ -22,8 +22,7 @@ from podium.pages.environment import Setting, create_environment, settings, stat
 from podium.pages.numbers import counted
 from podium.rated import Rated
 from podium.reporting.histories import Fit, fit
-from podium.reporting.players import PlayerSection, Reason, player_section
-from podium.reporting.standings import Board, board, ranked, with_places
+from podium.reporting.players import Board, PlayerSection, Reason, board, player_section, ranked, with_places
 from podium.results.columns import DEFAULTS
 
 MOST_SECTIONS = 300  # players of all pools together

@@ -25,53 +25,43 @@ from podium.store.reading.pools.models import CorrectionRecord, EventField, Fair
 router = ReadRouter(prefix=POOLS_PATH, dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated
 Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
-Unsettled = Annotated[bool, Query(description="Whether players who are not settled are ranked among the others.")]
+
+
+async def sent_listing(
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    *,
+    unsettled: Annotated[
+        bool, Query(description="Whether players who are not settled are ranked among the others.")
+    ] = False,
+) -> Listing:
+    """Return who is listed, as a query says."""
+    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+
+
+SentListing = Annotated[Listing, Depends(sent_listing)]
 
 
 @router.get("/{pool}/board", responses=REFUSALS, tags=["pages"])
 def board(
-    pool: PoolName,
-    store: CurrentStore,
-    top: Rows = 50,
-    cursor: Cursor = None,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+    pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
 ) -> ListedPage:
     """A page of the board of those who are listed, with their ranks among each other, moves and curves."""
-    return store.listed_board(pool, listing(min_events, active_within, unsettled=unsettled), after=cursor, top=top)
+    return store.listed_board(pool, listing, after=cursor, top=top)
 
 
 @router.get("/{pool}/board/newest", responses=REFUSALS, tags=["pages"])
-def newest_entrants(
-    pool: PoolName,
-    store: CurrentStore,
-    top: Rows = 200,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
-) -> ListedPage:
+def newest_entrants(pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200) -> ListedPage:
     """Those of the board who were in the newest rated event, the largest gain first."""
-    return store.newest_entrants(pool, listing(min_events, active_within, unsettled=unsettled), top=top)
+    return store.newest_entrants(pool, listing, top=top)
 
 
 @router.get("/{pool}/players/{player}/page", responses=REFUSALS, tags=["pages"])
 def page_of(
-    pool: PoolName,
-    player: PlayerName,
-    store: CurrentStore,
-    top: Rows = 50,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+    pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> PlayerPage:
     """The page of the board that a player is on."""
-    return PlayerPage(store.page_of(pool, listing(min_events, active_within, unsettled=unsettled), player, top=top))
-
-
-def listing(min_events: int | None, active_within: str | None, *, unsettled: bool) -> Listing:
-    """Return who is listed, as a query says."""
-    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+    return PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
 @router.get("/{pool}/search", responses=REFUSALS, tags=["pages"])

@@ -43,9 +43,7 @@ class DryRunPage(Page):
     reason: str
     is_stale: bool  # whether something else was done since it was looked at before
     notes: tuple[str, ...]  # what was understood of a file, or left aside
-    rows: tuple[
-        tuple[MovedRating, Decimal | None], ...
-    ]  # each with its change as shown; None of one that is new or gone
+    rows: tuple[tuple[MovedRating, Decimal | None], ...]  # with changes as shown; None of one that is new or gone
     hardly: tuple[str, ...]  # who moves by less than is shown
     unit: Decimal  # what is shown at least
     sent: tuple[Receipt, ...]  # events that would be new

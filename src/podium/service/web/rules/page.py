@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from fastapi import Request, Response
 from markupsafe import Markup
 
+from podium.engine.system import System
 from podium.pages.careers import Picture, reliability_picture
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
@@ -83,10 +84,7 @@ class RulesPage(Page):
     counted_on: date
     questions: tuple[tuple[str, Markup], ...]  # with their answers
     settings: tuple[Setting, ...]
-    formulas: tuple[str, ...]
-    limits: tuple[str, ...]
-    source: str
-    system: str  # its name in commands and documentation
+    system: System
 
 
 @router.pool_page("/system")
@@ -112,8 +110,5 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         counted_on=facts.day,
         questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),
-        formulas=system.formulas,
-        limits=system.limits,
-        source=system.source,
-        system=system.name,
+        system=system,
     )

@@ -12,7 +12,7 @@ from podium.service.connections import MAX_HEADER_BYTES, Phase
 from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
 from podium.service.server import MAX_CONNECTIONS
-from podium.service.web.chances.predict import MOST_ENTRANTS
+from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
 from podium.store.rating.rerating import SHORT_EVENTS
 from podium.store.reading.players.rivals import MAX_MEETINGS

@@ -13,7 +13,7 @@ from races import rows
 
 from podium.pages.environment import part
 from podium.pages.numbers import rating
-from podium.service.web.boards import leaderboard
+from podium.service.web import boards
 from podium.store import Store
 from podium.store.rating.facts import day_of
 from podium.store.reading.boards.models import Listing
@@ -76,9 +76,9 @@ def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(tmp_pat
         assert len(names(main_of(client.get("/main?active=any")))) == 5
         assert len(names(main_of(client.get("/main?all=1")))) == 5
     store.submit("main", rows(3, ["Ana", "Ben", "Cleo"], minute=2 * year + 1))
-    assert leaderboard.default_span(store, store.pool("main")) == "1y"  # it may be old by a minute
+    assert boards.default_span(store, store.pool("main")) == "1y"  # it may be old by a minute
     store.answers.keep(("default span", store.pool("main").id), None, None)
-    assert leaderboard.default_span(store, store.pool("main")) == "any"
+    assert boards.default_span(store, store.pool("main")) == "any"
     store.close()
 
 

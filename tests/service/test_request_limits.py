@@ -17,7 +17,7 @@ from podium.service.api.models import (
 )
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
 from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.web.chances.predict import MOST_ENTRANTS
+from podium.service.web.chances import MOST_ENTRANTS
 from podium.store import Store
 from podium.store.log.log import MAX_CHARACTERS
 from podium.store.reading.players import rivals

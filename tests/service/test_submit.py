@@ -9,7 +9,7 @@ from importing import REPORT
 from starlette.testclient import TestClient
 
 from podium.service import create_app
-from podium.service.delivery import webhooks
+from podium.service.api import receiving
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
@@ -97,7 +97,7 @@ def test_keys_that_may_not_write_are_refused_and_none_is_logged(client, store, k
 
 def write_tool(folder, verdict):
     """A tool that says its verdict where it is handed the signature `signed` and the body with the query."""
-    tool = folder / webhooks.TOOL
+    tool = folder / receiving.TOOL
     tool.write_text(
         "#!/bin/sh\n"
         '[ "$1" = -p ] && [ "$3" = -d ] && [ "$5" = -s ] && [ "$(cat "$6")" = signed ] || exit 1\n'
@@ -126,4 +126,4 @@ def test_without_the_tool_no_signature_is_believed(client, monkeypatch):
     monkeypatch.setenv("PATH", "")
     header = {"X-D0-Blind-ID-Detached-Signature": "c2lnbmVk"}
     assert client.post(ADDRESS, content=REPORT, headers=header).status_code == 401
-    assert client.post(ADDRESS, content=REPORT, headers=header | {webhooks.TOOL: "dummy"}).status_code == 401
+    assert client.post(ADDRESS, content=REPORT, headers=header | {receiving.TOOL: "dummy"}).status_code == 401

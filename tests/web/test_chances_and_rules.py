@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from podium.pages.careers import findings, trust_of
 from podium.service import create_app
-from podium.service.web.chances.predict import chance_words, odds_words
+from podium.service.web.chances import chance_words, odds_words
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.reading.pools.models import ReliabilityBin

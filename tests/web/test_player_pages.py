@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from podium.pages.numbers import day_words
 from podium.service import create_app
-from podium.service.web.players.card import rank_tile
+from podium.service.web.players import rank_tile
 from podium.store import Store
 from podium.support.rounding import shown, shown_change, signed
 from podium.systems import find

@@ -4,10 +4,10 @@ import ssl
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self, TypeVar, get_origin
+from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
-from podium.client.insights import CareerRoutes, InsightRoutes
+from podium.client.pages import PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
 from podium.errors import ParameterError, needs_extra
@@ -15,12 +15,10 @@ from podium.errors import ParameterError, needs_extra
 Answer = TypeVar("Answer")
 
 
-class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
-    """The service at an address, with a key; a context manager, or `close` it.
+class Routes(ReadRoutes, PageRoutes, WriteRoutes):
+    """All routes of the service at an address, for a key."""
 
-    Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
-    422 for what does not fit. Moments in answers are `datetime`; those that are sent may be, or texts in ISO 8601.
-    """
+    _KIND: ClassVar[str]  # of the client of httpx2
 
     def __init__(
         self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
@@ -39,8 +37,18 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         """
         with needs_extra("client", "the client"):
             import httpx2  # noqa: PLC0415  (an extra)
-        self._http = httpx2.Client(**connection(url, key, timeout_s, transport))
+        self._http = getattr(httpx2, self._KIND)(**connection(url, key, timeout_s, transport))
         self._no_answer, self._patience_s = httpx2.TransportError, patience_s
+
+
+class Client(Routes):
+    """The service at an address, with a key; a context manager, or `close` it.
+
+    Every method raises `ClientError` where the service refuses: 401 and 403 for the key, 404 for what there is not,
+    422 for what does not fit. Moments in answers are `datetime`; those that are sent may be, or texts in ISO 8601.
+    """
+
+    _KIND = "Client"
 
     def close(self) -> None:
         """Close the connections."""
@@ -77,29 +85,10 @@ class Client(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         raise attempts.error
 
 
-class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
+class AsyncClient(Routes):
     """As `Client`, for asynchronous code: what its methods return is awaited; an asynchronous context manager."""
 
-    def __init__(
-        self, url: str, key: str, *, timeout_s: float = 10.0, patience_s: float = PATIENCE_S, transport: Any = None
-    ) -> None:
-        """Connect.
-
-        Args:
-            url: the service's address, as `http://127.0.0.1:8000`.
-            timeout_s: of each try.
-            patience_s: for how long a request is sent again where no answer came, or 429 or 502 to 504; 0 for one try.
-            transport: of httpx2, for tests.
-
-        Raises:
-            MissingExtraError: the extra `client` is not installed.
-            ParameterError: the address does not begin with http:// or https://.
-        """
-        with needs_extra("client", "the client"):
-            import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
-            import httpx2  # noqa: PLC0415  (an extra)
-        self._http = httpx2.AsyncClient(**connection(url, key, timeout_s, transport))
-        self._no_answer, self._patience_s, self._sleep = httpx2.TransportError, patience_s, anyio.sleep
+    _KIND = "AsyncClient"
 
     async def close(self) -> None:
         """Close the connections."""
@@ -122,10 +111,12 @@ class AsyncClient(ReadRoutes, InsightRoutes, CareerRoutes, WriteRoutes):
         Raises:
             ClientError: the service refused, or could not be reached.
         """
+        import anyio  # noqa: PLC0415  (of httpx2, and so of the extra)
+
         attempts = Attempts(self._patience_s)
         while not attempts.is_over:
             if attempts.pause_s:
-                await self._sleep(attempts.pause_s)
+                await anyio.sleep(attempts.pause_s)
             try:
                 answer = await self._http.request(**request(call))
             except self._no_answer as error:

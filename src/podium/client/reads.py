@@ -128,20 +128,14 @@ class ReadRoutes:
     def player(self, pool: str, player: str, *, most: int = 1000) -> Call[PlayerDetails]:
         """Show a player's rank and history.
 
-        Args:
-            most: changes of the history to return.
-
         Returns:
-            `rank, player, rating` and the like, and `history`, newest change first.
+            `rank, player, rating` and the like, and `history`, the `most` newest changes, newest first.
         """
         return json_call("GET", PLAYER, PlayerDetails, params={"most": most}, pool=pool, player=player)
 
     @route
     def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[BoardRow]]:
-        """Show a player among those ranked next.
-
-        Args:
-            each: how many above, and how many below.
+        """Show a player among those ranked next: `each` above, and as many below.
 
         Returns:
             A row a player, best first.

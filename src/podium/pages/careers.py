@@ -1,4 +1,4 @@
-"""How a player is doing, in words."""
+"""How a player is doing, and whether promises come true, in words and a picture."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,16 @@ from podium.ledger.reasons.what_if import ordinal
 from podium.pages.drawing.curves import Reliability, reliability_curve
 from podium.pages.numbers import change, counted, day_words
 from podium.support.rounding import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its name, and what it means."""
+
+    name: str
+    value: str
+    note: str | Markup = ""
+
 
 TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
 

@@ -9,9 +9,11 @@ from urllib.parse import quote
 from podium.engine.system import System
 from podium.errors import needs_extra
 from podium.ledger.reasons.what_if import ordinal
-from podium.ledger.reasons.wording import capitalised
+from podium.ledger.reasons.wording import capitalised, heat_words
 from podium.pages import numbers
 from podium.pages.drawing.axes import spark
+from podium.pages.drawing.bars import share_bar, signed_bar
+from podium.support.rounding import shown
 
 BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
 
@@ -33,6 +35,7 @@ FILTERS = {
     "direction": numbers.direction,
     "duration": numbers.duration,
     "halves": numbers.halves,
+    "heat_words": heat_words,
     "in_sentence": numbers.in_sentence,
     "moved": numbers.moved,
     "named": numbers.named,
@@ -42,8 +45,13 @@ FILTERS = {
     "plural": numbers.plural,
     "rating": numbers.rating,
     "short_day": numbers.short_day,
+    "shown": shown,
 }
-FUNCTIONS = {"spark": spark}  # pictures that templates draw of numbers
+FUNCTIONS = {
+    "share_bar": share_bar,
+    "signed_bar": signed_bar,
+    "spark": spark,
+}  # pictures that templates draw of numbers
 
 
 def create_environment(*packages: str) -> Any:

@@ -120,6 +120,11 @@ def duration(seconds: float) -> str:
     return f"{clockwise}{point}{fraction}"
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many letters."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def named(text: str) -> Markup:
     """A name of unknown language and direction within a sentence."""
     return Markup("<bdi>{}</bdi>").format(text)

@@ -22,21 +22,13 @@ SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_sta
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A player in a heat."""
-
-    place: str  # or the word for one who has none
-    note: str = ""  # the score, time or gap, as sent
-
-
-@dataclass(frozen=True, slots=True)
 class ResultRow:
     """An entrant."""
 
     place: str
     player: str
     team: str
-    cells: tuple[Cell, ...]  # one a heat; none where there is one heat only
+    cells: tuple[tuple[str, str], ...]  # a heat's place, and a note; none where there is one heat only
     total: str  # what ranks the event
     before: float | None
     change: Decimal | None  # as shown; None where nothing was rated
@@ -161,14 +153,14 @@ def place_of(line: Mapping[str, Any] | None) -> str:
     return DASH if line is None or line["place"] is None else str(line["place"])
 
 
-def cell_of(line: Mapping[str, Any] | None) -> Cell:
+def cell_of(line: Mapping[str, Any] | None) -> tuple[str, str]:
     """A player in a heat: an unfinished heat is the word for it."""
     if line is None:
-        return Cell(DASH)
+        return DASH, ""
     if line["status"] != "finished":
         note = plain(line["score"]) if line["score"] is not None else ""
-        return Cell(SHORT_WORDS[line["status"]], note)
-    return Cell(place_of(line), mark_of(line))
+        return SHORT_WORDS[line["status"]], note
+    return place_of(line), mark_of(line)
 
 
 def mark_of(line: Mapping[str, Any] | None) -> str:

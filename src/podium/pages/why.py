@@ -77,14 +77,6 @@ LEAST_SHORT = Decimal("0.5")  # duels by which the promise was missed that are w
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnStep:
-    """A step with its bar."""
-
-    step: Step
-    picture: Markup
-
-
-@dataclass(frozen=True, slots=True)
 class DrawnGroup:
     """A group with its bar, and its steps below it."""
 
@@ -92,7 +84,7 @@ class DrawnGroup:
     result: str
     points: Decimal
     picture: Markup
-    steps: tuple[DrawnStep, ...]
+    steps: tuple[tuple[Step, Markup], ...]  # each with its bar
     is_open: bool
 
 
@@ -174,7 +166,7 @@ def drawn_group(
     """A group with its pictures."""
     inner, running = [], start
     for step in steps:
-        inner.append(DrawnStep(step, bar(scale, running, step.points)))
+        inner.append((step, bar(scale, running, step.points)))
         running += step.points
     name = group.label if group.kind == OPPONENT else explanation.player
     picture = bar(scale, start, group.shown, opens=bool(steps))

@@ -1,4 +1,4 @@
-"""Ratings over time: a line a player, from the first rating on, with the player's name and rating at its end."""
+"""Charts over time: of ratings, a line a player, and of what a system learnt; and how well a system predicts."""
 
 import textwrap
 from collections.abc import Sequence
@@ -253,15 +253,6 @@ MEASURES = {  # by the column of scores: what people call it, and what it says
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A number of how well systems predict."""
-
-    name: str
-    meaning: str
-    values: tuple[str, ...]  # one a system
-
-
-@dataclass(frozen=True, slots=True)
 class Bin:
     """Duels in which about the same score was promised."""
 
@@ -277,7 +268,7 @@ class Fit:
     """How well the system predicts, beside Elo."""
 
     systems: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[tuple[str, str, list[str]], ...]  # each: its name, its meaning, and a value a system
     picture: Picture
 
 
@@ -290,7 +281,7 @@ def fit(rated: Rated) -> Fit | None:
         return None
     scores = judged.scores
     measures = tuple(
-        Measure(words, meaning, tuple(value_words(value) for value in scores[name].to_list()))
+        (words, meaning, [value_words(value) for value in scores[name].to_list()])
         for name, (words, meaning) in MEASURES.items()
     )
     bins = [

@@ -22,8 +22,7 @@ from podium.pages.environment import Setting, create_environment, settings, stat
 from podium.pages.numbers import counted
 from podium.rated import Rated
 from podium.reporting.histories import Fit, fit
-from podium.reporting.players import PlayerSection, Reason, player_section
-from podium.reporting.standings import Board, board, ranked, with_places
+from podium.reporting.players import Board, PlayerSection, Reason, board, player_section, ranked, with_places
 from podium.results.columns import DEFAULTS
 
 MOST_SECTIONS = 300  # players of all pools together
@@ -52,12 +51,10 @@ class Report:
     summary: str
     written: date
     version: str
-    digits: int
+    rated: Rated
     pools: tuple[PoolReport, ...]
     fit: Fit | None
     settings: tuple[Setting, ...]
-    system: str
-    source: str
     style: Markup
     script: Markup
     policy: str  # what a browser may load and run: the style and the script above, and nothing else
@@ -88,7 +85,7 @@ def report_page(rated: Rated, pool: str | None, title: str | None, written: date
         summary=(getdoc(type(rated.system)) or "").partition("\n")[0],
         written=written,
         version=__version__,
-        digits=rated.system.digits,
+        rated=rated,
         pools=tuple(
             pool_report(
                 rated, name, history.filter(pl.col("pool") == name), standings[name], chosen[name], rows, number
@@ -97,8 +94,6 @@ def report_page(rated: Rated, pool: str | None, title: str | None, written: date
         ),
         fit=fit(rated),
         settings=settings(rated.system),
-        system=rated.system.title,
-        source=rated.system.source,
         style=Markup(style),  # noqa: S704  (Podium's own)
         script=Markup(script),  # noqa: S704
         policy=(

@@ -2,16 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain
 from typing import Any, TextIO
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
-from podium.service.admin.overview import admin_routes
+from podium.service.admin import dry_run, records, sending
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import insights, reads, receiving, status, streams, writes
+from podium.service.api import pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
 from podium.service.api.models import REQUEST_MODELS, schemas
 from podium.service.delivery.watchers import Announcements, Watchers
@@ -23,14 +26,15 @@ from podium.service.http.requests import RequestMiddleware, share_threads
 from podium.service.http.threads import Threads, in_background, remove_left_over, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
-from podium.service.web.front import FrontPages
-from podium.service.web.rendering import with_pages
-from podium.service.web.routes import page_routes
-from podium.service.web.rules.page import RulesPages
+from podium.service.web import boards, chances, front, players, rendering, sharing, visiting
+from podium.service.web import events as event_pages
+from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.sql.database import Turn
 
+PAGES = rendering, visiting, front, boards, event_pages, players, chances, rules, sharing  # in the order of trying
+MOST_RULES_PAGES = 256  # pools
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
@@ -87,7 +91,7 @@ def create_app(
         docs_url=None,  # the framework's needs a script from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        exception_handlers=with_pages(ERROR_HANDLERS),
+        exception_handlers=rendering.with_pages(ERROR_HANDLERS),
     )
     threads, metrics = Threads(), Metrics()
     announcements = Announcements(store, threads)
@@ -103,15 +107,14 @@ def create_app(
     app.state.uploads = UploadProcess()
     app.state.watchers = Watchers(store, threads, announcements)
     app.state.board_cache = BoardCache(store)
-    app.state.front_pages = FrontPages(store)
-    app.state.rules_pages = RulesPages()
+    app.state.front_pages = front.FrontPages(store)
+    app.state.rules_pages = VersionCache(most=MOST_RULES_PAGES)
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, insights, streams, status, receiving):
+    for module in (writes, reads, pages, streams, status, receiving, sending, records, dry_run):
         app.router.routes.extend(module.router.routes)
-    app.router.routes.extend(admin_routes())
-    app.router.routes.extend(page_routes())  # last: a pool may be called anything
+    app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
@@ -131,6 +134,12 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
             yield
     finally:
         turn.release()
+
+
+def precedence(route: BaseRoute) -> int:
+    """When the route of a page is tried: below `/p` first, and a pool's name last, which may be anything."""
+    path = route.path if isinstance(route, APIRoute) else ""
+    return 0 if path.startswith("/p/") else 2 if path.startswith("/{pool}") else 1
 
 
 def add_request_models(app: FastAPI) -> None:

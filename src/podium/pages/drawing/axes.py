@@ -1,4 +1,4 @@
-"""What charts stand on: scales, round steps of numbers and of dates, and a grid with its labels.
+"""What charts stand on: scales, round steps of numbers and of dates, and a grid with its labels; and a line alone.
 
 A chart is an `<svg>` without a view box: places across are per cent and places down are pixels, so that it stretches
 with its column while its text keeps the size of the page's. Only paths stand in an inner view box, which may distort.
@@ -49,9 +49,14 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+def percent(x: float) -> str:
+    """A place or length as an attribute has it."""
+    return f"{x:.2f}".rstrip("0").rstrip(".") + "%"
+
+
 def across(share: float) -> str:
     """A share of the width."""
-    return f"{100.0 * share:.2f}".rstrip("0").rstrip(".") + "%"
+    return percent(100.0 * share)
 
 
 def round_values(low: float, high: float, most: int) -> list[float]:

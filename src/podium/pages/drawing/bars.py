@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from podium.pages.drawing.axes import Plot, Scale, Step, across, number, round_values, text
+from podium.pages.drawing.axes import Plot, Scale, Step, across, number, percent, round_values, text
 from podium.support.rounding import shown
 
 BAR = 12  # pixels high
@@ -118,11 +118,6 @@ class StepScale:
         if self.high <= self.low:
             return MIDDLE
         return LEFT + (RIGHT - LEFT) * (float(rating) - self.low) / (self.high - self.low)
-
-
-def percent(x: float) -> str:
-    """A place or length as an attribute has it."""
-    return f"{x:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = False) -> Markup:

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from podium.pages.drawing.axes import Plot, Scale, Step, dates, number, round_values, text
+from podium.pages.numbers import shortened
 from podium.support.rounding import shown
 
 HEIGHT = 256
@@ -185,7 +186,7 @@ def names(plot: Plot, lines: Sequence[HistoryLine]) -> Markup:
         y = free[0] if free else LEAST_DOWN
         taken += [(start, end, y - k * LABEL_HEIGHT / 2) for k in range(3)]
         anchor = "end" if x > NAME_WIDTH else "start"
-        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player), anchor))
+        labels.append(text(plot.across(place(line.points[-1].at)), y, shortened(line.player, MOST_NAME), anchor))
     return Markup("").join(labels)
 
 
@@ -197,8 +198,3 @@ def heights(plot: Plot, line: HistoryLine, start: float, end: float) -> list[flo
     points = [y for x, y in zip(across, down, strict=True) if start <= x <= end]
     points.extend(np.interp(shares, across, down).tolist())
     return points
-
-
-def shortened(name: str) -> str:
-    """A name that fits beside a line."""
-    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1].rstrip()}…"

@@ -1,4 +1,4 @@
-"""A change as a picture to share: the verdict, and the closed waterfall, dark on light.
+"""Pictures to share: a badge, and a change as its verdict and closed waterfall, dark on light.
 
 Each number is in pixels. Letters are measured roughly: what draws the picture has fonts of its own.
 """
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from podium.pages.numbers import change, rating
+from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
 
 HEIGHT, PADDING = 20, 7
@@ -22,11 +22,6 @@ def width_of(text: str, letter: float = BADGE_LETTER, wide_letter: float = WIDE_
     """About how many pixels a text takes."""
     wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
     return wide * wide_letter + (len(text) - wide) * letter
-
-
-def shortened(text: str, most: int) -> str:
-    """A text of at most so many letters."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def badge_svg(label: str, message: str) -> Markup:

@@ -1,4 +1,4 @@
-"""Forms as browsers send them, up to a size."""
+"""Who sends a request: forms as browsers send them, up to a size, sessions, and visitors."""
 
 import hmac
 import secrets
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import parse_qsl
 
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -16,7 +16,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from podium.service.access.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, pool_in_path
 from podium.service.http.errors import AccessError, TooLargeError
 from podium.service.http.json import RefusedError, check_text
-from podium.service.http.threads import Threads, run_in
+from podium.service.http.threads import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
 from podium.store.log.pools import Pool
@@ -230,20 +230,8 @@ class Visitor:
         return pool.description.public or self.may("read", pool.name)
 
 
-async def get_key_guard(request: Request) -> KeyGuard:
-    """Return what looks keys up; this and the others are coroutines, so that no thread is needed for them."""
-    guard: KeyGuard = request.app.state.key_guard
-    return guard
-
-
-async def get_sessions(request: Request) -> Sessions:
-    """Return what writes and reads cookies."""
-    sessions: Sessions = request.app.state.sessions
-    return sessions
-
-
-CurrentKeyGuard = Annotated[KeyGuard, Depends(get_key_guard)]
-CurrentSessions = Annotated[Sessions, Depends(get_sessions)]
+CurrentKeyGuard = Annotated[KeyGuard, from_state("key_guard")]
+CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 
 async def find_visitor(request: Request) -> Visitor:
@@ -255,17 +243,18 @@ async def find_visitor(request: Request) -> Visitor:
     known: Visitor | None = getattr(request.state, "visitor", None)
     if known is not None:
         return known
-    guard = await get_key_guard(request)
+    guard: KeyGuard = request.app.state.key_guard
     if "authorization" in request.headers:
         visitor = Visitor(await guard.bearer(request))
     else:
-        session = await (await get_sessions(request)).session(request)
+        session: Session | None = await request.app.state.sessions.session(request)
         key = None if session is None else await guard.session_key(session.key)
         visitor = Visitor() if key is None else Visitor(key, session)
     if visitor.key is not None:
         await guard.count(visitor.key)
     request.state.visitor = visitor
     request.state.key = visitor.key
+    request.state.token = "" if visitor.session is None else visitor.session.token
     request.state.signed_in = "" if visitor.session is None or visitor.key is None else visitor.key.name
     return visitor
 
@@ -282,7 +271,7 @@ async def check_reader(request: Request) -> Visitor:
     Raises:
         AccessError: the visitor may not.
     """
-    guard = await get_key_guard(request)
+    guard: KeyGuard = request.app.state.key_guard
     visitor, pool = await find_visitor(request), pool_in_path(request)
     if visitor.may("read", pool) or (pool is not None and await is_public(request, pool)):
         return visitor

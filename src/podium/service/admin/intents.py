@@ -11,13 +11,12 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from podium.pages.numbers import counted
-from podium.service.access.keys import lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
+from podium.service.access.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.access.visitors import (
     MAX_FORM_BYTES,
     Form,
     Session,
     find_visitor,
-    get_key_guard,
     read_form,
     refuse_forged,
 )
@@ -56,7 +55,7 @@ def admitting(role: str) -> Callable[[Request], Awaitable[Admission]]:
 
     async def check(request: Request) -> Admission:
         visitor, pool = await find_visitor(request), pool_in_path(request)
-        guard = await get_key_guard(request)
+        guard: KeyGuard = request.app.state.key_guard
         if visitor.key is None or visitor.session is None:
             raise await guard.refusal(request, 401, SIGN_IN)
         if pool is not None and not visitor.key.may(role, pool):

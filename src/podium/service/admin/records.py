@@ -1,4 +1,4 @@
-"""The log of a pool with its reasons, and what the pool says of itself."""
+"""What an admin may do: the pools of the key, and a pool's log, settings, players, seasons and keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.leaderboard import instant
 from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import SEE_OTHER, look_at, refusal
-from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
+from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, SignedIn
 from podium.service.http.errors import AccessError
-from podium.service.http.threads import CurrentStore, Threads, run_in
-from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
+from podium.service.http.threads import CurrentStore, run_in
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, address, pool_header, render
 from podium.store import Store
-from podium.store.keys import ApiKey, create_key, list_keys, revoke_key
+from podium.store.keys import ROLES, ApiKey, create_key, list_keys, revoke_key
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
 from podium.store.log.pools import PoolDescription
 from podium.store.reading.models import LogRecord, Season
@@ -43,7 +43,52 @@ DEEDS = {  # what was done, in words before whom or what it was done to
     "describe": "Changed what the pool says of itself",
     "blank": "Forgot the reason of the entry with the place",
 }
-router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
+router = PageRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminPage(Page):
+    """The pools that a key opens."""
+
+    template: ClassVar[str] = "admin.html"
+
+    title: str = "Admin"
+    role: str
+    pools: tuple[PoolHeader, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolAdminPage(Page):
+    """What a key may do to a pool."""
+
+    template: ClassVar[str] = "pool_admin.html"
+
+    title: str = "Admin"
+    may_write: bool
+    may_administer: bool
+    is_closed: bool
+    waiting: tuple[str, ...]  # matches without a result
+
+
+@router.page("/admin")
+def admin(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
+    """The pools that the key of the session opens."""
+    pools = tuple(pool_header(each) for each in store.pools() if admission.key.may(ROLES[0], each.name))
+    return render(request, AdminPage(role=admission.key.role, pools=pools))
+
+
+@router.page(POOL_ADDRESS)
+def pool_admin(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
+    """What the key of the session may do to a pool."""
+    pool = store.pool(admission.pool)
+    page = PoolAdminPage(
+        pool=pool_header(pool),
+        may_write=admission.key.may("write", pool.name),
+        may_administer=admission.key.may("admin", pool.name),
+        is_closed=pool.closed,
+        waiting=tuple(store.waiting_matches(pool.name)),
+    )
+    return render(request, page)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +98,6 @@ class LogPage(Page):
     template: ClassVar[str] = "log.html"
 
     title: str = "Log"
-    token: str
     is_done: bool  # whether one comes from an act that was stored
     may_administer: bool
     records: tuple[LogRecord, ...]
@@ -69,13 +113,12 @@ class SettingsPage(Page):
     template: ClassVar[str] = "settings.html"
 
     title: str = "Settings"
-    token: str
     says: PoolDescription
     system: str
     is_done: bool
 
 
-@router.page("/log")
+@router.page(POOL_ADDRESS + "/log")
 def log(
     request: Request,
     admission: Sender,
@@ -86,8 +129,7 @@ def log(
     """What was done to a pool, by whom and why, newest first."""
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
     page = LogPage(
-        pool=pool_frame(store.pool(admission.pool)),
-        token=admission.session.token,
+        pool=pool_header(store.pool(admission.pool)),
         is_done=bool(done) and before is None,
         may_administer=admission.key.may("admin", admission.pool),
         records=records,
@@ -96,25 +138,25 @@ def log(
     return render(request, page)
 
 
-@router.post("/log/{seq}/blank")
+@router.post(POOL_ADDRESS + "/log/{seq}/blank")
 async def blank_reason(request: Request, admission: Admin, seq: int, store: CurrentStore) -> Response:
     """Forget the reason of a log entry."""
     await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
-        await run_in(threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name)
+        await run_in(
+            request.app.state.threads.writing, store.blank_reason, admission.pool, seq, actor=admission.key.name
+        )
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Forget a reason")
     return RedirectResponse(address("admin", admission.pool, "log", done="yes"), SEE_OTHER)
 
 
-@router.page("/settings")
+@router.page(POOL_ADDRESS + "/settings")
 def settings(request: Request, admission: Admin, store: CurrentStore, done: str = "") -> Response:
     """What a pool says of itself, to be changed."""
     pool = store.pool(admission.pool)
     page = SettingsPage(
-        pool=pool_frame(pool),
-        token=admission.session.token,
+        pool=pool_header(pool),
         says=pool.description,
         system=pool.system.name,
         is_done=bool(done),
@@ -122,14 +164,13 @@ def settings(request: Request, admission: Admin, store: CurrentStore, done: str 
     return render(request, page)
 
 
-@router.post("/settings")
+@router.post(POOL_ADDRESS + "/settings")
 async def describe(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Change what a pool says of itself, and who may read it."""
     form = await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
         await run_in(
-            threads.writing,
+            request.app.state.threads.writing,
             store.describe_pool,
             admission.pool,
             actor=admission.key.name,
@@ -151,7 +192,6 @@ class PlayersPage(Page):
     template: ClassVar[str] = "merges.html"
 
     title: str = "Merge players"
-    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,18 +201,17 @@ class SeasonsPage(Page):
     template: ClassVar[str] = "seasons.html"
 
     title: str = "Seasons"
-    token: str
     seasons: tuple[Season, ...]
 
 
-@router.page("/players")
+@router.page(POOL_ADDRESS + "/players")
 def players(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The forms that merge players, and undo that."""
-    page = PlayersPage(pool=pool_frame(store.pool(admission.pool)), token=admission.session.token)
+    page = PlayersPage(pool=pool_header(store.pool(admission.pool)))
     return render(request, page)
 
 
-@router.post("/merge")
+@router.post(POOL_ADDRESS + "/merge")
 async def merge(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Show what merging two players would do; nothing is stored."""
     form = await admission.form(request)
@@ -180,7 +219,7 @@ async def merge(request: Request, admission: Admin, store: CurrentStore) -> Resp
     return await look_at(request, store, admission, intent)
 
 
-@router.post("/unmerge")
+@router.post(POOL_ADDRESS + "/unmerge")
 async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Show what undoing a merge would do; nothing is stored."""
     form = await admission.form(request)
@@ -188,18 +227,17 @@ async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Re
     return await look_at(request, store, admission, intent)
 
 
-@router.page("/seasons")
+@router.page(POOL_ADDRESS + "/seasons")
 def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The seasons, and the form that begins one."""
     page = SeasonsPage(
-        pool=pool_frame(store.pool(admission.pool)),
-        token=admission.session.token,
+        pool=pool_header(store.pool(admission.pool)),
         seasons=store.seasons(admission.pool),
     )
     return render(request, page)
 
 
-@router.post("/seasons")
+@router.post(POOL_ADDRESS + "/seasons")
 async def begin_season(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Show what a new season would do; nothing is stored."""
     form = await admission.form(request)
@@ -230,27 +268,25 @@ class KeysPage(Page):
     template: ClassVar[str] = "keys.html"
 
     title: str = "Keys"
-    token: str
     keys: tuple[ApiKey, ...]
     own: int  # the number of the key that one has signed in with
     is_limited: bool  # whether that key may create none
     secret: str = ""  # of a key that was created just now
 
 
-@router.page("/keys")
+@router.page(POOL_ADDRESS + "/keys")
 def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """The keys to a pool, and the form that creates one."""
     return render(request, keys_page(store, admission))
 
 
-@router.post("/keys")
+@router.post(POOL_ADDRESS + "/keys")
 async def create(request: Request, admission: Admin, store: CurrentStore) -> Response:
     """Create a key to a pool, and show it, once."""
     form = await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
         refuse_limited(admission.key)
-        secret = await run_in(threads.writing, create_for_pool, store, admission.pool, form)
+        secret = await run_in(request.app.state.threads.writing, create_for_pool, store, admission.pool, form)
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Create a key", address("admin", admission.pool, "keys"))
     page = await run_in_threadpool(keys_page, store, admission, secret)
@@ -259,13 +295,12 @@ async def create(request: Request, admission: Admin, store: CurrentStore) -> Res
     return answer
 
 
-@router.post("/keys/{number}/revoke")
+@router.post(POOL_ADDRESS + "/keys/{number}/revoke")
 async def revoke(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
     """Revoke a key to this pool alone."""
     await admission.form(request)
-    threads: Threads = request.app.state.threads
     try:
-        await run_in(threads.writing, revoke_of_pool, store, admission.pool, number)
+        await run_in(request.app.state.threads.writing, revoke_of_pool, store, admission.pool, number)
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Revoke a key", address("admin", admission.pool, "keys"))
     return RedirectResponse(address("admin", admission.pool, "keys"), SEE_OTHER)
@@ -275,8 +310,7 @@ def keys_page(store: Store, admission: Admission, secret: str = "") -> KeysPage:
     """The keys that open a pool alone, the newest first."""
     own = [each for each in list_keys(store.engine) if each.pool == admission.pool]
     return KeysPage(
-        pool=pool_frame(store.pool(admission.pool)),
-        token=admission.session.token,
+        pool=pool_header(store.pool(admission.pool)),
         keys=tuple(reversed(own)),
         own=admission.key.id,
         is_limited=is_limited(admission.key),

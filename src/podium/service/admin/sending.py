@@ -19,8 +19,8 @@ from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent,
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES, PASTED, RESULTS, Upload, UploadProcess, formats, note_leaving
 from podium.service.http.errors import status_of
 from podium.service.http.names import EventId
-from podium.service.http.threads import CurrentStore, Threads, in_background, run_in
-from podium.service.web.rendering import Page, PageRouter, pool_frame, render
+from podium.service.http.threads import CurrentStore, in_background, run_in
+from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.reading.models import EventDetails
 
@@ -133,7 +133,6 @@ class UploadPage(Page):
     template: ClassVar[str] = "upload.html"
 
     title: str = "Send results"
-    token: str
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
     chosen: str = RESULTS
     pasted: str = ""  # again, where it was refused
@@ -149,7 +148,6 @@ class EventFormPage(Page):
 
     template: ClassVar[str] = "event_form.html"
 
-    token: str
     table: EventTable
     pasted: str
     is_voided: bool
@@ -160,7 +158,7 @@ class EventFormPage(Page):
 @router.page("/upload")
 def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """The form that takes results."""
-    page = UploadPage(pool=pool_frame(store.pool(admission.pool)), token=admission.session.token)
+    page = UploadPage(pool=pool_header(store.pool(admission.pool)))
     return render(request, page)
 
 
@@ -178,8 +176,7 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
         page = UploadPage(
-            pool=pool_frame(pool),
-            token=admission.session.token,
+            pool=pool_header(pool),
             chosen=chosen,
             pasted=pasted,
             source=name,
@@ -193,11 +190,10 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
 
 async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:
     """Read an upload in the process that reads them, until its sender leaves."""
-    threads: Threads = request.app.state.threads
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
     async with in_background(note_leaving(request, left)):
-        return await run_in(threads.uploading, uploads.read, left, *sent, **options)
+        return await run_in(request.app.state.threads.uploading, uploads.read, left, *sent, **options)
 
 
 @router.page("/events/{event_id}")
@@ -254,8 +250,7 @@ def event_form_page(
     stored = table_of(details)
     return EventFormPage(
         title=f"Correct {event_id}",
-        pool=pool_frame(pool),
-        token=admission.session.token,
+        pool=pool_header(pool),
         table=table or stored,
         pasted=pasted or stored.csv(),
         is_voided=details.status == "voided",

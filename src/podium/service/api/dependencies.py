@@ -1,4 +1,4 @@
-"""What routes depend on: the roles of keys, and the parts of the service, which stand in the app's state."""
+"""What routes depend on: the queues of results, boards that are kept, and the roles of keys."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError, PodiumError
@@ -16,10 +16,9 @@ from podium.service.access.keys import require_role
 from podium.service.access.visitors import Visitor, check_reader
 from podium.service.api.models import adapter
 from podium.service.delivery.watchers import Watchers
-from podium.service.http import threads as stores
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import RefusedError
-from podium.service.http.threads import Threads, run_in
+from podium.service.http.threads import Threads, from_state, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.rating.rating import LongWorkError
@@ -228,43 +227,11 @@ def place_of(cursor: str) -> Place:
         raise RefusedError("cursor", "is not the `next` of a page") from None
 
 
-async def get_intake(request: Request) -> Intake:
-    """Return the queues of results; this and the others are coroutines, so that no thread is needed for them."""
-    intake: Intake = request.app.state.intake
-    return intake
-
-
-async def get_board_cache(request: Request) -> BoardCache:
-    """Return the cache of leaderboard pages."""
-    board_cache: BoardCache = request.app.state.board_cache
-    return board_cache
-
-
-async def get_metrics(request: Request) -> Metrics:
-    """Return the counters of the service."""
-    metrics: Metrics = request.app.state.metrics
-    return metrics
-
-
-async def get_threads(request: Request) -> Threads:
-    """Return the threads of each kind of work."""
-    threads: Threads = request.app.state.threads
-    return threads
-
-
-async def get_watchers(request: Request) -> Watchers:
-    """Return the watchers of the log."""
-    watchers: Watchers = request.app.state.watchers
-    return watchers
-
-
-CurrentStore = stores.CurrentStore
-CurrentIntake = Annotated[Intake, Depends(get_intake)]
-CurrentBoardCache = Annotated[BoardCache, Depends(get_board_cache)]
-CurrentMetrics = Annotated[Metrics, Depends(get_metrics)]
-CurrentThreads = Annotated[Threads, Depends(get_threads)]
-CurrentWatchers = Annotated[Watchers, Depends(get_watchers)]
-Reader = Annotated[Visitor, Depends(check_reader)]  # anybody, of a public pool
+CurrentIntake = Annotated[Intake, from_state("intake")]
+CurrentBoardCache = Annotated[BoardCache, from_state("board_cache")]
+CurrentMetrics = Annotated[Metrics, from_state("metrics")]
+CurrentWatchers = Annotated[Watchers, from_state("watchers")]
+ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, of a public pool
 KeyedReader = Annotated[str, Depends(require_role("read"))]  # the name of the request's key
 Writer = Annotated[str, Depends(require_role("write"))]
 Admin = Annotated[str, Depends(require_role("admin"))]

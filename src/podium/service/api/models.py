@@ -1,4 +1,4 @@
-"""Models of the bodies of requests and answers, for validation and the OpenAPI document."""
+"""Models of bodies, and how bodies are read and answers written by them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, instant, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match, match_quality, odds_scale
-from podium.service.api.dependencies import Admin, CurrentBoardCache, CurrentStore, KeyedReader, Reader
+from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
 from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError
@@ -25,7 +25,7 @@ from podium.service.http.names import (
     SeasonName,
 )
 from podium.service.http.requests import entity_tag
-from podium.service.http.threads import VERSION_HEADER, ReadRouter, read_one_moment
+from podium.service.http.threads import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
 from podium.store import Store
 from podium.store.rating.facts import date_of, parse_day
 from podium.store.reading.models import (
@@ -71,13 +71,13 @@ At = Annotated[
 
 
 @router.get("", responses=REFUSALS, tags=["pools"])
-def pools(store: CurrentStore, _key: Reader) -> tuple[PoolSummary, ...]:
+def pools(store: CurrentStore, _key: ReadAccess) -> tuple[PoolSummary, ...]:
     """Every ladder."""
     return store.pool_summaries()
 
 
 @router.get("/{pool}", responses=REFUSALS, tags=["pools"])
-def pool(pool: PoolName, store: CurrentStore, _key: Reader) -> PoolSummary:
+def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> PoolSummary:
     """A ladder."""
     return store.pool_summary(pool)
 
@@ -99,7 +99,7 @@ async def leaderboard(
     request: Request,
     pool: PoolName,
     board_cache: CurrentBoardCache,
-    _key: Reader,
+    _key: ReadAccess,
     top: Top = 100,
     cursor: Cursor = None,
     min_events: MinEvents = None,
@@ -133,7 +133,7 @@ def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 @router.get("/{pool}/distribution", responses=REFUSALS, tags=["players"])
-def distribution(pool: PoolName, store: CurrentStore, _key: Reader) -> tuple[RatingCount, ...]:
+def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[RatingCount, ...]:
     """How many players there are per whole rating, lowest first."""
     return store.distribution(pool)
 
@@ -143,7 +143,7 @@ def player(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    _key: Reader,
+    _key: ReadAccess,
     most: Annotated[int, Query(ge=1, le=100_000, description="Newest changes to return.")] = 1000,
 ) -> PlayerDetails:
     """A player's rank and history, newest first."""
@@ -152,14 +152,18 @@ def player(
 
 @router.get("/{pool}/players/{player}/neighbours", responses=REFUSALS, tags=["players"])
 def neighbours(
-    pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader, each: Annotated[int, Query(ge=1, le=100)] = 5
+    pool: PoolName,
+    player: PlayerName,
+    store: CurrentStore,
+    _key: ReadAccess,
+    each: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> tuple[BoardRow, ...]:
     """A player among those ranked next, best first."""
     return store.neighbours(pool, player, each)
 
 
 @router.get("/{pool}/players/{player}/ranks", responses=REFUSALS, tags=["daily ranks"])
-def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> tuple[DailyRank, ...]:
+def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[DailyRank, ...]:
     """A player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
@@ -170,7 +174,7 @@ def compare(
     player: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ana"])],
     other: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ben"])],
     store: CurrentStore,
-    _key: Reader,
+    _key: ReadAccess,
 ) -> Comparison:
     """Two players: where they stand, what is expected of a heat, and every event in which they met."""
     return store.compare(pool, player, other)
@@ -183,7 +187,7 @@ def compare(
     tags=["chances"],
     openapi_extra=request_body(PredictRequest),
 )
-async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: Reader) -> Response:
+async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: ReadAccess) -> Response:
     """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
     body = await read_body(request, PredictRequest)
     return await run_in_threadpool(chances_response, store=store, pool=pool, request=body)
@@ -240,7 +244,7 @@ def matches_response(store: Store, pool: str, request: Tickets) -> Response:
 
 
 @router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
-def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader, response: Response) -> EventDetails:
+def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response) -> EventDetails:
     """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
     details = store.event(pool, event_id)
     response.headers["ETag"] = entity_tag(details.version)
@@ -253,7 +257,7 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader, 
     tags=["events"],
 )
 def explanation(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> ExplainedChange:
     """Why a player's rating moved in an event."""
     return explained_change(store.explain(pool, event_id, player))
@@ -265,43 +269,43 @@ def explanation(
     tags=["events"],
 )
 def what_if(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
+    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> AlternativeChanges:
     """What an event would have done to a player's rating with one thing changed: at most eight alternatives."""
     return alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", responses=REFUSALS, tags=["matches"])
-def waiting(pool: PoolName, store: CurrentStore, _key: Reader) -> list[str]:
+def waiting(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
     """The matches that wait for a result, the first to expire first."""
     return store.waiting_matches(pool)
 
 
 @router.get("/{pool}/matches/{match_id}", responses=REFUSALS, tags=["matches"])
-def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: Reader) -> RegisteredMatch:
+def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
     """A match that was registered, and what came of it."""
     return store.match(pool, match_id)
 
 
 @router.get("/{pool}/seasons", responses=REFUSALS, tags=["seasons"])
-def seasons(pool: PoolName, store: CurrentStore, _key: Reader) -> tuple[Season, ...]:
+def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Season, ...]:
     """The seasons, oldest first."""
     return store.seasons(pool)
 
 
 @router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], responses=REFUSALS, tags=["seasons"])
-def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: Reader) -> Response:
+def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
     """How the board stood when a season ended, or as it stands where it is not over."""
     return json_response(Any, board_rows(store.season_board(pool, season)))
 
 
 @router.get("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"])
-def snapshot_days(pool: PoolName, store: CurrentStore, _key: Reader) -> list[date]:
+def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date]:
     """The days whose ranks are stored, oldest first."""
     return [date_of(day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", responses=REFUSALS, tags=["daily ranks"])
-def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: Reader) -> tuple[RankedPlayer, ...]:
+def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[RankedPlayer, ...]:
     """The ranks at a day's 00:00 UTC, best first."""
     return store.ranks_on(pool, parse_day(day))

@@ -1,14 +1,18 @@
-"""Results as game servers post them: the match report of a Xonotic server, as it is.
+"""Results as they are sent: the match report of a Xonotic server, as it is, and the events of a body.
 
-Source: XonStat's submission. Answers are plain text; the game only logs them.
+Source: XonStat's submission. Answers to it are plain text; the game only logs them.
 """
 
+import base64
+import os
 import re
+import shutil
+import subprocess
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import polars as pl
 from fastapi import APIRouter, Header, Path, Request
@@ -22,7 +26,8 @@ from podium.importers.registry import Options
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
-from podium.service.api.dependencies import CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads
+from podium.service.access.visitors import CurrentKeyGuard
+from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.api.models import (
     EARLIEST,
     LATEST,
@@ -35,25 +40,25 @@ from podium.service.api.models import (
     read_bytes,
     validate,
 )
-from podium.service.delivery.webhooks import verify_signature
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
 from podium.service.http.json import RefusedError, loads
-from podium.service.http.threads import run_in
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in, temporary_folder
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.rating.events import get_event
 from podium.store.sql.statements import instant, microseconds
 from podium.support.collector import paused_collection
 
-if TYPE_CHECKING:
-    from podium.service.access.keys import KeyGuard
-
-
 router = APIRouter(prefix="/submit/xonstat", tags=["events"])
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     code: {"content": {"text/plain": {}, MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in WRITE_ERRORS
 }
+TOOL = "crypto-keygen-standalone"
+PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # where the key is that signs the keys of servers
+PUBLIC_KEY = "key_0.d0pk"
+LIMIT_S = 10.0
+FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
 Secret = Annotated[str, Path(min_length=1, description="A key with the role write for the pool of the game type.")]
 Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="The server's, in base64.")]
 
@@ -80,6 +85,7 @@ async def submit_signed(
     threads: CurrentThreads,
     intake: CurrentIntake,
     metrics: CurrentMetrics,
+    guard: CurrentKeyGuard,
     signature: Signature = "",
 ) -> PlainTextResponse:
     """Submit the report of a Xonotic server that signs it; its game type is the pool."""
@@ -88,7 +94,6 @@ async def submit_signed(
         body = await read_bytes(request)
         fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
         if fingerprint is None:
-            guard: KeyGuard = request.app.state.key_guard
             message = "the signature is missing or not verified; put a key at the end of the address"
             raise await guard.refusal(request, 401, message)
         return await store_report(store, intake, metrics, body, Sender(fingerprint))
@@ -98,12 +103,16 @@ async def submit_signed(
 
 @router.post("/{secret}", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
 async def submit_with_key(
-    request: Request, secret: Secret, store: CurrentStore, intake: CurrentIntake, metrics: CurrentMetrics
+    request: Request,
+    secret: Secret,
+    store: CurrentStore,
+    intake: CurrentIntake,
+    metrics: CurrentMetrics,
+    guard: CurrentKeyGuard,
 ) -> PlainTextResponse:
     """Submit the report of a Xonotic server whose address for it ends with a key; its game type is the pool."""
 
     async def take() -> str:
-        guard: KeyGuard = request.app.state.key_guard
         key = await guard.key(secret)
         if key is None:
             raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
@@ -111,6 +120,34 @@ async def submit_with_key(
         return await store_report(store, intake, metrics, await read_bytes(request), Sender(key.name, key))
 
     return await answer_in_text(request, take)
+
+
+def verify_signature(body: bytes, query: str, signature: str) -> str | None:
+    """Verify the signature of a report.
+
+    Args:
+        signature: in base64.
+    """
+    tool = shutil.which(TOOL)
+    try:
+        detached = base64.b64decode(signature, validate=True)
+    except ValueError:
+        return None
+    if tool is None or not detached:
+        return None
+    with temporary_folder() as folder:
+        signed, sealed = folder / "body", folder / "signature"
+        signed.write_bytes(body + b"\0" + query.encode())
+        sealed.write_bytes(detached)
+        key = os.environ.get(PUBLIC_KEY_VARIABLE, PUBLIC_KEY)
+        command = [tool, "-p", key, "-d", str(signed), "-s", str(sealed)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)  # noqa: S603  (the tool)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    verdict, fingerprint, *_ = [*done.stdout.decode("ascii", "replace").split(), "", ""]
+    verified = done.returncode == 0 and verdict == "1" and FINGERPRINT.match(fingerprint) is not None
+    return fingerprint if verified else None
 
 
 async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -> PlainTextResponse:

@@ -7,10 +7,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentThreads, CurrentWatchers, Reader
+from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
 from podium.service.http.openapi import CONTENT_SECURITY_POLICY, reference_page
-from podium.service.http.threads import run_in
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.sql.database import UnavailableError, read_transaction
 
@@ -53,7 +53,7 @@ def query_pools(store: Store) -> None:
     response_class=Response,
     responses=error_responses(*READ_ERRORS) | success_response("The text format of Prometheus.", "text/plain"),
 )
-async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: Reader) -> Response:
+async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: ReadAccess) -> Response:
     """Counters of requests, results and changes; takes a key to all pools."""
     text = await run_in(threads.probing, metrics.text)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,4 +1,4 @@
-"""The log as server-sent events."""
+"""The log as server-sent events, and the tables of a pool as files."""
 
 import tempfile
 import time
@@ -11,10 +11,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from podium.errors import UnknownError
-from podium.service.api.dependencies import CurrentMetrics, CurrentStore, CurrentWatchers, Reader
+from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.delivery.watchers import RETRY_S, Watchers, event_block
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
 from podium.service.http.names import POOLS_PATH, PoolName
+from podium.service.http.threads import CurrentStore
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.sql.database import UnavailableError
@@ -35,7 +36,7 @@ async def stream(
     store: CurrentStore,
     watchers: CurrentWatchers,
     metrics: CurrentMetrics,
-    visitor: Reader,
+    visitor: ReadAccess,
     last_event_id: Annotated[str | None, Header(max_length=20, description="The last id of an earlier stream.")] = None,
     seconds: Annotated[float, Query(ge=0.0, le=86_400.0, description="How long it stays open.")] = 3600.0,
 ) -> StreamingResponse:
@@ -109,7 +110,7 @@ def export(
     table: Literal["results", "history"],
     kind: Literal["csv", "parquet"],
     store: CurrentStore,
-    _key: Reader,
+    _key: ReadAccess,
     *,
     guard: Guard = True,
 ) -> StreamingResponse:

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium import systems
 from podium.engine.system import System
 from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, CurrentStore, CurrentThreads, Writer
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.models import (
     Batch,
     Configuration,
@@ -34,7 +34,7 @@ from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError
 from podium.service.http.names import POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.requests import IfMatch, versions_in
-from podium.service.http.threads import run_in
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.rating import facts
 from podium.store.reading.models import PoolSummary
@@ -168,7 +168,7 @@ class Correction:
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def carry_out(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
+    async def run(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
         """Do it, or see what it would do, and return the receipt.
 
         Raises:
@@ -203,7 +203,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
     refuse_out_of_reach(correction.request, [body.started_at])
-    return await correction.carry_out(pool, event_id, correction.store.amend, body.rows())
+    return await correction.run(pool, event_id, correction.store.amend, body.rows())
 
 
 @router.post(
@@ -211,7 +211,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
 )
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    return await correction.carry_out(pool, event_id, correction.store.void, event_id)
+    return await correction.run(pool, event_id, correction.store.void, event_id)
 
 
 @router.post(
@@ -219,7 +219,7 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
 )
 async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Restore a voided event: it counts again."""
-    return await correction.carry_out(pool, event_id, correction.store.restore, event_id)
+    return await correction.run(pool, event_id, correction.store.restore, event_id)
 
 
 async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:

@@ -1,15 +1,10 @@
 """Webhooks: each entry of a pool's log is sent until its receiver takes it, in order, at least once."""
 
 import asyncio
-import base64
 import json
 import logging
-import os
-import re
-import shutil
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +21,7 @@ from anyio import CapacityLimiter, to_thread
 from podium import __version__
 from podium.client.webhooks import sign
 from podium.errors import ParameterError, PodiumError
-from podium.service.http.threads import in_background, run_in, temporary_folder
+from podium.service.http.threads import in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.sql.database import Turn
@@ -293,38 +288,3 @@ async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) 
         raise GoneError("the receiver answered 410: it wants no more")
     if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         raise DeliveryError(f"the receiver answered {status}")
-
-
-TOOL = "crypto-keygen-standalone"
-PUBLIC_KEY_VARIABLE = "PODIUM_D0_PUBLIC_KEY"  # where the key is that signs the keys of servers
-PUBLIC_KEY = "key_0.d0pk"
-LIMIT_S = 10.0
-FINGERPRINT = re.compile(r"^[A-Za-z0-9+/]{43}=$")
-
-
-def verify_signature(body: bytes, query: str, signature: str) -> str | None:
-    """Verify the signature of a report.
-
-    Args:
-        signature: in base64.
-    """
-    tool = shutil.which(TOOL)
-    try:
-        detached = base64.b64decode(signature, validate=True)
-    except ValueError:
-        return None
-    if tool is None or not detached:
-        return None
-    with temporary_folder() as folder:
-        signed, sealed = folder / "body", folder / "signature"
-        signed.write_bytes(body + b"\0" + query.encode())
-        sealed.write_bytes(detached)
-        key = os.environ.get(PUBLIC_KEY_VARIABLE, PUBLIC_KEY)
-        command = [tool, "-p", key, "-d", str(signed), "-s", str(sealed)]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=False)  # noqa: S603  (the tool)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    verdict, fingerprint, *_ = [*done.stdout.decode("ascii", "replace").split(), "", ""]
-    verified = done.returncode == 0 and verdict == "1" and FINGERPRINT.match(fingerprint) is not None
-    return fingerprint if verified else None

@@ -1,4 +1,4 @@
-"""The service's log, a JSON object a line: requests, and whatever else there is, with the id of its request."""
+"""The service's log, a JSON object a line, each with the id of its request; and answers compressed."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Names in bodies: the rule is `podium.results.names`, and the store applies it to results."""
+"""Names in bodies and in addresses: the rule is `podium.results.names`, and the store applies it to results."""
 
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes

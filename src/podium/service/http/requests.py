@@ -1,4 +1,4 @@
-"""Each request has an id, is counted and timed, and is a line of the log."""
+"""Each request has an id, is counted and timed, and is a line of the log; reads share threads; events have versions."""
 
 import asyncio
 import re

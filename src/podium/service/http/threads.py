@@ -1,4 +1,4 @@
-"""Threads by what they are for: writers may wait long for the database, and nobody else waits behind them."""
+"""What routes work with: threads by what they are for, folders, and the store as it is at one moment."""
 
 import asyncio
 import os
@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 
 class Threads:
-    """How many threads each kind of work has; reading has those of the framework, of which few run at a time."""
+    """How many threads each kind of work has: writers may wait long for the database, and nobody else behind them.
+
+    Reading has those of the framework, of which few run at a time.
+    """
 
     def __init__(self) -> None:
         self.writing = CapacityLimiter(8)  # fewer than the connections to the database, so that readers have theirs
@@ -119,13 +122,17 @@ VERSION_HEADER: Final = "Pool-Version"  # the number of the newest log entry tha
 ANSWER: Final = "_answer"  # the parameter of a route that takes its headers
 
 
-async def get_store(request: Request) -> Store:
-    """Return the store of the service; a coroutine, so that no thread is needed for it."""
-    store: Store = request.app.state.store
-    return store
+def from_state(name: str) -> Any:
+    """Return a dependency: a part of the service, by its name in the app's state."""
+
+    async def part(request: Request) -> Any:  # a coroutine, so that no thread is needed for it
+        return getattr(request.app.state, name)
+
+    return Depends(part)
 
 
-CurrentStore = Annotated[Store, Depends(get_store)]
+CurrentStore = Annotated[Store, from_state("store")]
+CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from decimal import Decimal
 from statistics import fmean
 from typing import Annotated, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -12,7 +10,6 @@ from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.ledger.reasons.explanation import Explanation
-from podium.ledger.reasons.what_if import WhatIf
 from podium.ledger.reasons.wording import capitalised
 from podium.pages.environment import part
 from podium.pages.numbers import counted, direction, in_sentence, percent, rating
@@ -21,12 +18,11 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render, unchanged
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.rating.events import Change
 from podium.store.rating.facts import today
-from podium.store.reading.boards.models import EventName
 from podium.store.reading.event_reader import EventStory
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pools.models import CorrectionRecord, FairExpectation, ReliabilityBin
@@ -35,49 +31,6 @@ from podium.support.rounding import shown_change
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"
-
-
-@dataclass(frozen=True, slots=True)
-class EventHead:
-    """What an event is."""
-
-    event_id: str
-    heading: str  # its title, or its id
-    has_title: bool
-    url: str  # of a page about it; empty where there is none
-    started_at: datetime
-    size: str  # "6 riders, 4 heats"
-    mean_rating: float | None  # of those who are rated, before it
-    tag: str
-    reason: str  # why it is not rated; empty where it is
-
-
-@dataclass(frozen=True, slots=True)
-class Imagined:
-    """One thing changed, and the change then."""
-
-    words: str
-    change: Decimal
-    difference: str  # "14.5 better"
-
-
-def event_head(pool: PoolFrame, story: EventStory) -> EventHead:
-    details = story.details
-    heats = {entry.heat for entry in details.entries} - {None, OVERALL}
-    size = [counted(len({entry.player for entry in details.entries}), pool.word)]
-    size += [counted(len(heats), "heat")] if len(heats) > 1 else []
-    before = [change.rating_before for change in details.changes]
-    return EventHead(
-        event_id=details.event_id,
-        heading=details.title or details.event_id,
-        has_title=details.title is not None,
-        url=details.url or "",
-        started_at=details.started_at,
-        size=", ".join(size),
-        mean_rating=fmean(before) if before else None,
-        tag=TAGS.get(details.status, "not rated"),
-        reason=reason_of(story),
-    )
 
 
 def reason_of(story: EventStory) -> str:
@@ -119,33 +72,14 @@ def performance_words(story: EventStory) -> str:
     return f"{story.player} played like {level} here: who has that rating is expected to win as many of these duels."
 
 
-def imagined_changes(imagined: WhatIf) -> tuple[Imagined, ...]:
-    """What might have been, with the difference in words."""
-    return tuple(Imagined(each.words, each.shown, difference_words(each.better)) for each in imagined.alternatives)
-
-
-def difference_words(better: Decimal) -> str:
-    """How much better or worse another change would have been."""
-    return f"{abs(better)} {'better' if better > 0 else 'worse'}" if better else "no different"
-
-
 EVEN = 0.5  # of a duel
 
 
-@dataclass(frozen=True, slots=True)
-class Fairness:
-    """The answer, in sentences."""
-
-    promise: str  # what such promises come to; empty where too little is known
-    fair: str
-    handed: Markup  # why another moved further; empty where nobody did the other way
-
-
-def fairness(pool: PoolFrame, story: EventStory, expectation: FairExpectation) -> Fairness | None:
-    """The answer for a change; None where there is nothing to say."""
+def fairness(pool: PoolHeader, story: EventStory, expectation: FairExpectation) -> tuple[str | Markup, ...]:
+    """Whether a change is fair, in sentences; none where there is nothing to say."""
     explanation = story.explanation
     if explanation is None:
-        return None
+        return ()
     promise, fair, handed = "", "", handed_words(pool, story, explanation)
     if expectation.example is not None and expectation.fair is not None:
         promise = promise_words(pool, expectation.example)
@@ -154,10 +88,10 @@ def fairness(pool: PoolFrame, story: EventStory, expectation: FairExpectation) -
                 f"Seen so, about {expectation.fair:.1f} of {expectation.duels} duels would have been fair to expect"
                 f" instead of {expectation.promised:.1f}."
             )
-    return Fairness(promise, fair, handed) if promise or handed else None
+    return tuple(each for each in (promise, fair, handed) if each)
 
 
-def promise_words(pool: PoolFrame, example: ReliabilityBin) -> str:
+def promise_words(pool: PoolHeader, example: ReliabilityBin) -> str:
     """What comes of promises like most of these."""
     if example.lowest <= example.expected <= example.highest:
         verdict = "promises like most of these come true about as often as they should"
@@ -170,7 +104,7 @@ def promise_words(pool: PoolFrame, example: ReliabilityBin) -> str:
     )
 
 
-def handed_words(pool: PoolFrame, story: EventStory, explanation: Explanation) -> Markup:
+def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) -> Markup:
     """Why another moved further the other way, where a rating's own uncertainty decides how far a duel moves it."""
     system = story.pool.system
     against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
@@ -215,29 +149,35 @@ class EventPage(Page):
 
     template: ClassVar[str] = "event.html"
 
-    event: EventHead
+    story: EventStory
     address: str
     is_about_player: bool  # whether the address names the player
+    size: str  # "6 riders, 4 heats"
+    mean_rating: float | None  # of those who are rated, before it
+    reason: str  # why it is not rated; empty where it is
     result: ResultTable
-    player: str  # whose change is explained; empty where none is
-    is_first: bool  # whether it was the player's first rated event
     performance: str  # how well the player played in it, in a sentence; empty where that is not known
     why: WhyView | None
-    waits: str  # why there is none, where the event is rated
-    imagined: tuple[Imagined, ...]
-    record: tuple[CorrectionRecord, ...]
     contact: str  # where a wrong result is reported; empty where nobody is named
     duels: DuelTable | None
-    fairness: Fairness | None
-    previous: EventName | None
-    next: EventName | None
+    fairness: tuple[str | Markup, ...]  # sentences
     why_address: str  # to be shared; empty where no change is explained
     may_correct: bool  # whether whoever looks may
 
     @property
+    def heading(self) -> str:
+        """The event's title, or its id."""
+        return self.story.details.title or self.story.details.event_id
+
+    @property
+    def tag(self) -> str:
+        """What became of it, in a word or two."""
+        return TAGS.get(self.story.details.status, "not rated")
+
+    @property
     def corrections(self) -> tuple[CorrectionRecord, ...]:
         """What was done to it since it was received."""
-        return self.record[1:]
+        return self.story.record[1:]
 
 
 @router.pool_page("/events/{event_id}")
@@ -282,34 +222,33 @@ def event_page(
     visit: Visit, story: EventStory, expectation: FairExpectation | None, first: int | None, *, is_about_player: bool
 ) -> EventPage:
     """The page of what an event tells, and of what would have been fair to expect."""
-    pool, details, explanation = pool_frame(story.pool), story.details, story.explanation
-    head = event_head(pool, story)
+    pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     address = f"{pool.address}/events/{part(details.event_id)}"
     why_address = f"{address}/{part(story.player)}" if story.player else ""
-    view = None if explanation is None else why_view(explanation)
-    title = head.heading if explanation is None else f"{explanation.verdict.rstrip('.')} · {head.heading}"
-    description = head.reason if explanation is None else f"{explanation.verdict} {explanation.cause}"
+    title, reason = details.title or details.event_id, reason_of(story)
+    if is_about_player and explanation is not None:
+        title = f"{explanation.verdict.rstrip('.')} · {title}"
+    heats = {entry.heat for entry in details.entries} - {None, OVERALL}
+    size = [counted(len({entry.player for entry in details.entries}), pool.word)]
+    size += [counted(len(heats), "heat")] if len(heats) > 1 else []
+    before = [change.rating_before for change in details.changes]
     return EventPage(
-        title=title if is_about_player else head.heading,
-        description=description,
+        title=title,
+        description=reason if explanation is None else f"{explanation.verdict} {explanation.cause}",
         pool=pool,
         tab="events",
-        event=head,
+        story=story,
         address=address,
         is_about_player=is_about_player,
+        size=", ".join(size),
+        mean_rating=fmean(before) if before else None,
+        reason=reason,
         result=result_of(story).page(first),
-        player=story.player,
-        is_first=story.is_first,
         performance=performance_words(story),
-        why=view,
-        waits=story.waits,
-        imagined=() if story.imagined is None else imagined_changes(story.imagined),
-        record=story.record,
+        why=None if explanation is None else why_view(explanation),
         contact=contact_address(pool.contact, pool.name, details.event_id, story.player),
         duels=None if explanation is None else duel_table(explanation),
-        fairness=None if expectation is None else fairness(pool, story, expectation),
-        previous=story.beside.previous,
-        next=story.beside.next,
+        fairness=() if expectation is None else fairness(pool, story, expectation),
         why_address=why_address,
         picture=f"{why_address}/picture.png" if why_address else "",
         may_correct=visit.visitor.may("admin", visit.pool),

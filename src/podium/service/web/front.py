@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar, Final
 
 from fastapi import Request, Response
@@ -15,8 +14,15 @@ from fastapi.responses import JSONResponse
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.pages.why import WhyView, why_view
-from podium.service.web.boards.leaderboard import SPANS, default_span
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, page_response, page_text, pool_address, pool_frame
+from podium.service.web.boards import SPANS, default_span
+from podium.service.web.rendering import (
+    Page,
+    PageRouter,
+    PoolHeader,
+    page_response,
+    page_text,
+    pool_header,
+)
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing, Surprise
@@ -32,7 +38,7 @@ NEWEST_EVENTS: Final = 8
 class PoolCard:
     """A pool at a glance."""
 
-    pool: PoolFrame
+    pool: PoolHeader
     players: int
     events: int
     top: tuple[ListedRow, ...]
@@ -52,36 +58,16 @@ class PoolCard:
         return surprise.settled, won_and_lost or last_and_gained, share
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedSurprise:
-    """The surprise of the week, with its reasons."""
-
-    pool: PoolFrame
-    event_id: str
-    started_at: datetime
-    why: WhyView
-
-    @property
-    def event_address(self) -> str:
-        """Of the whole event."""
-        return pool_address(self.pool.name, "events", self.event_id)
-
-    @property
-    def address(self) -> str:
-        """Of the reasons."""
-        return pool_address(self.pool.name, "events", self.event_id, self.why.player)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage(Page):
     """The first page."""
 
     template: ClassVar[str] = "home.html"
 
-    surprise: ExplainedSurprise | None
+    surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
     cards: tuple[PoolCard, ...]
-    other_pools: tuple[PoolFrame, ...]  # beyond those with a card
-    lines: tuple[tuple[PoolFrame, EventHeadline], ...]  # the newest events of all
+    other_pools: tuple[PoolHeader, ...]  # beyond those with a card
+    lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
 
 
 def pool_card(store: Store, name: str) -> PoolCard:
@@ -90,7 +76,7 @@ def pool_card(store: Store, name: str) -> PoolCard:
     movers = store.movers(name, most=1)
     board = store.listed_board(name, Listing(active_within=SPANS[default_span(store, pool)]), top=TOP)
     return PoolCard(
-        pool=pool_frame(pool),
+        pool=pool_header(pool),
         players=board.players,
         events=store.event_count(name),
         top=board.rows,
@@ -120,7 +106,7 @@ def newest_moment(card: PoolCard) -> float:
     return card.newest[0].started_at.timestamp() if card.newest else float("-inf")
 
 
-def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> ExplainedSurprise | None:
+def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
     """The largest surprise of the pools that played in the same week as the one that played last."""
     newest = newest_moment(cards[0]) if cards else 0.0
     surprising = [card for card in cards if card.surprise and newest - newest_moment(card) <= WEEK_S]
@@ -129,10 +115,9 @@ def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> ExplainedSurp
         if surprise is None:
             continue
         try:
-            why = why_view(store.explain(card.pool.name, surprise.event_id, surprise.player))
+            return card.pool, surprise, why_view(store.explain(card.pool.name, surprise.event_id, surprise.player))
         except PodiumError:  # corrected meanwhile, or rated by another revision of the arithmetic
             continue
-        return ExplainedSurprise(card.pool, surprise.event_id, surprise.started_at, why)
     return None
 
 

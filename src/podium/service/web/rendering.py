@@ -119,7 +119,7 @@ PACKAGES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PoolFrame:
+class PoolHeader:
     """What every page of a pool says of it."""
 
     name: str
@@ -142,10 +142,10 @@ class PoolFrame:
         return plural(self.word)
 
 
-def pool_frame(pool: Pool) -> PoolFrame:
+def pool_header(pool: Pool) -> PoolHeader:
     """What pages say of a pool."""
     says = pool.description
-    return PoolFrame(
+    return PoolHeader(
         name=pool.name,
         title=says.title or pool.name,
         system_title=pool.system.title,
@@ -166,7 +166,7 @@ class Page:
     title: str  # of the browser's tab
     description: str = ""  # where a link to the page is shown
     picture: str = ""  # likewise: the path of a PNG
-    pool: PoolFrame | None = None
+    pool: PoolHeader | None = None
     tab: str = ""  # the one that is current: leaderboard, events, compare or system
     newest_entry: int | None = None  # of the pool's log that the page shows; where given, the page says what came later
 
@@ -180,12 +180,15 @@ class Site:
     path: str  # of this page, encoded
     me: str = ""  # the player whom the visitor chose as "me", in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
+    token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
 
 
 @cache
 def environment() -> Any:
     """The templates of the pages."""
-    return create_environment(*PACKAGES)
+    found = create_environment(*PACKAGES)
+    found.globals["pool_address"] = pool_address
+    return found
 
 
 @cache
@@ -206,6 +209,7 @@ def site(request: Request) -> Site:
         path=path_of(request),
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
+        token=getattr(request.state, "token", ""),
     )
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, ClassVar, Literal
 from xml.etree import ElementTree as ET
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic_core import to_json
 
 from podium.errors import UnknownError
@@ -16,9 +16,9 @@ from podium.pages.numbers import change, deviation, rating
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.names import EventId, PlayerName
-from podium.service.http.threads import CurrentStore
-from podium.service.web.boards.leaderboard import SPANS, default_span, ranked_card
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, origin_of, pool_address, pool_frame, render
+from podium.service.http.threads import CurrentStore, from_state
+from podium.service.web.boards import SPANS, default_span, ranked_card
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
@@ -65,7 +65,7 @@ def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store:
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
     """The two halves of a badge: the pool, and rating and rank."""
     found = store.pool(pool_name)
-    pool, (card, _) = pool_frame(found), ranked_card(store, found, player)
+    pool, (card, _) = pool_header(found), ranked_card(store, found, player)
     digits = pool.digits - 1
     margin = "" if card.deviation is None else f" {deviation(card.deviation, digits)}"
     rank = "settling" if card.rank is None else f"#{card.rank} of {card.listed}"
@@ -80,7 +80,7 @@ class EmbedPage(Page):
     """The leaders of a pool."""
 
     template: ClassVar[str] = "embed.html"
-    pool: PoolFrame
+    pool: PoolHeader
 
     rows: tuple[ListedRow, ...]
 
@@ -90,8 +90,8 @@ def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response
     """The leaders."""
     pool = store.pool(visit.pool)
     listing = Listing(active_within=SPANS[default_span(store, pool)])
-    board, frame = store.listed_board(visit.pool, listing, top=LEADERS), pool_frame(pool)
-    page = EmbedPage(title=frame.title, pool=frame, rows=board.rows)
+    board, header = store.listed_board(visit.pool, listing, top=LEADERS), pool_header(pool)
+    page = EmbedPage(title=header.title, pool=header, rows=board.rows)
     return render(request, page, frames="*")
 
 
@@ -114,7 +114,7 @@ class Entry:
 @router.pool_page("/feed.xml")
 def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     """The newest events of a pool."""
-    pool = pool_frame(store.pool(visit.pool))
+    pool = pool_header(store.pool(visit.pool))
     events = store.event_list(visit.pool, top=ENTRIES).events
     entries = [event_entry(pool, each) for each in events]
     return feed_response(request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
@@ -123,20 +123,20 @@ def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
 @router.pool_page("/players/{player}/feed.xml")
 def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
     """The newest changes of a player."""
-    pool, name = pool_frame(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    pool, name = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
     entries = [change_entry(pool, name, each) for each in rows if each.event_id is not None]
     address = pool_address(visit.pool, "players", name)
     return feed_response(request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
 
 
-def event_entry(pool: PoolFrame, event: EventHeadline) -> Entry:
+def event_entry(pool: PoolHeader, event: EventHeadline) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
     summary = f"{event.entrants} entrants, {event.status}."
     return Entry(pool_address(pool.name, "events", event.event_id), title, summary, event.started_at)
 
 
-def change_entry(pool: PoolFrame, player: str, line: FormLine) -> Entry:
+def change_entry(pool: PoolHeader, player: str, line: FormLine) -> Entry:
     event_id = line.event_id or ""
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {change(line.shown, pool.digits)} in {line.title or event_id}"
@@ -183,13 +183,7 @@ def as_text(moment: datetime) -> str:
 SIZES = {"wide": WIDE, "tall": TALL}
 
 
-def current_pictures(request: Request) -> VersionCache:
-    """The pictures that were drawn lately."""
-    pictures: VersionCache = request.app.state.pictures
-    return pictures
-
-
-CurrentPictures = Annotated[VersionCache, Depends(current_pictures)]
+CurrentPictures = Annotated[VersionCache, from_state("pictures")]  # that were drawn lately
 
 
 @router.pool_page("/events/{event_id}/{player}/picture.png")
@@ -210,7 +204,7 @@ def picture(
 
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:
     """Draw the picture."""
-    pool, explanation = pool_frame(store.pool(pool_name)), store.explain(pool_name, event_id, player)
+    pool, explanation = pool_header(store.pool(pool_name)), store.explain(pool_name, event_id, player)
     if not explanation.groups and explanation.rows.is_empty():
         raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")
     details = store.event(pool_name, event_id)

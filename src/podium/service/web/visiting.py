@@ -1,4 +1,4 @@
-"""Who may look at the pages of a pool."""
+"""Who may look at the pages of a pool, and the pages to sign in and out."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -107,7 +107,6 @@ class SignOutPage(Page):
     template: ClassVar[str] = "sign_out.html"
 
     title: str = "Sign out"
-    token: str = ""  # empty where nobody has signed in
 
 
 @router.page("/sign-in")
@@ -140,9 +139,9 @@ async def sign_in(request: Request, guard: CurrentKeyGuard, sessions: CurrentSes
 
 
 @router.page("/sign-out")
-async def sign_out_page(request: Request, visitor: CurrentVisitor) -> Response:
+async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
     """The form that ends a session."""
-    return render(request, SignOutPage(token="" if visitor.session is None else visitor.session.token))
+    return render(request, SignOutPage())
 
 
 @router.post("/sign-out", include_in_schema=False)

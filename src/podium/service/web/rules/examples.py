@@ -25,31 +25,14 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Quit:
-    """An event that a player did not finish, and what finishing would have done."""
-
-    example: Example
-    instead: Alternative | None
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """What the entrants of an event gained and lost, as shown."""
-
-    headline: EventHeadline
-    gained: Decimal
-    lost: Decimal
-
-
-@dataclass(frozen=True, slots=True)
 class Examples:
     """Events and players of a pool, each where there is one."""
 
     newest: Example | None = None  # of whoever lost most; who gained most, where nobody lost
     winner: Example | None = None  # the same event, of its winner
     won_yet_lost: Example | None = None
-    quit: Quit | None = None
-    exchange: Exchange | None = None
+    quit: tuple[Example, Alternative | None] | None = None  # of who did not finish, and what finishing would have done
+    exchange: tuple[EventHeadline, Decimal, Decimal] | None = None  # what entrants gained and lost, as shown
     unrated: EventHeadline | None = None
     best: ListedRow | None = None
     longest_away: ListedRow | None = None  # of the first page of the board
@@ -128,19 +111,19 @@ def unfinished(details: EventDetails) -> Iterator[str]:
 
 def quit_example(
     store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails]
-) -> Quit | None:
+) -> tuple[Example, Alternative | None] | None:
     """The newest event that somebody did not finish."""
     for headline, details in zip(rated, read, strict=False):
         player = next(unfinished(details), None)
         if player is not None:
             alternatives = store.what_if(pool_name, headline.event_id, player).alternatives  # what was quit comes first
-            return Quit(explained(store, pool_name, headline, player), next(iter(alternatives), None))
+            return explained(store, pool_name, headline, player), next(iter(alternatives), None)
     return None
 
 
-def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> Exchange:
+def exchange(headline: EventHeadline, details: EventDetails, digits: int) -> tuple[EventHeadline, Decimal, Decimal]:
     """What the entrants of an event gained and lost, the changes as they are shown."""
     changes = [shown_change(each.rating_before, each.rating, digits) for each in details.changes]
     nothing = Decimal(0)
     gained, lost = (sum((each for each in changes if sign * each > 0), nothing) for sign in (1, -1))
-    return Exchange(headline, gained, -lost)
+    return headline, gained, -lost

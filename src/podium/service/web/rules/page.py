@@ -3,21 +3,23 @@
 import threading
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 from fastapi import Request, Response
 from markupsafe import Markup
 
+from podium.engine.system import System
 from podium.pages.careers import Picture, reliability_picture
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
 from podium.pages.numbers import rating
-from podium.service.http.threads import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolFrame, pool_frame, render
+from podium.service.http.threads import CurrentStore, from_state
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
-from podium.service.web.rules.questions import Question, questions
+from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
+from podium.store.reading.moments import VersionCache
 from podium.store.reading.pools.models import PoolFacts, PromisePoint
 from podium.support.rounding import shown
 
@@ -25,19 +27,19 @@ LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less
 
 
-def pictures(frame: PoolFrame, facts: PoolFacts) -> tuple[Picture, ...]:
+def pictures(header: PoolHeader, facts: PoolFacts) -> tuple[Picture, ...]:
     """The pictures that there is enough to draw of."""
-    found = (promise(frame, facts), weights(frame, facts), reliability_picture(facts.reliability))
+    found = (promise(header, facts), weights(header, facts), reliability_picture(facts.reliability))
     return tuple(each for each in found if each.drawing)
 
 
-def promise(frame: PoolFrame, facts: PoolFacts) -> Picture:
+def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
     """What ratings promise, by how far one is ahead."""
     points = [(each.gap, each.expected) for each in facts.promise]
     marked = [nearest(facts.promise, share) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
     leads = [
-        f"{rating(each.gap, frame.digits - 1)} points above wins {100 * each.expected:.0f} of 100"
+        f"{rating(each.gap, header.digits - 1)} points above wins {100 * each.expected:.0f} of 100"
         for each in marked[1:]
     ]
     caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
@@ -48,7 +50,7 @@ def nearest(points: tuple[PromisePoint, ...], share: float) -> PromisePoint:
     return min(points, key=lambda each: abs(each.expected - share))
 
 
-def weights(frame: PoolFrame, facts: PoolFacts) -> Picture:
+def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     """How far a duel moves a rating, by how often one has played."""
     points = [(each.event_number, each.points) for each in facts.weights]
     heading = "The better we know you, the less a duel moves you"
@@ -56,18 +58,19 @@ def weights(frame: PoolFrame, facts: PoolFacts) -> Picture:
         return Picture(heading, Markup(""), "")
     first = points[0]
     later = max((each for each in points if each[0] <= LATER_EVENT), key=lambda each: each[0])
-    labels = {number: f"{shown(moved, frame.digits)}" for number, moved in (first, later)}
+    labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
     if later[1] > LESS * first[1]:
         heading = "How far a duel moves you"
     caption = (
-        f"The most that one duel moved the middle {frame.word}, by event: {labels[first[0]]} in event {first[0]}, "
+        f"The most that one duel moved the middle {header.word}, by event: {labels[first[0]]} in event {first[0]}, "
         f"{labels[later[0]]} in event {later[0]}. Everybody’s own is in the Why."  # noqa: RUF001  (typography)
     )
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
 
-MAX_PAGES = 256
+CurrentPages = Annotated[VersionCache, from_state("rules_pages")]
+WRITING = threading.Lock()  # one page at a time
 router = PageRouter()
 
 
@@ -79,64 +82,33 @@ class RulesPage(Page):
 
     pictures: tuple[Picture, ...]
     counted_on: date
-    questions: tuple[Question, ...]
+    questions: tuple[tuple[str, Markup], ...]  # with their answers
     settings: tuple[Setting, ...]
-    formulas: tuple[str, ...]
-    limits: tuple[str, ...]
-    source: str
-    system: str  # its name in commands and documentation
-
-
-class Written(NamedTuple):
-    """A page, and the log entry and day that it is as of."""
-
-    entry: int
-    day: date
-    page: RulesPage
-
-
-class RulesPages:
-    """The page of each pool, which looks for examples in its newest events; written anew once something is logged."""
-
-    def __init__(self) -> None:
-        self._pages: dict[str, Written] = {}
-        self._writing = threading.Lock()
-
-    def page(self, store: Store, pool_name: str) -> RulesPage:
-        """Return the page of a pool; one is written at a time."""
-        entry, today = store.version(pool_name), datetime.now(UTC).date()
-        with self._writing:
-            known = self._pages.get(pool_name)
-            if known is None or known[:2] != (entry, today):
-                if len(self._pages) >= MAX_PAGES:
-                    self._pages.clear()
-                known = self._pages[pool_name] = Written(entry, today, rules_page(store, pool_name, entry))
-            return known.page
+    system: System
 
 
 @router.pool_page("/system")
-def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+def rules(request: Request, visit: VisiblePool, store: CurrentStore, pages: CurrentPages) -> Response:
     """How ratings of a pool work."""
-    pages: RulesPages = request.app.state.rules_pages
-    return render(request, pages.page(store, visit.pool))
+    version = store.version(visit.pool), datetime.now(UTC).date()
+    with WRITING:
+        page = pages.value(visit.pool, version, lambda: rules_page(store, visit.pool, version[0]))
+    return render(request, page)
 
 
 def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
-    """What the page of a pool shows."""
+    """What the page of a pool shows: examples of its newest events among it, so that it is kept until one is logged."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
-    frame, system = pool_frame(pool), pool.system
+    header, system = pool_header(pool), pool.system
     return RulesPage(
-        title=f"How {frame.title} ratings work",
-        description=frame.sentence,
-        pool=frame,
+        title=f"How {header.title} ratings work",
+        description=header.sentence,
+        pool=header,
         tab="system",
         newest_entry=newest_entry,
-        pictures=pictures(frame, facts),
+        pictures=pictures(header, facts),
         counted_on=facts.day,
-        questions=questions(frame, system, facts, find_examples(store, pool_name, frame.digits)),
+        questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),
-        formulas=system.formulas,
-        limits=system.limits,
-        source=system.source,
-        system=system.name,
+        system=system,
     )

@@ -12,8 +12,8 @@ from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
 from podium.pages.careers import findings
 from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
-from podium.service.web.boards.leaderboard import settling_rule
-from podium.service.web.rendering import PoolFrame, pool_address
+from podium.service.web.boards import settling_rule
+from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.reading.boards.models import EventHeadline
 from podium.store.reading.pools.models import PoolFacts
@@ -26,18 +26,10 @@ Parts = Iterator[str | Markup]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What players ask, with the answer for this pool."""
-
-    question: str
-    answer: Markup
-
-
-@dataclass(frozen=True, slots=True)
 class Known:
     """What answers are made of."""
 
-    frame: PoolFrame
+    header: PoolHeader
     system: System
     facts: PoolFacts
     examples: Examples
@@ -49,30 +41,29 @@ class Known:
 
     def points(self, value: float) -> str:
         """A rating, as a board shows it."""
-        return rating(value, self.frame.digits - 1)
+        return rating(value, self.header.digits - 1)
 
     def reach(self, deviation: float) -> Decimal:
         """Half the interval of a rating, as a board shows it."""
-        return shown(SIGMAS * deviation, self.frame.digits - 1)
+        return shown(SIGMAS * deviation, self.header.digits - 1)
 
     def event_link(self, headline: EventHeadline, player: str = "") -> Markup:
         """A link to an event, or to the reasons of one of its changes."""
-        address = pool_address(self.frame.name, "events", headline.event_id, *([player] if player else []))
+        address = pool_address(self.header.name, "events", headline.event_id, *([player] if player else []))
         return Markup('<a href="{}"><bdi>{}</bdi></a>').format(address, headline.title or headline.event_id)
 
     def player_link(self, player: str) -> Markup:
-        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(pool_address(self.frame.name, "players", player), player)
+        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(
+            pool_address(self.header.name, "players", player), player
+        )
 
 
-def questions(frame: PoolFrame, system: System, facts: PoolFacts, examples: Examples) -> tuple[Question, ...]:
-    """Every question that can be answered for a pool."""
-    known = Known(frame, system, facts, examples)
-    found = []
+def questions(known: Known) -> Iterator[tuple[str, Markup]]:
+    """Every question that can be answered for a pool, with its answer."""
     for question, answer in ANSWERS:
         parts = [escape(each) for each in answer(known)]
         if parts:
-            found.append(Question(question, Markup(" ").join(parts)))
-    return tuple(found)
+            yield question, Markup(" ").join(parts)
 
 
 def reasons(example: Example) -> Parts:
@@ -104,7 +95,7 @@ def meaning_of_deviation(known: Known) -> Parts:
     best = known.examples.best
     if best is not None and best.deviation is not None:
         reach = known.reach(best.deviation)
-        middle = shown(best.rating, known.frame.digits - 1)
+        middle = shown(best.rating, known.header.digits - 1)
         yield Markup("{} is rated {} ±{}: 19 times in 20 the true level is between {} and {}.").format(
             known.player_link(best.player), middle, reach, middle - reach, middle + reach
         )
@@ -132,9 +123,9 @@ def margin_of_wins(known: Known) -> Parts:
         yield Markup("In {} {} had {} points at stake against {}, and {} against {}.").format(
             link,
             named(winner),
-            shown(stakes["weight"][0], known.frame.digits),
+            shown(stakes["weight"][0], known.header.digits),
             named(stakes["opponent"][0]),
-            shown(stakes["weight"][-1], known.frame.digits),
+            shown(stakes["weight"][-1], known.header.digits),
             named(stakes["opponent"][-1]),
         )
     elif known.system.margin == System.margin:
@@ -175,13 +166,14 @@ def quitting(known: Known) -> Parts:
     found = known.examples.quit
     if found is None:
         return
-    player = found.example.explanation.player
-    yield Markup("In {}:").format(known.event_link(found.example.headline, player))
-    yield from reasons(found.example)
-    if found.instead is not None:
-        moved = found.instead.shown
+    example, instead = found
+    player = example.explanation.player
+    yield Markup("In {}:").format(known.event_link(example.headline, player))
+    yield from reasons(example)
+    if instead is not None:
+        moved = instead.shown
         would = f"gained {moved}" if moved > 0 else f"lost {abs(moved)}" if moved < 0 else "kept the rating"
-        yield Markup("Had {} {}, {} would have {}.").format(named(player), found.instead.words, named(player), would)
+        yield Markup("Had {} {}, {} would have {}.").format(named(player), instead.words, named(player), would)
 
 
 def being_away(known: Known) -> Parts:
@@ -208,10 +200,10 @@ def beginning(known: Known) -> Parts:
     yield f"With {begins} points{f', ±{known.reach(newcomer.deviation)}' if known.has_deviation else ''}."
     weights = {each.event_number: each.points for each in known.facts.weights}
     if 1 in weights:
-        first = shown(weights[1], known.frame.digits)
-        yield f"One duel of a first event moved the middle {known.frame.word} by up to {first} points"
+        first = shown(weights[1], known.header.digits)
+        yield f"One duel of a first event moved the middle {known.header.word} by up to {first} points"
         later = max((each for each in weights if each <= LATER_EVENT), default=1)
-        yield f"and one of event {later} by {shown(weights[later], known.frame.digits)}." if later > 1 else "so far."
+        yield f"and one of event {later} by {shown(weights[later], known.header.digits)}." if later > 1 else "so far."
     rule = settling_rule(known.system)
     if rule:
         yield rule
@@ -232,7 +224,7 @@ def few_events(known: Known) -> Parts:
             reach,
             counted(unsettled.events, "event"),
         )
-    yield f"{known.examples.listed:,} of {counted(known.examples.players, known.frame.word)} are on the board."
+    yield f"{known.examples.listed:,} of {counted(known.examples.players, known.header.word)} are on the board."
 
 
 def handing_over(known: Known) -> Parts:
@@ -245,10 +237,9 @@ def handing_over(known: Known) -> Parts:
         yield "Not one for one: how far a duel moves somebody is decided by what is known of that rating, not of yours."
     exchange = known.examples.exchange
     if exchange is not None:
-        yield Markup("In {} {} points were gained, and {} lost.").format(
-            known.event_link(exchange.headline), exchange.gained, exchange.lost
-        )
-        if known.system.conserves and exchange.gained != exchange.lost:
+        headline, gained, lost = exchange
+        yield Markup("In {} {} points were gained, and {} lost.").format(known.event_link(headline), gained, lost)
+        if known.system.conserves and gained != lost:
             yield "The two differ where not everybody is compared with as many opponents, or where new points came in."
 
 
@@ -279,10 +270,10 @@ def strength_of_opponents(known: Known) -> Parts:
             named(rows["opponent"][0]),
             *gap_words(known, rows["gap"][0]),
             named(newest.explanation.player),
-            abs(shown(rows["shown"][0], known.frame.digits)),
+            abs(shown(rows["shown"][0], known.header.digits)),
             named(rows["opponent"][-1]),
             *gap_words(known, rows["gap"][-1]),
-            abs(shown(rows["shown"][-1], known.frame.digits)),
+            abs(shown(rows["shown"][-1], known.header.digits)),
         )
 
 
@@ -305,7 +296,7 @@ def teams(known: Known) -> Parts:
 def when_ratings_change(known: Known) -> Parts:
     """When do ratings and ranks change?"""
     yield "As soon as a result is in. The arrows beside ranks compare with 00:00 UTC of the day."
-    yield f"{known.frame.title} is a ladder of its own: events elsewhere do not count in it."
+    yield f"{known.header.title} is a ladder of its own: events elsewhere do not count in it."
     newest = known.examples.newest
     if newest is not None:
         yield Markup("The newest event is {}, of {}.").format(
@@ -317,7 +308,7 @@ def correcting(known: Known) -> Parts:
     """Can a result be corrected?"""
     yield "Yes, and then everything after it is rated again, to the bit as if it had been so from the start."
     yield "The event’s page keeps the record of what was changed, when, and by whom."  # noqa: RUF001  (typography)
-    contact = known.frame.contact
+    contact = known.header.contact
     if contact:
         address = contact if "://" in contact else f"mailto:{contact}"
         yield Markup('Write to <a href="{}">{}</a>.').format(address, contact)
@@ -329,7 +320,7 @@ def trusting(known: Known) -> Parts:
     if not found:
         return
     yield found
-    yield f"Counted are {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.frame.word)}."
+    yield f"Counted are {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.header.word)}."
 
 
 ANSWERS: tuple[tuple[str, Callable[[Known], Parts]], ...] = (

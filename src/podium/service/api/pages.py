@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from podium.ledger.leaderboard import instant, span
-from podium.service.api.dependencies import CurrentStore, Reader
+from podium.service.access.visitors import check_reader
 from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
-from podium.service.http.threads import ReadRouter
+from podium.service.http.threads import CurrentStore, ReadRouter
 from podium.store.reading.boards.models import (
     AdjacentEvents,
     EventListPage,
@@ -22,66 +22,52 @@ from podium.store.reading.boards.models import (
 from podium.store.reading.players.models import ChangesPage, CurvePoint, PlayerCard, Rivals
 from podium.store.reading.pools.models import CorrectionRecord, EventField, FairExpectation, PoolFacts
 
-router = ReadRouter(prefix=POOLS_PATH)
+router = ReadRouter(prefix=POOLS_PATH, dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated
 Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
-Unsettled = Annotated[bool, Query(description="Whether players who are not settled are ranked among the others.")]
+
+
+async def sent_listing(
+    min_events: MinEvents = None,
+    active_within: ActiveWithin = None,
+    *,
+    unsettled: Annotated[
+        bool, Query(description="Whether players who are not settled are ranked among the others.")
+    ] = False,
+) -> Listing:
+    """Return who is listed, as a query says."""
+    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+
+
+SentListing = Annotated[Listing, Depends(sent_listing)]
 
 
 @router.get("/{pool}/board", responses=REFUSALS, tags=["pages"])
 def board(
-    pool: PoolName,
-    store: CurrentStore,
-    _key: Reader,
-    top: Rows = 50,
-    cursor: Cursor = None,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+    pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
 ) -> ListedPage:
     """A page of the board of those who are listed, with their ranks among each other, moves and curves."""
-    return store.listed_board(pool, listing(min_events, active_within, unsettled=unsettled), after=cursor, top=top)
+    return store.listed_board(pool, listing, after=cursor, top=top)
 
 
 @router.get("/{pool}/board/newest", responses=REFUSALS, tags=["pages"])
-def newest_entrants(
-    pool: PoolName,
-    store: CurrentStore,
-    _key: Reader,
-    top: Rows = 200,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
-) -> ListedPage:
+def newest_entrants(pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200) -> ListedPage:
     """Those of the board who were in the newest rated event, the largest gain first."""
-    return store.newest_entrants(pool, listing(min_events, active_within, unsettled=unsettled), top=top)
+    return store.newest_entrants(pool, listing, top=top)
 
 
 @router.get("/{pool}/players/{player}/page", responses=REFUSALS, tags=["pages"])
 def page_of(
-    pool: PoolName,
-    player: PlayerName,
-    store: CurrentStore,
-    _key: Reader,
-    top: Rows = 50,
-    min_events: MinEvents = None,
-    active_within: ActiveWithin = None,
-    unsettled: Unsettled = False,  # noqa: FBT002  (a query)
+    pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> PlayerPage:
     """The page of the board that a player is on."""
-    return PlayerPage(store.page_of(pool, listing(min_events, active_within, unsettled=unsettled), player, top=top))
-
-
-def listing(min_events: int | None, active_within: str | None, *, unsettled: bool) -> Listing:
-    """Return who is listed, as a query says."""
-    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+    return PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
 @router.get("/{pool}/search", responses=REFUSALS, tags=["pages"])
 def search(
     pool: PoolName,
     store: CurrentStore,
-    _key: Reader,
     text: Annotated[
         str,
         Query(
@@ -97,13 +83,13 @@ def search(
 
 
 @router.get("/{pool}/events", responses=REFUSALS, tags=["pages"])
-def events(pool: PoolName, store: CurrentStore, _key: Reader, top: Rows = 50, cursor: Cursor = None) -> EventListPage:
+def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> EventListPage:
     """A page of the events, newest first, with a headline each."""
     return store.event_list(pool, before=cursor, top=top)
 
 
 @router.get("/{pool}/events/{event_id}/adjacent", responses=REFUSALS, tags=["pages"])
-def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> AdjacentEvents:
+def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> AdjacentEvents:
     """The events before and after an event."""
     return store.adjacent_events(pool, event_id)
 
@@ -112,7 +98,6 @@ def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore, _key
 def movers(
     pool: PoolName,
     store: CurrentStore,
-    _key: Reader,
     days: Annotated[int, Query(ge=1, le=366, description="Days up to the newest rated event.")] = 7,
     most: Annotated[int, Query(ge=1, le=100, description="Players to list on either side.")] = 10,
 ) -> Movers:
@@ -121,7 +106,7 @@ def movers(
 
 
 @router.get("/{pool}/players/{player}/card", responses=REFUSALS, tags=["pages"])
-def player_card(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> PlayerCard:
+def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> PlayerCard:
     """A player at a glance: rank, form, trend, streaks, records and neighbours."""
     return store.player_card(pool, player)
 
@@ -131,7 +116,6 @@ def rating_curve(
     pool: PoolName,
     player: PlayerName,
     store: CurrentStore,
-    _key: Reader,
     since: Annotated[
         str | None, Query(max_length=40, description="From when on; a plain date from its first moment.")
     ] = None,
@@ -143,39 +127,37 @@ def rating_curve(
 
 @router.get("/{pool}/players/{player}/changes", responses=REFUSALS, tags=["pages"])
 def player_changes(
-    pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader, top: Rows = 50, cursor: Cursor = None
+    pool: PoolName, player: PlayerName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None
 ) -> ChangesPage:
     """A page of a player's changes, newest first."""
     return store.player_changes(pool, player, before=cursor, top=top)
 
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
-def rivals(pool: PoolName, player: PlayerName, store: CurrentStore, _key: Reader) -> Rivals:
+def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> Rivals:
     """Whom a player met in the newest hundred events, and how it went; a second of work for the first time."""
     return store.rivals(pool, player)
 
 
 @router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
-def event_field(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> EventField:
+def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> EventField:
     """How strong the field of an event was, and how well each played in it."""
     return store.event_field(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/record", responses=REFUSALS, tags=["pages"])
-def event_record(pool: PoolName, event_id: EventId, store: CurrentStore, _key: Reader) -> tuple[CorrectionRecord, ...]:
+def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
     """An event's submission and what was done to it since: who, why, and which lines it changed."""
     return store.event_record(pool, event_id)
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
-def fair_expectation(
-    pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: Reader
-) -> FairExpectation:
+def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
     """What would have been fair to expect of a player in an event, by what comes of such promises in the pool."""
     return store.fair_expectation(pool, event_id, player)
 
 
 @router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
-def facts(pool: PoolName, store: CurrentStore, _key: Reader) -> PoolFacts:
+def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
     """What leads promise, how far a duel moves a player, and whether promises come true; worked out at night."""
     return store.pool_facts(pool)

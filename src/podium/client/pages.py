@@ -21,8 +21,8 @@ from podium.client.page_answers import (
 )
 
 
-class InsightRoutes:
-    """What pages show of ladders."""
+class PageRoutes:
+    """What pages show of ladders, players and events."""
 
     @route
     def board(
@@ -63,11 +63,7 @@ class InsightRoutes:
         active_within: str | None = None,
         unsettled: bool = False,
     ) -> Call[ListedPage]:
-        """Show those of the board who were in the newest rated event, the largest gain first.
-
-        Args:
-            top: entrants to look at.
-            min_events: as of `board`; so are the others.
+        """Show those of the board who were in the newest rated event, the largest gain first; filtered as `board`.
 
         Returns:
             As `board`.
@@ -88,11 +84,7 @@ class InsightRoutes:
         active_within: str | None = None,
         unsettled: bool = False,
     ) -> Call[PlayerPage]:
-        """Find the page of the board that a player is on.
-
-        Args:
-            top: rows of a page.
-            min_events: as of `board`; so are the others.
+        """Find the page of the board, filtered as `board`, that a player is on.
 
         Returns:
             `cursor`, to be sent for that page; None of whoever is not listed.
@@ -106,9 +98,6 @@ class InsightRoutes:
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
         """Find players by how a name or a former one begins, or one of its words.
 
-        Args:
-            most: players to list at most.
-
         Returns:
             `player, rating, rank, former_name` and the like of each; similar names where none is found.
         """
@@ -117,10 +106,6 @@ class InsightRoutes:
     @route
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
         """List events, newest first, with a headline each.
-
-        Args:
-            top: events of the page.
-            cursor: `next` of the page before.
 
         Returns:
             `events`, and `next`, the cursor of the page after it; None on the last.
@@ -140,23 +125,10 @@ class InsightRoutes:
     def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
         """Show who moved most in the days up to the newest rated event, and the surprise of these days.
 
-        Args:
-            days: how many.
-            most: players to list on either side.
-
         Returns:
-            `since, gained, lost, surprise`.
+            `since, gained, lost, surprise`; `most` players on either side.
         """
         return json_call("GET", f"{POOL}/movers", Movers, params={"days": days, "most": most}, pool=pool)
-
-
-def flag(*, value: bool) -> str:
-    """A truth as it is sent."""
-    return "true" if value else "false"
-
-
-class CareerRoutes:
-    """What pages show of one player, one event, and a whole ladder."""
 
     @route
     def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
@@ -186,10 +158,6 @@ class CareerRoutes:
     @route
     def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> Call[ChangesPage]:
         """Show a page of a player's changes, newest first.
-
-        Args:
-            top: rows of the page.
-            cursor: `next` of the page before.
 
         Returns:
             `rows`, and `next`, the cursor of the page after it; None on the last.
@@ -242,3 +210,8 @@ class CareerRoutes:
             `promise` by leads, `weights` of duels by event, and `reliability` of promises.
         """
         return json_call("GET", f"{POOL}/facts", PoolFacts, pool=pool)
+
+
+def flag(*, value: bool) -> str:
+    """Return a truth as it is sent."""
+    return "true" if value else "false"

@@ -1,35 +1,39 @@
-"""The leaderboard: who stands where, what the newest event moved, and where the visitor stands."""
+"""Pages that list: the leaderboard, the events, who was found by name, and how ratings are spread."""
 
+import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, ClassVar, Final, Literal
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
 
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
-from podium.pages.numbers import counted, deviation
+from podium.pages.drawing.bars import distribution_bars
+from podium.pages.numbers import counted, deviation, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import (
     HEADERS,
     Page,
     PageRouter,
-    PoolFrame,
+    PoolHeader,
     address,
     chosen_player,
     pool_address,
-    pool_frame,
+    pool_header,
     render,
 )
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
+from podium.store.reading.models import RatingCount
 from podium.store.reading.players.models import PlayerCard
 
 Active = Literal["any", "1y", "90d"]
@@ -43,36 +47,12 @@ SPAN_VALID_S: Final = 60.0
 router = PageRouter()
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An option of a filter."""
-
-    value: str
-    words: str
-    is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Who is listed, as the address says it."""
-
-    active: Active | None = None  # the pool's own span where None
-    min_events: int = 0
-    everyone: bool = False  # settled or not, whenever they played
-
-    @property
-    def query(self) -> dict[str, str]:
-        """The terms of an address that say the same."""
-        terms = {"active": self.active, "min": self.min_events, "all": int(self.everyone)}
-        return {name: str(value) for name, value in terms.items() if value}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardPage(Page):
     """The leaderboard of a pool."""
 
     template: ClassVar[str] = "leaderboard.html"
-    pool: PoolFrame
+    pool: PoolHeader
 
     board: ListedPage
     reasons: str  # what those who are listed have in common; empty where all players are
@@ -80,8 +60,8 @@ class LeaderboardPage(Page):
     is_everyone: bool
     is_by_move: bool  # by what the newest event moved, not by rating
     is_first: bool  # of the board's pages
-    spans: tuple[Choice, ...]
-    min_events: tuple[Choice, ...]
+    spans: tuple[tuple[str, str, bool], ...]  # each option: its value, its words, and whether it is chosen
+    min_events: tuple[tuple[str, str, bool], ...]
     next_address: str  # empty where there is none
     me_address: str  # of the visitor's row, or page if it is not listed; empty where the visitor is nobody here
     is_me_listed: bool
@@ -118,45 +98,32 @@ def leaderboard(
     everyone: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
     """The board: a page of those who are listed, and on the first one those who are still settling."""
-    filters = Filters(active, min_events, everyone)
-    return render(request, leaderboard_page(store, visit.pool, filters, sort, cursor, chosen_player(request)))
-
-
-def leaderboard_page(
-    store: Store, pool_name: str, filters: Filters, sort: Sort = "rating", cursor: str = "", me: str = ""
-) -> LeaderboardPage:
-    """What the leaderboard shows."""
-    newest_entry = store.version(pool_name)  # before the rest: what comes between is news
-    pool = store.pool(pool_name)
-    frame, query = pool_frame(pool), filters.query
-    active = "any" if filters.everyone else filters.active or default_span(store, pool)
-    listing = Listing(
-        filters.min_events if filters.min_events > 1 and not filters.everyone else None,
-        SPANS[active],
-        unsettled=filters.everyone,
-    )
+    pool = store.pool(visit.pool)
+    header = pool_header(pool)
+    terms = {"active": active, "min": min_events, "all": int(everyone)}  # of an address that lists the same
+    query = {name: str(value) for name, value in terms.items() if value}
+    span = "any" if everyone else active or default_span(store, pool)
+    listing = Listing(min_events if min_events > 1 and not everyone else None, SPANS[span], unsettled=everyone)
     if sort == "move":
         board = store.newest_entrants(pool.name, listing)
     else:
         board = store.listed_board(pool.name, listing, after=cursor or None, top=ROWS)
-    least = max(filters.min_events, 1)
-    me_address = row_address(store, pool, listing, query, board, me)
-    return LeaderboardPage(
+    least = max(min_events, 1)
+    me_address = row_address(store, pool, listing, query, board, chosen_player(request))
+    page = LeaderboardPage(
         title="Leaderboard",
-        description=f"{counted(board.listed, frame.word)} of {frame.title}, rated by {frame.system_title}.",
-        pool=frame,
+        description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
+        pool=header,
         tab="leaderboard",
-        newest_entry=newest_entry,
+        newest_entry=store.version(pool.name),
         board=board,
-        reasons=listing_reasons(pool.system, listing, active) if board.listed < board.players else "",
+        reasons=listing_reasons(pool.system, listing, span) if board.listed < board.players else "",
         settling=settling_rule(pool.system),
-        is_everyone=filters.everyone,
+        is_everyone=everyone,
         is_by_move=sort == "move",
         is_first=not cursor,
-        spans=tuple(Choice(each, SPAN_WORDS[each], each == active) for each in SPANS),
-        min_events=tuple(
-            Choice(str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})
-        ),
+        spans=tuple((each, SPAN_WORDS[each], each == span) for each in SPANS),
+        min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
         next_address=pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=me_address,
         is_me_listed=me_address.endswith(ROW),
@@ -164,6 +131,7 @@ def leaderboard_page(
         rating_address=pool_address(pool.name, **query),
         move_address=pool_address(pool.name, **query, sort="move"),
     )
+    return render(request, page)
 
 
 def default_span(store: Store, pool: Pool) -> Active:
@@ -232,7 +200,7 @@ class EventsPage(Page):
 
     template: ClassVar[str] = "events.html"
 
-    lines: tuple[tuple[PoolFrame, EventHeadline], ...]
+    lines: tuple[tuple[PoolHeader, EventHeadline], ...]
     is_first: bool  # of the list's pages
     next_address: str  # empty where there is none
 
@@ -242,16 +210,15 @@ def events(
     request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
     """The list: who won, and whom it moved most."""
-    newest_entry = store.version(visit.pool)  # before the rest: what comes between is news
-    frame = pool_frame(store.pool(visit.pool))
+    header = pool_header(store.pool(visit.pool))
     found = store.event_list(visit.pool, before=cursor or None, top=EVENT_ROWS)
     page = EventsPage(
         title="Events",
-        description=f"Who won, and whom it moved most: the events of {frame.title}, newest first.",
-        pool=frame,
+        description=f"Who won, and whom it moved most: the events of {header.title}, newest first.",
+        pool=header,
         tab="events",
-        newest_entry=newest_entry,
-        lines=tuple((frame, each) for each in found.events),
+        newest_entry=store.version(visit.pool),
+        lines=tuple((header, each) for each in found.events),
         is_first=not cursor,
         next_address=pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )
@@ -263,15 +230,6 @@ Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
 ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, too, instead of shown
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A player who was found."""
-
-    found: FoundPlayer
-    pool: PoolFrame
-    address: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindPage(Page):
     """The players whose names begin as the text does."""
@@ -279,8 +237,8 @@ class FindPage(Page):
     template: ClassVar[str] = "find.html"
 
     text: str
-    hits: tuple[Hit, ...]
-    similar: tuple[Hit, ...]  # where there are no hits
+    hits: tuple[tuple[FoundPlayer, PoolHeader], ...]
+    similar: tuple[tuple[FoundPlayer, PoolHeader], ...]  # where there are no hits
     is_cut: bool  # there may be more
     form_address: str
 
@@ -290,7 +248,7 @@ def find_everywhere(
     request: Request, pools: VisiblePools, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
     """Find a player in every pool that the visitor may see."""
-    return answer(request, store, pools, text, None, list_only=list_only)
+    return found_players(request, store, pools, text, None, list_only=list_only)
 
 
 @router.pool_page("/find")
@@ -298,34 +256,134 @@ def find_in_pool(
     request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
     """Find a player of a pool."""
-    frame = pool_frame(store.pool(visit.pool))
-    return answer(request, store, [visit.pool], text, frame, list_only=list_only)
+    header = pool_header(store.pool(visit.pool))
+    return found_players(request, store, [visit.pool], text, header, list_only=list_only)
 
 
-def answer(
+def found_players(
     request: Request,
     store: Store,
     pools: Iterable[str],
     text: str,
-    pool: PoolFrame | None,
+    pool: PoolHeader | None,
     *,
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
     """The page of the one player who was found, or a list; its status is 404 where there is none."""
     found = store.search(text, [*pools], most=MOST) if text.strip() else ()
-    frames = {name: pool_frame(store.pool(name)) for name in {each.pool for each in found}}
-    every = [Hit(each, frames[each.pool], pool_address(each.pool, "players", each.player)) for each in found]
-    hits = tuple(each for each in every if not each.found.is_similar)
+    headers = {name: pool_header(store.pool(name)) for name in {each.pool for each in found}}
+    hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
     if len(hits) == 1 and not list_only:
-        return RedirectResponse(hits[0].address, 303, HEADERS)
+        return RedirectResponse(pool_address(hits[0][0].pool, "players", hits[0][0].player), 303, HEADERS)
     page = FindPage(
         title=f"Find {text}" if text else "Find a player",
         pool=pool,
         text=text,
         hits=hits,
-        similar=tuple(each for each in every if each.found.is_similar),
+        similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
         is_cut=len(hits) == MOST,
         form_address=pool_address(pool.name, "find") if pool else address("find"),
     )
     return render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
+
+
+MAX_BARS: Final = 40
+STEPS: Final = (1, 2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRange:
+    """A bar: players whose rating is from `low` up to `high`."""
+
+    low: int
+    high: int
+    players: int
+    share: float
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionPage(Page):
+    """How ratings are spread."""
+
+    template: ClassVar[str] = "distribution.html"
+    pool: PoolHeader
+
+    players: int
+    ranges: tuple[RatingRange, ...]  # lowest first
+    chart: Markup
+    lower_quarter: int
+    median: int
+    upper_quarter: int
+    own_rating: float | None
+
+
+@router.pool_page("/distribution")
+def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The distribution: bars of players by rating, and the same as a table."""
+    header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
+    players = sum(each.players for each in counts)
+    own = own_rating(store, visit.pool, chosen_player(request))
+    width = bar_width(counts)
+    ranges = rating_ranges(counts, width, own)
+    lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
+    label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
+    page = DistributionPage(
+        title="Distribution",
+        description=f"How the ratings of {counted(players, header.word)} of {header.title} are spread.",
+        pool=header,
+        newest_entry=store.version(visit.pool),
+        players=players,
+        ranges=ranges,
+        chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
+        lower_quarter=lower,
+        median=median,
+        upper_quarter=upper,
+        own_rating=own,
+    )
+    return render(request, page)
+
+
+def own_rating(store: Store, pool_name: str, me: str) -> float | None:
+    """The rating of the player whom the visitor chose; None where there is none."""
+    if not me:
+        return None
+    try:
+        return store.rank(pool_name, me).rating
+    except UnknownError:
+        return None
+
+
+def bar_width(counts: Sequence[RatingCount]) -> int:
+    """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
+    span = counts[-1].rating + 1 - counts[0].rating if counts else 1
+    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in STEPS)
+    return next(width for width in widths if span // width + 2 <= MAX_BARS)
+
+
+def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
+    """The bars, lowest first; between the lowest and the highest also those of nobody."""
+    if not counts:
+        return ()
+    first, last = counts[0].rating // width, counts[-1].rating // width
+    players = [0] * (last - first + 1)
+    for each in counts:
+        players[each.rating // width - first] += each.players
+    total = sum(players)
+    lows = [(first + k) * width for k in range(len(players))]
+    return tuple(
+        RatingRange(low, low + width, count, count / total, own is not None and low <= own < low + width)
+        for low, count in zip(lows, players, strict=True)
+    )
+
+
+def rating_at(counts: Sequence[RatingCount], share: float) -> int:
+    """The whole rating below which at most this share of the players stand; 0 of nobody."""
+    wanted = math.ceil(share * sum(each.players for each in counts))
+    reached = 0
+    for each in counts:
+        reached += each.players
+        if reached >= wanted:
+            return each.rating
+    return 0

@@ -1,0 +1,379 @@
+"""The chances of players: of two beside each other, and of a whole field."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, ClassVar
+
+import numpy as np
+from fastapi import Query, Request, Response
+from markupsafe import Markup
+
+from podium.errors import ParameterError, UnknownError
+from podium.ledger.forecast import Forecast, names_in
+from podium.pages.careers import Trust, trust_of
+from podium.pages.drawing.bars import share_bar, split_bar
+from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
+from podium.pages.numbers import DASH, SIGMAS, change, rating
+from podium.service.http.names import MAX_SENT_CHARACTERS
+from podium.service.http.threads import CurrentStore
+from podium.service.web.boards import SPAN_WORDS, SPANS, default_span, ranked_card
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
+from podium.service.web.visiting import VisiblePool
+from podium.store import Store
+from podium.store.log.pools import Pool
+from podium.store.reading.boards.models import EventHeadline, Listing
+from podium.store.reading.models import Rivalry
+from podium.store.reading.players.models import PlayerCard
+from podium.support.rounding import shown, shown_table
+
+router = PageRouter()
+MOST_POINTS = 150  # of each history
+LAST_MEETINGS = 10
+EVEN = 50  # of a hundred
+Name = Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two players, and what is expected of them."""
+
+    first: str
+    second: str
+    favourite: str
+    outsider: str
+    of_hundred: str  # of duels, in which the favourite is ahead; empty where nobody is the favourite
+    bar: Markup
+    shares: tuple[str, str]
+    figures: tuple[tuple[str, str, list[str]], ...]  # each: its name, a note, and the values of both
+    chart: Markup
+    found: Rivalry
+    ahead: tuple[int, int, int]  # how many meetings the first, the other, and neither was ahead in
+    leader_then: str  # who was rated above on average when they met, where today's ratings do not tell
+    lead_then: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparePage(Page):
+    """Two players beside each other, or why they are not."""
+
+    template: ClassVar[str] = "compare.html"
+
+    player: str  # as the form has them
+    other: str
+    unknown: tuple[tuple[str, tuple[str, ...]], ...]  # names that nobody in the pool has, each with names like it
+    are_one: bool
+    pair: Pair | None
+
+
+@router.pool_page("/compare")
+def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: Name = "", other: Name = "") -> Response:
+    """Two players beside each other; the first two of the board where nobody is named."""
+    pool, player, other = store.pool(visit.pool), player.strip(), other.strip()
+    header = pool_header(pool)
+    if not (player and other):
+        best = best_players(store, pool)
+        free = [each for each in best if each not in (player, other)]
+        player, other = player or (free.pop(0) if free else ""), other or (free.pop(0) if free else "")
+    unknown = tuple(
+        (each, similar_names(store, header, each, most=5))
+        for each in dict.fromkeys((player, other))
+        if each and not is_known(store, visit.pool, each)
+    )
+    pair, are_one = None, False
+    if player and other and not unknown:
+        try:
+            pair = pair_of(store, header, store.rivalry(visit.pool, player, other, newest=LAST_MEETINGS))
+        except ParameterError:  # a name and a former one
+            are_one = True
+    names = f"{pair.first} or {pair.second}?" if pair else "Compare two players"
+    page = ComparePage(
+        title=names,
+        description=pair_sentence(pair),
+        pool=header,
+        tab="compare",
+        newest_entry=store.version(visit.pool),
+        player=player,
+        other=other,
+        unknown=unknown,
+        are_one=are_one,
+        pair=pair,
+    )
+    return render(request, page, status=404 if unknown else 422 if are_one else 200)
+
+
+def best_players(store: Store, pool: Pool) -> list[str]:
+    """The first of the board; of everybody where it lists fewer than two."""
+    listings = Listing(active_within=SPANS[default_span(store, pool)]), Listing(unsettled=True)
+    listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
+    return listed if len(listed) > 1 else everybody
+
+
+def is_known(store: Store, pool_name: str, name: str) -> bool:
+    """Whether somebody has the name and a rating."""
+    try:
+        store.rank(pool_name, name)
+    except UnknownError:
+        return False
+    return True
+
+
+def pair_sentence(pair: Pair | None) -> str:
+    """The answer, for whoever is shown a link to the page."""
+    if pair is None:
+        return ""
+    if not pair.of_hundred:
+        return f"{pair.first} and {pair.second}: neither is the favourite."
+    return f"{pair.favourite} is ahead of {pair.outsider} in {pair.of_hundred} of 100 duels."
+
+
+def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
+    """Two players, as the page has them."""
+    first, second = found.players
+    of_first = min(99, max(1, round(100.0 * first.expected)))
+    favourite, outsider = (first, second) if of_first >= EVEN else (second, first)
+    certain = max(first.expected, second.expected)
+    of_hundred = "" if of_first == EVEN else "more than 99" if certain > 0.99 else str(max(of_first, 100 - of_first))  # noqa: PLR2004
+    shares = (f"{of_first} %", f"{100 - of_first} %")
+    cards, note = ranked_cards(store, header.name, (first.player, second.player))
+    then = lead_then(header, found, 1.0 if favourite is first else -1.0)
+    return Pair(
+        first=first.player,
+        second=second.player,
+        favourite=favourite.player,
+        outsider=outsider.player,
+        of_hundred=of_hundred,
+        bar=split_bar(of_first / 100.0, f"{first.player} {shares[0]}, {second.player} {shares[1]}"),
+        shares=shares,
+        figures=figures(header, cards, note),
+        chart=histories(store, header, (first.player, second.player)),
+        found=found,
+        ahead=(found.ahead, found.behind, found.meetings - found.ahead - found.behind),
+        leader_then=(favourite if then > 0 else outsider).player if then else "",
+        lead_then=abs(then),
+    )
+
+
+def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
+    """The favourite's mean lead in the meetings, where it was larger than now or the outsider's; else 0."""
+    lead = shown(side * (found.mean_lead or 0.0), header.digits - 1)
+    now = shown(side * (found.players[0].rating - found.players[1].rating), header.digits - 1)
+    return lead if lead > now or lead < 0 else Decimal(0)
+
+
+def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[list[PlayerCard], str]:
+    """Both players at a glance, and among whom they are ranked: as on the board, where it may list both."""
+    pool = store.pool(pool_name)
+    found = [ranked_card(store, pool, name) for name in names]
+    spans = {span for _, span in found}
+    if len(spans) == 1 and spans != {"any"}:
+        return [card for card, _ in found], f"of those who played {SPAN_WORDS[spans.pop()]}"
+    cards = [card if span == "any" else store.player_card(pool_name, card.player) for card, span in found]
+    return cards, "of those who are settled"
+
+
+def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
+    """Both players' figures, side by side."""
+    digits = header.digits - 1
+    peaks = [DASH if each.peak is None else rating(each.peak.rating, digits) for each in cards]
+    ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
+    found = [("Rating", "", [rating(each.rating, digits) for each in cards])]
+    if all(each.deviation is not None for each in cards):
+        reach = [f"±{shown(SIGMAS * (each.deviation or 0.0), digits)}" for each in cards]
+        found.append(("How sure", "19 times in 20", reach))
+    found.append(("Rank", ranked, ranks))
+    found.append(("Peak", "", peaks))
+    found.append(("Last ten events", "", [change(each.last_ten_shown, header.digits) for each in cards]))
+    found.append(("Events", "", [f"{each.events:,}" for each in cards]))
+    return tuple(found)
+
+
+def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
+    """Both histories in one chart."""
+    curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
+    lines = [
+        HistoryLine(name, [HistoryPoint(point.started_at, point.rating) for point in curve])
+        for name, curve in zip(names, curves, strict=True)
+    ]
+    ends = [f"{name} {rating(curve[-1].rating, header.digits - 1)}" for name, curve in zip(names, curves, strict=True)]
+    return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=header.digits, height=216)
+
+
+MOST_ENTRANTS = 64
+MOST_SIDES, MAX_SENT_SIDE = 32, 4000  # sides, and characters of one
+MOST_COLUMNS = 12  # places with a column of their own; beyond, those after the tenth share one
+SINGLE_COLUMNS, GROUP = 10, 5
+PODIUM = 3
+MIN_PODIUM_FIELD = 5  # in smaller fields nearly everybody is on the podium
+STEPS = 9  # of colour, beside none
+HUNDRED = Decimal(100)
+SHARP = 99  # per cent: beyond, nothing is certain
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantRow:
+    """An entrant's chances."""
+
+    player: str
+    address: str  # empty of a newcomer, who has no page, and of a side
+    is_new: bool
+    rating: str
+    win: str
+    podium: str
+    bar: Markup
+    cells: tuple[tuple[str, str], ...]  # of each place: the words, a dot for less than half a per cent, and the colour
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The chances of a field."""
+
+    favourites: tuple[str, ...]  # none where nobody stands out
+    odds: str  # of each of them, in words
+    rows: tuple[EntrantRow, ...]
+    places: tuple[str, ...]  # heads of the columns
+    is_wide: bool
+    has_podium: bool
+    newcomers: tuple[tuple[str, tuple[str, ...]], ...]  # who has not played, or is misspelt, each with names like it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictPage(Page):
+    """Who wins, and who finishes where; or why there is no answer."""
+
+    template: ClassVar[str] = "predict.html"
+
+    entrants: tuple[str, ...]
+    sides: tuple[str, ...]  # as they were sent: `Ana,Ben`
+    newest: EventHeadline | None  # whose entrants they are, where nobody was named
+    left_out: int  # names beyond the most that are taken
+    reason: str  # why there are no chances; empty where there are
+    field: Field | None
+    trust: Trust
+
+
+@router.pool_page("/predict")
+def predict(
+    request: Request,
+    visit: VisiblePool,
+    store: CurrentStore,
+    entrants: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)]] | None, Query()] = None,
+    side: Annotated[list[Annotated[str, Query(max_length=MAX_SENT_SIDE)]] | None, Query(max_length=MOST_SIDES)] = None,
+) -> Response:
+    """The chances of a field, of players or of sides `Ana,Ben`; of the newest event's where nobody is named."""
+    header, newest = pool_header(store.pool(visit.pool)), None
+    names = tuple(dict.fromkeys(each.strip() for each in entrants or () if each.strip()))
+    sides = tuple(dict.fromkeys(each.strip() for each in side or () if each.strip()))
+    if not names and not sides:
+        newest = store.listed_board(visit.pool, Listing(), top=1).newest
+        names = () if newest is None else best_entrants(store, visit.pool, newest.event_id)
+    taken, members, field, reason = names[:MOST_ENTRANTS], names_in(sides), None, ""
+    try:
+        if sum(map(len, members)) > MOST_ENTRANTS:
+            reason = f"the sides have more than {MOST_ENTRANTS} players"
+        elif taken or sides:
+            field = field_of(store, header, store.predict(visit.pool, taken, sides=members, top=PODIUM))
+    except ParameterError as error:
+        reason = str(error)
+    page = PredictPage(
+        title="Who wins?",
+        description=field_sentence(field),
+        pool=header,
+        tab="compare",
+        newest_entry=store.version(visit.pool),
+        entrants=taken,
+        sides=sides,
+        newest=newest,
+        left_out=len(names) - len(taken),
+        reason=reason,
+        field=field,
+        trust=trust_of(store.pool_facts(visit.pool).reliability),
+    )
+    return render(request, page, status=422 if reason and newest is None else 200)
+
+
+def best_entrants(store: Store, pool_name: str, event_id: str) -> tuple[str, ...]:
+    """The entrants of an event, the best rated first."""
+    changes = store.event(pool_name, event_id).changes
+    return tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
+
+
+def field_sentence(field: Field | None) -> str:
+    """The answer, for whoever is shown a link to the page."""
+    if field is None:
+        return ""
+    if not field.favourites:
+        return "Nobody stands out."
+    return f"{' or '.join(field.favourites)}, most likely: {field.odds}."
+
+
+def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
+    """The chances of a field, as the page has them."""
+    size = forecast.entrants.height
+    chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
+    singles = size if size <= MOST_COLUMNS else SINGLE_COLUMNS
+    starts = [*range(singles), *range(singles, size, GROUP)]
+    grouped = np.add.reduceat(chances, starts, axis=1)
+    widths = np.diff([*starts, size])
+    table = shown_table((100.0 * grouped).tolist(), [HUNDRED] * size, [HUNDRED * int(each) for each in widths], 0)
+    most = max(max(row) for row in table)
+    best = forecast.entrants.filter(win=forecast.entrants["win"][0])["player"].to_list()
+    tied = best if len(best) * 2 < size or size == 2 else []  # noqa: PLR2004  (where half of them lead, nobody does)
+    known = set(forecast.players) - set(forecast.newcomers)
+    has_podium = size >= MIN_PODIUM_FIELD
+    rows = []
+    columns = forecast.entrants.select("player", "rating", "win", "top")
+    for (player, points, win, top), cells in zip(columns.iter_rows(), table, strict=True):
+        podium = sum(cells[:PODIUM], Decimal(0))
+        rows.append(
+            EntrantRow(
+                player,
+                pool_address(header.name, "players", player) if player in known else "",
+                player in forecast.newcomers,
+                rating(points, header.digits - 1),
+                chance_words(cells[0], win),
+                chance_words(podium, top),
+                share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
+                heat_cells(cells, most),
+            )
+        )
+    return Field(
+        favourites=tuple(tied if len(tied) <= 2 else ()),  # noqa: PLR2004  (a sentence of more is a list)
+        odds=odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
+        rows=tuple(rows),
+        places=tuple(head(start, int(width)) for start, width in zip(starts, widths, strict=True)),
+        is_wide=size > MOST_COLUMNS,
+        has_podium=has_podium,
+        newcomers=tuple((each, similar_names(store, header, each, most=3)) for each in forecast.newcomers),
+    )
+
+
+def head(start: int, width: int) -> str:
+    """The places of a column."""
+    return str(start + 1) if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
+
+
+def heat_cells(cells: Sequence[Decimal], most: Decimal) -> tuple[tuple[str, str], ...]:
+    """The cells of a row: colours in even steps of the largest number."""
+    return tuple((str(cell) if cell else "·", f"h{round(STEPS * cell / most)}") for cell in cells)
+
+
+def chance_words(per_cent: Decimal, chance: float) -> str:
+    """A chance that is rounded already; never 0 or 100 for what is not certain."""
+    if per_cent < 1 and chance > 0.0:
+        return "<1 %"
+    return ">99 %" if per_cent > SHARP and chance < 1.0 else f"{per_cent} %"
+
+
+def odds_words(chance: float) -> str:
+    """A chance in small numbers: "1 in 5", "6 in 10"."""
+    if chance > SHARP / 100:
+        return "more than 99 in 100"
+    if chance >= 0.95:  # noqa: PLR2004  (19 in 20)
+        return f"{100 * chance:.0f} in 100"
+    return f"{10 * chance:.0f} in 10" if chance >= 0.4 else f"1 in {1 / chance:.0f}"  # noqa: PLR2004  (1 in 2 says less)
+
+
+def similar_names(store: Store, header: PoolHeader, name: str, *, most: int) -> tuple[str, ...]:
+    """Names like one that nobody has."""
+    return tuple(each.player for each in store.search(name, [header.name], most=most))

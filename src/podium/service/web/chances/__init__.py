@@ -1,1 +1,0 @@
-"""The pages of chances: two players beside each other, and a whole field."""

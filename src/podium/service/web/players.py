@@ -1,0 +1,320 @@
+"""The pages of a player: at a glance, every change, and the opponents."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Annotated, ClassVar, Literal
+from urllib.parse import quote
+
+from fastapi import Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from markupsafe import Markup
+
+from podium.errors import UnknownError
+from podium.ledger.history import can_be_unsettled
+from podium.ledger.reasons.what_if import ordinal
+from podium.pages.careers import CareerSummary, Tile, career_verdict
+from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
+from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, halves, rating, short_day
+from podium.service.access.visitors import refuse_foreign
+from podium.service.http.names import PlayerName
+from podium.service.http.threads import CurrentStore
+from podium.service.web.boards import SPAN_WORDS, Active, found_players, ranked_card
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
+from podium.service.web.visiting import VisiblePool
+from podium.store.log.pools import Pool
+from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
+from podium.support.rounding import shown
+
+Range = Literal["1y", "5y", "all"]
+YEAR = timedelta(days=365.25)
+RANGES: dict[Range, tuple[str, timedelta | None]] = {
+    "1y": ("1 year", YEAR),
+    "5y": ("5 years", 5 * YEAR),
+    "all": ("All", None),
+}
+MOST_POINTS = 300
+LAST_TEN = 10
+ROWS = 50  # of a page of changes
+MET_MOST, MOVED_MOST = 8, 6
+DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
+router = PageRouter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayerPage(Page):
+    """A player at a glance."""
+
+    template: ClassVar[str] = "player.html"
+
+    card: PlayerCard
+    address: str
+    verdict: str
+    tiles: tuple[Tile, ...]
+    chart: Markup
+    ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
+    finding: Decimal | None  # what the first five events moved; None before the sixth
+
+
+@router.pool_page("/players/{player}")
+def player(
+    request: Request,
+    player: PlayerName,
+    visit: VisiblePool,
+    store: CurrentStore,
+    span: Annotated[Range, Query(alias="range")] = "all",
+) -> Response:
+    """A player at a glance; names like this one, where nobody is called so."""
+    pool = store.pool(visit.pool)
+    header = pool_header(pool)
+    try:
+        card, active = ranked_card(store, pool, player)
+    except UnknownError:
+        return found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
+    length = RANGES[span][1]
+    since = None if length is None else card.last_played_at - length
+    curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
+    verdict = verdict_of(header, card)
+    page = PlayerPage(
+        title=card.player,
+        description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
+        pool=header,
+        tab="leaderboard",
+        newest_entry=store.version(visit.pool),
+        card=card,
+        address=pool_address(visit.pool, "players", card.player),
+        verdict=verdict,
+        tiles=tiles(header, card, listed_words(pool, header, card, active)),
+        chart=chart(header, card.player, curve) if len(curve) > 1 else Markup(""),
+        ranges=ranges(header, card, span),
+        finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
+    )
+    return render(request, page)
+
+
+def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
+    """How the player is doing, in a sentence or two."""
+    peak = None if card.peak is None else (card.peak.rating, card.peak.started_at)
+    return career_verdict(
+        CareerSummary(
+            card.trend, card.events, card.last_ten_events, card.last_ten_shown, card.chance, card.rating, peak,
+            card.is_highest, card.provisional, card.would_be_rank, card.listed,
+        ),
+        header.digits,
+    )  # fmt: skip
+
+
+def tiles(header: PoolHeader, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
+    """The figures of a player."""
+    digits = header.digits - 1
+    found = [Tile("Rating", rating(card.rating, digits), rating_note(header, card))]
+    found.append(rank_tile(card, listed))
+    if card.last_ten_events:
+        name = "Last ten" if card.last_ten_events == LAST_TEN else "Since the fifth"
+        moved = change(card.last_ten_shown, header.digits)
+        found.append(Tile(name, moved, f"{counted(card.last_ten_events, 'event')}, added up"))
+    if card.peak is not None:
+        reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
+        note = Markup('{} <a href="{}">{}</a>').format(
+            f"{reach}," if reach else "on",
+            pool_address(header.name, "events", card.peak.event_id, card.player),
+            day_words(card.peak.started_at),
+        )
+        found.append(Tile("Peak", rating(card.peak.rating, digits), note))
+        found.append(streak_tile(card))
+    since = f"since {day_words(card.first_played_at)}"
+    found.append(Tile("Events", f"{card.events:,}", since))
+    return tuple(found)
+
+
+def rating_note(header: PoolHeader, card: PlayerCard) -> str:
+    """How far a rating may be off."""
+    if card.deviation is None:
+        return "points"
+    return f"±{shown(SIGMAS * card.deviation, header.digits - 1)}, 19 times in 20"
+
+
+def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Active) -> str:
+    """Among whom a rank is: "23 drivers who played in the last year"."""
+    settled = "settled " if can_be_unsettled(pool.system) else ""
+    played = "" if active == "any" else f" who played {SPAN_WORDS[active]}"
+    return f"{counted(card.listed, f'{settled}{header.word}')}{played}"
+
+
+def rank_tile(card: PlayerCard, listed: str) -> Tile:
+    """Where the player stands among those who are listed."""
+    if card.rank is None:
+        place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
+        return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
+    among = f"of {listed}"
+    if not card.move:
+        return Tile("Rank", f"{card.rank:,}", among)
+    css, sign, word = ("gain", "▲", "up ") if card.move > 0 else ("loss", "▼", "down ")
+    moved = Markup('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
+        css, sign, word, abs(card.move)
+    )
+    since = f" since {short_day(card.since)}" if card.since else ""
+    return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
+
+
+def streak_tile(card: PlayerCard) -> Tile:
+    """The longest run of events won; of gains, where fewer than two were won in a row."""
+    streaks = card.streaks
+    wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
+    if wins < 2:  # noqa: PLR2004  (a row takes two)
+        wins, current, words = streaks.gains, streaks.current_gains, "in a row that gained"
+    return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")
+
+
+def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
+    """The history, each dot a link to its reasons."""
+    points = [
+        HistoryPoint(
+            point.started_at,
+            point.rating,
+            point.deviation,
+            pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
+            point_label(header, point),
+        )
+        for point in curve
+    ]
+    return history_chart([HistoryLine(name, points)], chart_label(header, name, curve), digits=header.digits)
+
+
+def point_label(header: PoolHeader, point: CurvePoint) -> str:
+    """What the link of a dot is about."""
+    moved = change(point.shown, header.digits)
+    return f"Why {moved} on {day_words(point.started_at)}? Then {rating(point.rating, header.digits - 1)}"
+
+
+def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
+    """What the chart of a history shows."""
+    digits, first, last = header.digits - 1, curve[0], curve[-1]
+    best = max(point.rating for point in curve)
+    span = f"from {day_words(first.started_at)} to {day_words(last.started_at)}"
+    figures = (f"{rating(first.rating, digits)} at first", f"{rating(best, digits)} at best")
+    return f"Rating of {name} {span}: {', '.join(figures)}, {rating(last.rating, digits)} at last"
+
+
+def ranges(header: PoolHeader, card: PlayerCard, current: Range) -> tuple[tuple[str, str, bool], ...]:
+    """The spans that show less than all; none where there is no such."""
+    length = card.last_played_at - card.first_played_at
+    fitting = [each for each, (_, span) in RANGES.items() if span is None or span < length or each == current]
+    if len(fitting) == 1:
+        return ()
+    address = pool_address(header.name, "players", card.player)
+    return tuple(
+        (address if each == "all" else f"{address}?range={each}", RANGES[each][0], each == current) for each in fitting
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RivalsPage(Page):
+    """The opponents of a player: explained events added up, which takes a moment."""
+
+    template: ClassVar[str] = "rivals.html"
+
+    player: str
+    address: str  # of the player's page
+    found: Rivals
+    met_most: tuple[RivalRow, ...]
+    brought: tuple[RivalRow, ...]
+    cost: tuple[RivalRow, ...]
+    most: float  # points that an opponent brought or cost
+
+
+@router.pool_page("/players/{player}/rivals")
+def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The opponents of a player."""
+    newest_entry = store.version(visit.pool)
+    version = f"rivals {newest_entry} {player}"
+    same = unchanged(request, version)
+    if same is not None:
+        return same
+    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    found = store.rivals(visit.pool, present)
+    by_points = sorted(found.opponents, key=lambda each: each.points)
+    brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
+    cost = [each for each in by_points if shown(each.points, header.digits) < 0][:MOVED_MOST]
+    page = RivalsPage(
+        title=f"Whom {present} met",
+        description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
+        pool=header,
+        tab="leaderboard",
+        newest_entry=newest_entry,
+        player=present,
+        address=pool_address(visit.pool, "players", present),
+        found=found,
+        met_most=found.opponents[:MET_MOST],
+        brought=tuple(brought),
+        cost=tuple(cost),
+        most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),
+    )
+    return render(request, page, version=version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesPage(Page):
+    """A page of a player's changes, newest first."""
+
+    template: ClassVar[str] = "changes.html"
+
+    player: str
+    address: str  # of the player's page
+    rows: tuple[FormLine, ...]
+    is_first: bool
+    next_address: str  # empty where there are no more
+
+
+@router.pool_page("/players/{player}/changes")
+def changes(
+    request: Request,
+    player: PlayerName,
+    visit: VisiblePool,
+    store: CurrentStore,
+    before: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """A page of every change of a player."""
+    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
+    page = ChangesPage(
+        title=f"All changes of {present}",
+        description=f"Every event of {present} in {header.title}, with the reason for each change.",
+        pool=header,
+        tab="leaderboard",
+        newest_entry=store.version(visit.pool),
+        player=present,
+        address=pool_address(visit.pool, "players", present),
+        rows=found.rows,
+        is_first=not before,
+        next_address=pool_address(visit.pool, "players", present, "changes", before=found.next) if found.next else "",
+    )
+    return render(request, page)
+
+
+COOKIE = "me"
+YEAR_S = 365 * 86_400
+
+
+@router.pool_form("/players/{player}/me")
+def choose_me(
+    request: Request,
+    player: PlayerName,
+    visit: VisiblePool,
+    store: CurrentStore,
+    me: Annotated[Literal["yes", "no"], Form()],
+) -> Response:
+    """Remember the player as the visitor, or forget who that was."""
+    refuse_foreign(request)
+    name, is_me = store.rank(visit.pool, player).player, me == "yes"
+    answer = RedirectResponse(pool_address(visit.pool, "players", name), 303)
+    answer.set_cookie(
+        COOKIE,
+        quote(name, safe="") if is_me else "",
+        max_age=YEAR_S if is_me else 0,
+        path=pool_address(visit.pool),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+    return answer

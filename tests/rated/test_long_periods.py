@@ -7,8 +7,8 @@ from polars.testing import assert_frame_equal
 from test_parts import assert_same, history_of_all_kinds, small_slices  # noqa: F401  (a fixture)
 
 import podium
-from podium.rated.history_parts import RatedPiece
-from podium.results import long_periods
+from podium.large import long_periods
+from podium.large.history_parts import RatedPiece
 
 pytestmark = pytest.mark.usefixtures("small_slices", "few_rows_held")
 

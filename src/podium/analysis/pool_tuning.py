@@ -27,15 +27,15 @@ from podium.analysis.scores import (
     losses_of_both,
     weighed,
 )
-from podium.dataset import Dataset, PoolFiles
-from podium.dataset.files import read_file
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
-from podium.executors import Executor
 from podium.kernels.records import LANES
+from podium.large.dataset import Dataset, PoolFiles
+from podium.large.files import read_file
+from podium.large.pools import PoolTask, on_pools, rated_pool
+from podium.large.workers import Executor
 from podium.rated import Rated
-from podium.rated.pools import PoolTask, on_pools, rated_pool
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem
 

@@ -19,9 +19,9 @@ from podium.engine.replay import NEVER, States, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.errors import OutputError, ParameterError
+from podium.large.long_periods import LongPart
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
-from podium.results.long_periods import LongPart
 from podium.results.reading import Results
 from podium.support.part_files import part_file, remove_unfinished
 

@@ -14,13 +14,14 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.results import long_periods
+from podium.large import long_periods
+from podium.large.dataset import is_folder, is_parquet
+from podium.large.long_periods import LongPart, LongPeriod, LongPeriods, Part
+from podium.large.slices import Position, SeenIds, Slice, grouped_slices, parquet_files
 from podium.results.columns import ALL, normalise_table
 from podium.results.consistency import SEQUENCE, Places, contradictions
 from podium.results.hashing import number_runs
-from podium.results.long_periods import LongPart, LongPeriod, LongPeriods, Part
 from podium.results.reading import Results, header_faults, refuse
-from podium.results.slices import Position, SeenIds, Slice, grouped_slices, is_folder, is_parquet, parquet_files
 
 FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, where a part has no such column
 ALL_OR_NONE = ("started_at", SEQUENCE)

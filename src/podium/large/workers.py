@@ -276,7 +276,7 @@ def close_worker(process: "subprocess.Popen[bytes]") -> int:
 def start_worker() -> "subprocess.Popen[bytes]":
     """Start a worker process, which finds the modules that this one finds."""
     environment = os.environ | WORKER_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "podium.executors.running"]
+    command = [sys.executable, "-m", "podium.large.workers"]
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603
     except OSError as error:

@@ -15,19 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from podium.dataset import write
-from podium.dataset.files import PartFile, PoolFiles, Storage, file_digest, is_url, pool_folder, storage_at
-from podium.dataset.manifest import Dataset
-from podium.dataset.writing import new_folder, refuse_existing
 from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
-from podium.executors import Engine, Function, Local, Task, executor
+from podium.large.dataset import Dataset, PartFile, PoolFiles, is_url
+from podium.large.executors import Engine, executor
+from podium.large.files import Storage, file_digest, open_dataset, pool_folder, pool_parts, storage_at
+from podium.large.rated_parts import RatedParts
+from podium.large.streaming import moments
+from podium.large.workers import Function, Local, Task
+from podium.large.writing import new_folder, refuse_existing, write
 from podium.ledger.saved import Start, metadata, refuse_earlier
-from podium.rated.parts import RatedParts, empty_results
 from podium.rated.rated import Rated
-from podium.rated.streaming import begin, moments, rate_table
+from podium.rated.tables import begin, empty_results, rate_table
 from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem, is_portable
@@ -138,7 +139,7 @@ def rate_pool(task: RatingTask) -> PoolResult:
 def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
     """The rated parts of a pool, one after the other."""
     standing = start
-    for part in pool.parts(functools.partial(moments, period)):
+    for part in pool_parts(pool, functools.partial(moments, period)):
         with part.in_tables():
             if start is not None:
                 refuse_earlier(start, part.results, period)
@@ -163,7 +164,7 @@ def write_history(task: RatingTask, part: Rated, number: int) -> PartFile:
 
 
 def rate_dataset(
-    dataset: Dataset,
+    source: Dataset | str | Path,
     system: System,
     period: str,
     start: Any = None,
@@ -179,6 +180,7 @@ def rate_dataset(
     Raises:
         OutputError: the history cannot be written, or something is where it should be.
     """
+    dataset = open_dataset(source)
     check_period(period)
     names = [pool.name for pool in dataset.pools]
     began = None if start is None else begin(start, system, period, pools_alone(names))

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, OutputError, ResultsError
+from podium.large.slices import SeenIds
 from podium.results.consistency import SEQUENCE, Places, contradictions
 from podium.results.hashing import Numbered, number_runs
 from podium.results.reading import Results, refuse
-from podium.results.slices import SeenIds
 from podium.support.part_files import part_file, remove_unfinished
 
 

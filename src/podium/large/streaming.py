@@ -1,7 +1,6 @@
 """Results larger than memory: rated part by part, each from where the one before left its players."""
 
 import functools
-import os
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -14,50 +13,19 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.long_periods import takes_pieces
-from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
-from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT, check_period, numbers_at
 from podium.errors import ParameterError
-from podium.ledger.saved import Start, parameters, read_start, refuse_earlier, refuse_other
-from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress
-from podium.rated.history_parts import HistoryParts, rate_long_period
+from podium.large.checkpoint import PIECES, Checkpoint, Origin, Progress
+from podium.large.history_parts import HistoryParts, rate_long_period
+from podium.large.long_periods import LongPart, LongPeriods, Part
+from podium.large.parts import PartReader, fingerprint, source_files
+from podium.large.slices import SeenIds
+from podium.ledger.saved import Start, refuse_earlier
 from podium.rated.rated import Rated
-from podium.results.hashing import Numbered
-from podium.results.long_periods import LongPart, LongPeriods, Part
-from podium.results.parts import PartReader, fingerprint, source_files
+from podium.rated.tables import begin, rate_table
 from podium.results.reading import Results
-from podium.results.slices import SeenIds
 from podium.systems import make_system
-
-PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
-
-
-def rate_table(
-    results: Results, system: System, period: str, start: Start | None = None, numbered: Numbered | None = None
-) -> Rated:
-    """Rate a checked table."""
-    events = encode(results, system, period, numbered)
-    large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
-    workers = (os.cpu_count() or 1) if large else 1
-    if start is None:
-        return Rated(system, period, events, replay(system, events, workers=workers))
-    rows = start.rows(events)
-    events = with_idle_before(events, system, period, start.seen_of(rows))
-    known = start.states_of(system, rows), start.pools_of(system, events)
-    return Rated(system, period, events, replay(system, events, *known, workers=workers), start)
-
-
-def begin(start: Any, system: System, period: str, results: Results) -> Start:
-    """Where players stand before the results."""
-    if isinstance(start, Rated):
-        refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
-        start = start.states
-    pools = results.frame.select("pool").unique(maintain_order=True).to_series().to_list()
-    saved = start if isinstance(start, Start) else read_start(start, system, period, pools)
-    refuse_earlier(saved, results, period)
-    return saved
-
 
 EVERY = 8  # parts from one checkpoint to the next
 

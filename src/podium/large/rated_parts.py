@@ -14,13 +14,12 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, UnknownError
+from podium.large.streaming import EVERY, RatedStream
 from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import nearest_name
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
-from podium.rated.streaming import EVERY, RatedStream, begin, rate_table
-from podium.results.columns import REQUIRED
-from podium.results.reading import Results, read_results
+from podium.rated.tables import begin, empty_results, rate_table
 
 if TYPE_CHECKING:
     from podium.ledger.reasons.explanation import Explanation
@@ -56,11 +55,6 @@ def rate_folder(
         began = None if start is None else begin(start, system, period, nothing)
         standing = rate_table(nothing, system, period, began).standing()
     return RatedParts(folder, standing, began, done.sizes, done.events, system, period)
-
-
-def empty_results() -> Results:
-    """A table without a row."""
-    return read_results(pl.DataFrame(schema=dict.fromkeys(REQUIRED, pl.String)))
 
 
 class RatedParts(Rated):

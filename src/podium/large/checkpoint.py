@@ -17,10 +17,10 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
+from podium.large.long_periods import LongPeriod, read_rows, write_rows
+from podium.large.parts import Read, SourceFile, difference
+from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds
 from podium.ledger.saved import Start, parameters, refuse_other
-from podium.results.long_periods import LongPeriod, read_rows, write_rows
-from podium.results.parts import Read, SourceFile, difference
-from podium.results.slices import FILES, SLICE_ROWS, Position, SeenIds
 from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
 from podium.version import __version__

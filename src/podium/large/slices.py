@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.large.dataset import is_folder, is_parquet
 from podium.results.columns import ALL
 from podium.results.hashing import hashes_differ
 from podium.results.reading import Results, first_line, loaded
@@ -38,16 +39,6 @@ class Position(NamedTuple):
 
     file: str  # as slices name it
     row: int  # the first that is not read
-
-
-def is_folder(source: Any) -> bool:
-    """Whether it is the path of a folder."""
-    return isinstance(source, str | Path) and Path(source).is_dir()
-
-
-def is_parquet(source: Any) -> bool:
-    """Whether it is the path of a Parquet file, by its name."""
-    return isinstance(source, str | Path) and str(source).lower().endswith(".parquet")
 
 
 def grouped_slices(source: Any, position: Position | None = None) -> Iterator[list[Slice]]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from podium.errors import ExecutorError, ParameterError, needs_extra
-from podium.executors.running import (
+from podium.large.workers import (
     BATCH_ROWS,
     WORKER_ENVIRONMENT,
     Done,
@@ -119,7 +119,7 @@ def executor(
     if name == "local":
         yield Local()
     elif name == "processes":
-        from podium.executors.running import Processes  # noqa: PLC0415  (only where it is wanted)
+        from podium.large.workers import Processes  # noqa: PLC0415  (only where it is wanted)
 
         useful = max(1, min(workers or cores(), len(rows), -(-sum(rows) // BATCH_ROWS)))
         with Processes(useful) as processes:

@@ -171,6 +171,19 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
     return whole.select(name for name in ALL if name in whole.columns)
 
 
+def write_part(storage: Storage, path: str, frame: pl.DataFrame, events: int, **how: Any) -> PartFile:
+    """Write whole events to a file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, **how)
+    content = buffer.getvalue()
+    storage.write(path, content)
+    return PartFile(path, frame.height, events, len(content), file_digest(content))
+
+
 def file_digest(content: bytes) -> str:
     """Thirty-two hex digits of a file's bytes."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()

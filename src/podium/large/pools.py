@@ -1,12 +1,11 @@
 """A dataset rated pool by pool, wherever: one function of a pool, and what all pools give together."""
 
 import functools
-import io
 import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
 from podium.large.dataset import Dataset, PartFile, PoolFiles, is_url
 from podium.large.executors import Engine, executor
-from podium.large.files import Storage, file_digest, open_dataset, pool_folder, pool_parts, storage_at
+from podium.large.files import Storage, open_dataset, pool_folder, pool_parts, storage_at, write_part
 from podium.large.rated_parts import RatedParts
 from podium.large.streaming import moments
 from podium.large.workers import Function, Local, Task
@@ -76,12 +75,10 @@ class PoolTask:
 
     @property
     def subject(self) -> str:
-        """The pool, to begin an error."""
         return f"pool {self.pool.name}"
 
     @property
     def rows(self) -> int:
-        """How many rows it will read."""
         return self.pool.rows
 
 
@@ -128,7 +125,8 @@ def rate_pool(task: RatingTask) -> PoolResult:
         settlements += int(part.events.columns.entrants.size) - 1
         events += part.event_count
         if task.history is not None:
-            written.append(write_history(task, part, len(written)))
+            path = f"{pool_folder(task.pool.name)}/part-{len(written):05}.parquet"
+            written.append(write_part(Storage(task.history), path, part.history, part.event_count))
         del part  # before the next is rated
     if standing is None:
         standing = rate_table(empty_results(), task.system.system, task.period).standing()
@@ -149,33 +147,16 @@ def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None
         del rated, part
 
 
-def write_history(task: RatingTask, part: Rated, number: int) -> PartFile:
-    """Write the history of a part.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
-    content = io.BytesIO()
-    part.history.write_parquet(content)
-    path = f"{pool_folder(task.pool.name)}/part-{number:05}.parquet"
-    Storage(str(task.history)).write(path, content.getvalue())
-    size = len(content.getvalue())
-    return PartFile(path, part.history.height, part.event_count, size, file_digest(content.getvalue()))
-
-
 def rate_dataset(
     source: Dataset | str | Path,
     system: System,
     period: str,
     start: Any = None,
     *,
-    engine: Engine = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
     history_to: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> "RatedDataset":
-    """Rate a dataset; see `podium.rate`.
+    **how: Any,
+) -> RatedParts:
+    """Rate a dataset; see `podium.rate`, and `on_pools` for how.
 
     Raises:
         OutputError: the history cannot be written, or something is where it should be.
@@ -183,20 +164,40 @@ def rate_dataset(
     dataset = open_dataset(source)
     check_period(period)
     names = [pool.name for pool in dataset.pools]
-    began = None if start is None else begin(start, system, period, pools_alone(names))
-    starts = dict(zip(names, starts_of(began, names), strict=True))
+    alone = Results(pl.DataFrame({"pool": names}, schema={"pool": pl.String}), "dataset")
+    began = None if start is None else begin(start, system, period, alone)
+    starts = starts_by_pool(began, names)
     with ExitStack() as stack:
         folder = None if history_to is None else stack.enter_context(history_folder(history_to))
 
         def task(pool: PoolFiles) -> RatingTask:
-            warming = pool.uri != dataset.uri
-            return RatingTask(pool, PortableSystem(system), period, starts.get(pool.name), None if warming else folder)
+            history = folder if pool.uri == dataset.uri else None  # another is there to warm
+            return RatingTask(pool, PortableSystem(system), period, starts.get(pool.name), history)
 
-        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "progress": progress}
         results: list[PoolResult] = on_pools(rate_pool, task, dataset, [system], **how)
         if folder is not None:
-            write_history_manifest(Storage(folder), dataset, system, period, results)
-    return RatedDataset(dataset, began, results, system, period)
+            files = [asdict(each) for result in results for each in result.history]
+            values = {"format": "podium-history", **metadata(system, period), "dataset": dataset.digest, "files": files}
+            Storage(folder).write(HISTORY, (json.dumps(values, indent=1) + "\n").encode())
+    of_pool = dict(zip(names, results, strict=True))
+    return RatedParts(
+        system,
+        period,
+        began,
+        standing_of(began, of_pool, system),
+        {name: result.settlements for name, result in of_pool.items() if result.settlements},
+        sum(result.events for result in results),
+        functools.partial(rate_again, dataset, system, period, began),
+        dataset=dataset,
+        spent={name: result.spent for name, result in of_pool.items()},
+    )
+
+
+def rate_again(dataset: Dataset, system: System, period: str, start: Start | None) -> Iterator[Rated]:
+    """The rated parts of a dataset, pool by pool."""
+    starts = starts_by_pool(start, [pool.name for pool in dataset.pools])
+    for pool in dataset.pools:
+        yield from rated_pool(pool, system, period, starts.get(pool.name))
 
 
 def on_pools(
@@ -221,34 +222,25 @@ def on_pools(
         return run.map(function, tasks, lambda number: done(number, len(tasks)))
 
 
-def pools_alone(names: list[str]) -> Results:
-    """Results of which nothing but the pools is known."""
-    return Results(pl.DataFrame({"pool": names}, schema={"pool": pl.String}), "dataset")
-
-
-def starts_of(start: Start | None, names: list[str]) -> list[Start | None]:
-    """Where the players of each pool stand before; None where nobody of it is known."""
+def starts_by_pool(start: Start | None, names: list[str]) -> dict[str, Start]:
+    """Where the players of each pool stand before; nothing of a pool of whom nobody is known."""
     if start is None:
-        return [None] * len(names)
-    rows = start.players.with_row_index("row").group_by("pool").agg("row")
-    of_pool = dict(zip(rows["pool"].to_list(), rows["row"], strict=True))
-    starts: list[Start | None] = []
-    for name in names:
-        if name not in of_pool:
-            starts.append(None)
-            continue
-        chosen = of_pool[name].sort().to_numpy()
-        known = {name: start.pools[name]} if name in start.pools else {}
-        starts.append(Start(start.players[chosen], start.states[chosen], known))
+        return {}
+    rows = start.players.with_row_index("row").filter(pl.col("pool").is_in(names)).group_by("pool").agg("row")
+    starts = {}
+    for name, own in zip(rows["pool"].to_list(), rows["row"], strict=True):
+        chosen = own.sort().to_numpy()
+        pools = {name: start.pools[name]} if name in start.pools else {}
+        starts[name] = Start(start.players[chosen], start.states[chosen], pools)
     return starts
 
 
-def standing_of(start: Start | None, names: list[str], results: list[PoolResult], system: System) -> Start:
+def standing_of(start: Start | None, results: Mapping[str, PoolResult], system: System) -> Start:
     """Where the players of all pools stand: those of the dataset in its order, then those that only the start has."""
-    parts = [result.standing for result in results]
+    parts = [result.standing for result in results.values()]
     if start is not None:
-        others = (~start.players["pool"].is_in(names)).to_numpy()
-        known = {name: state for name, state in start.pools.items() if name not in names}
+        others = (~start.players["pool"].is_in(list(results))).to_numpy()
+        known = {name: state for name, state in start.pools.items() if name not in results}
         parts.append(Start(start.players.filter(pl.Series(others)), start.states[others], known))
     if not parts:
         return rate_table(empty_results(), system, EVENT).standing()
@@ -271,40 +263,3 @@ def history_folder(target: str | Path) -> Iterator[str]:
         return
     with new_folder(storage, HISTORY) as folder:
         yield str(folder)
-
-
-def write_history_manifest(
-    storage: Storage, dataset: Dataset, system: System, period: str, results: list[PoolResult]
-) -> None:
-    """Write, beside the histories, what they are of."""
-    files = [asdict(each) for result in results for each in result.history]
-    values = {"format": "podium-history", **metadata(system, period), "dataset": dataset.digest, "files": files}
-    storage.write(HISTORY, (json.dumps(values, indent=1) + "\n").encode())
-
-
-class RatedDataset(RatedParts):
-    """A dataset, rated pool by pool.
-
-    It knows where everyone stands. What needs the rows, such as `history`, `leaderboard()` or `explain()`, rates the
-    files again in this process, a part at a time.
-    """
-
-    def __init__(
-        self, dataset: Dataset, start: Start | None, results: list[PoolResult], system: System, period: str
-    ) -> None:
-        names = [pool.name for pool in dataset.pools]
-        sizes = {name: result.settlements for name, result in zip(names, results, strict=True) if result.settlements}
-        standing = standing_of(start, names, results, system)
-        events = sum(result.events for result in results)
-        super().__init__(dataset.uri, standing, start, sizes, events, system, period)
-        spent = {name: result.spent for name, result in zip(names, results, strict=True)}
-        for name, value in {"dataset": dataset, "spent": spent}.items():
-            object.__setattr__(self, name, value)  # as a frozen dataclass sets its own
-        self.dataset: Dataset
-        self.spent: dict[str, Spent]  # by pool
-
-    def parts(self) -> Iterator[Rated]:
-        """Rate the dataset again, part by part."""
-        pools = self.dataset.pools
-        for pool, start in zip(pools, starts_of(self.start, [pool.name for pool in pools]), strict=True):
-            yield from rated_pool(pool, self.system, self.period, start)

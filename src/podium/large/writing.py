@@ -1,6 +1,5 @@
 """Write a dataset: every row checked, pool by pool in the order of rating, files cut at the ends of events."""
 
-import io
 import os
 import shutil
 import tempfile
@@ -13,16 +12,16 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, OutputError
-from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_dataset, is_folder, is_parquet, is_url
+from podium.large.dataset import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
 from podium.large.files import (
     Storage,
-    file_digest,
     is_hive,
     manifest_text,
     open_dataset,
     pool_folder,
     read_file,
     storage_at,
+    write_part,
 )
 from podium.large.parts import FILLED, SPLIT, Assembly
 from podium.large.slices import SeenIds, grouped_slices, is_several
@@ -310,13 +309,9 @@ class PoolWriter:
             rows = frame.select(*self.schema)
             if not is_hive(folder):
                 rows = rows.with_columns(pool=pl.lit(pool))
-            content = io.BytesIO()
-            rows.write_parquet(content, row_group_size=max(frame.height, 1))
-            written = content.getvalue()
             path = f"{folder}/part-{number:05}.parquet"
-            self._storage.write(path, written)
             events = runs(frame["event_id"])[1].size
-            files.append(PartFile(path, frame.height, events, len(written), file_digest(written)))
+            files.append(write_part(self._storage, path, rows, events, row_group_size=max(frame.height, 1)))
         return PoolFiles(self._storage.uri, pool, tuple(files))
 
     def _cut(self, pool: str) -> Iterator[pl.DataFrame]:

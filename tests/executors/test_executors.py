@@ -19,9 +19,8 @@ from probes import Probe, count_tries, die, refuse_task, stumble, wait_for_ever
 import podium
 from podium.dataset import write
 from podium.errors import ExecutorError, ParameterError, PodiumError, ResultsError
-from podium.large import workers as running
-from podium.large.executors import chosen_engine, executor
-from podium.large.workers import Processes
+from podium.large import executors as running
+from podium.large.executors import Processes, chosen_engine, executor
 from podium.systems import find
 
 POOLS = ["east", "north", "south", "west"]

@@ -8,7 +8,7 @@ from test_parts import assert_same, history_of_all_kinds, small_slices  # noqa: 
 
 import podium
 from podium.large import long_periods
-from podium.large.history_parts import RatedPiece
+from podium.large.long_periods import RatedPiece
 
 pytestmark = pytest.mark.usefixtures("small_slices", "few_rows_held")
 

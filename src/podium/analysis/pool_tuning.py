@@ -32,9 +32,9 @@ from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
 from podium.kernels.records import LANES
 from podium.large.dataset import Dataset, PoolFiles
+from podium.large.executors import Executor
 from podium.large.files import read_file
 from podium.large.pools import PoolTask, on_pools, rated_pool
-from podium.large.workers import Executor
 from podium.rated import Rated
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem

@@ -27,10 +27,9 @@ from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
 from podium.large.dataset import Dataset, PoolFiles, is_dataset
-from podium.large.executors import Engine, executor
+from podium.large.executors import Engine, Executor, Local, executor
 from podium.large.files import open_dataset
 from podium.large.pools import warm
-from podium.large.workers import Executor, Local
 from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results

@@ -5,21 +5,23 @@ stand, and the rows that wait for more. These are written under new names before
 so at any moment the folder holds one state. The hashes of ids are in files that only grow; the state has their lengths.
 """
 
+import hashlib
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from podium.engine.system import System
-from podium.errors import OutputError, ParameterError
+from podium.errors import Fault, OutputError, ParameterError, ResultsError
+from podium.large.dataset import is_folder, is_parquet
 from podium.large.long_periods import LongPeriod, read_rows, write_rows
-from podium.large.parts import Read, SourceFile, difference
-from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds
+from podium.large.parts import Read
+from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files
 from podium.ledger.saved import Start, parameters, refuse_other
 from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
@@ -27,6 +29,51 @@ from podium.version import __version__
 
 STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")
+
+
+PARQUET = b"PAR1"
+TAIL = 8  # bytes after a Parquet file's footer: its length, and the mark
+
+
+class SourceFile(NamedTuple):
+    """A file, and what tells that it is another now."""
+
+    name: str
+    size: int  # bytes
+    modified_ns: int  # since 1970
+    footer: str  # digest of a Parquet file's footer: its rows, where they stand, least and greatest values
+
+
+def source_files(source: Any) -> list[SourceFile] | None:
+    """The Parquet files of a path in the order of reading; None of what is no path of a folder or a Parquet file."""
+    if is_folder(source):
+        return [fingerprint(name, path) for name, path in parquet_files(Path(source)).items()]
+    return [fingerprint(Path(source).name, Path(source))] if is_parquet(source) else None
+
+
+def fingerprint(name: str, path: Path) -> SourceFile:
+    """What tells that a file is another."""
+    try:
+        status = path.stat()
+        with path.open("rb") as file:
+            file.seek(max(status.st_size - TAIL, 0))
+            tail = file.read()
+            length = int.from_bytes(tail[:4], "little") if tail[4:] == PARQUET else 0
+            file.seek(max(status.st_size - TAIL - length, 0))
+            footer = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+    except OSError as error:
+        raise ResultsError(name, [Fault(None, None, None, f"cannot be read ({error.strerror or error})")]) from None
+    return SourceFile(name, status.st_size, status.st_mtime_ns, footer)
+
+
+def difference(before: Sequence[SourceFile], now: Sequence[SourceFile]) -> str | None:
+    """What is different of files, as a part of a sentence; None where nothing is."""
+    known, present = ({each.name: each for each in files} for files in (before, now))
+    for name in known.keys() - present.keys():
+        return f"{name} is gone"
+    for name in present.keys() - known.keys():
+        return f"{name} is new"
+    return next((f"{name} has changed" for name in known if known[name] != present[name]), None)
 
 
 class Origin(NamedTuple):
@@ -88,9 +135,7 @@ class Checkpoint:
         elif {each.name for each in self.folder.iterdir() if not each.name.startswith(".")} - {LOCK, IDS, PIECES}:
             raise OutputError(f"{self.folder}: is no checkpoint, and holds other files; name a new folder")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

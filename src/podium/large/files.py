@@ -18,7 +18,7 @@ import polars as pl
 from podium.errors import SHOWN_FAULTS, Fault, OutputError, ParameterError, ResultsError, needs_extra
 from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
-from podium.large.parts import Moments
+from podium.large.parts import moments
 from podium.large.slices import Slice, read_ahead
 from podium.results.columns import ALL, DEFAULTS, has_values
 from podium.results.consistency import Places
@@ -106,11 +106,8 @@ def storage_at(uri: str | Path) -> Storage:
     return Storage(uri.rstrip("/") if isinstance(uri, str) and is_url(uri) else os.path.abspath(uri))  # noqa: PTH100
 
 
-def pool_parts(pool: PoolFiles, moments: Moments) -> Iterator[Part]:
-    """The parts of a pool, a file each; the rows of a file's last moment wait for the next.
-
-    Args:
-        moments: what tells apart what settles apart: instants, or rating periods.
+def pool_parts(pool: PoolFiles, period: str) -> Iterator[Part]:
+    """The parts of a pool, a file each; the rows of a file's last moment, or rating period, wait for the next.
 
     Raises:
         ResultsError: a file is not what was written.
@@ -120,18 +117,18 @@ def pool_parts(pool: PoolFiles, moments: Moments) -> Iterator[Part]:
     held: pl.DataFrame | None = None
     for file, whole in zip(pool.files, slices, strict=True):
         frame = whole.frame if held is None else pl.concat([held, whole.frame], how="diagonal", rechunk=True)
-        end = frame.height if file is pool.files[-1] else end_of_settled(frame, moments)
+        end = frame.height if file is pool.files[-1] else end_of_settled(frame, period)
         held = frame[end:]
         if end:
             yield part_of(frame[:end], file.path)
         del whole, frame
 
 
-def end_of_settled(frame: pl.DataFrame, moments: Moments) -> int:
+def end_of_settled(frame: pl.DataFrame, period: str) -> int:
     """The first row of the last moment: later files may go on from there. All rows, where they have no dates."""
     if "started_at" not in frame.columns:
         return frame.height
-    numbers = moments(frame["started_at"])
+    numbers = moments(period, frame["started_at"])
     return int(np.searchsorted(numbers, numbers[-1]))
 
 

@@ -1,19 +1,30 @@
 """Rating periods whose rows are more than are held: they wait in files, whole events a file, until the period ends."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from podium.errors import Fault, OutputError, ResultsError
-from podium.large.slices import SeenIds
-from podium.results.consistency import SEQUENCE, Places, contradictions
+from podium.engine.long_periods import PeriodSums
+from podium.engine.replay import NEVER, newcomers
+from podium.engine.system import System
+from podium.engine.tables.encoding import encode
+from podium.errors import Fault, OutputError, ParameterError, ResultsError
+from podium.large.slices import SeenIds, check_events
+from podium.ledger.saved import Start
+from podium.rated.rated import Rated
+from podium.results.consistency import SEQUENCE, Places
 from podium.results.hashing import Numbered, number_runs
 from podium.results.reading import Results, refuse
 from podium.support.part_files import part_file, remove_unfinished
+
+if TYPE_CHECKING:
+    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
 
 
 class Part(NamedTuple):
@@ -103,10 +114,7 @@ class LongPeriods:
 
     def put(self, pool: str, moment: int, frame: pl.DataFrame, places: Places) -> None:
         """Check whole events of a period and put them in a file, after those that are there."""
-        numbered = number_runs(frame["event_id"])
-        refuse(places.name, places.located(contradictions(frame, numbered.code)))
-        first = places.of(numbered.first)
-        self._seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
+        check_events(frame, places, self._seen)
         period = self.open.get(pool, LongPeriod(pool, moment, [], ()))
         keys = order_of(frame)
         early = int(np.lexsort(keys.T[::-1])[0])
@@ -139,3 +147,53 @@ def order_of(frame: pl.DataFrame) -> Any:
     if SEQUENCE in frame.columns:
         keys.append(frame[SEQUENCE].to_numpy())
     return np.stack(keys, axis=1)
+
+
+IN_PIECES = "the rating period of event {!r} has more rows than are held at a time; rate it as one table to explain it"
+
+
+@dataclass(frozen=True, repr=False)
+class RatedPiece(Rated):
+    """Some events of a rating period, whose changes come of all its events."""
+
+    def explain(self, event_id: str, player: str) -> "Explanation":  # noqa: ARG002
+        """Refuse: a change comes of events that are not here."""
+        raise ParameterError(IN_PIECES.format(event_id))
+
+    def what_if(self, event_id: str, player: str) -> "WhatIf":  # noqa: ARG002
+        """Refuse: a change comes of events that are not here."""
+        raise ParameterError(IN_PIECES.format(event_id))
+
+
+def rate_long_period(
+    part: LongPart, system: System, period: str, begin: Callable[[Results], Start | None]
+) -> Iterator[Rated]:
+    """Rate a period.
+
+    Raises:
+        NotFiniteError: a new state is not finite.
+    """
+    sums = PeriodSums(system, period)
+    standing: Start | None = None
+    for piece in part.pieces():
+        with piece.in_tables():
+            standing = begin(piece.results)
+            sums.count(encode(piece.results, system, period, piece.numbered))
+    if standing is None:
+        sums.bring(newcomers(system, len(sums.names)), np.full(len(sums.names), NEVER))
+    else:
+        names = pl.Series(sums.names, dtype=pl.String)
+        rows = standing.rows_of(pl.DataFrame({"player": names}).with_columns(pool=pl.lit(part.pool)))
+        sums.bring(standing.states_of(system, rows), standing.seen_of(rows))
+    for number, piece in enumerate(part.pieces()):
+        events = encode(piece.results, system, period, piece.numbered)
+        sums.judge(events, first=number == 0, last=number == sums.pieces - 1)
+    for number, piece in enumerate(part.pieces()):
+        events = encode(piece.results, system, period, piece.numbered)
+        columns, settles, replayed = sums.rated(events, number)
+        events = replace(events, columns=columns, ledger=replace(events.ledger, settles=settles))
+        rated = RatedPiece(system, period, events, replayed, standing)
+        standing = rated.standing()
+        del events, piece, replayed
+        yield rated
+        del rated

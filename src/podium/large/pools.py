@@ -19,11 +19,9 @@ from podium.engine.tables.encoding import frozen
 from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
 from podium.large.dataset import Dataset, PartFile, PoolFiles, is_url
-from podium.large.executors import Engine, executor
+from podium.large.executors import Engine, Function, Local, Task, executor
 from podium.large.files import Storage, open_dataset, pool_folder, pool_parts, storage_at, write_part
 from podium.large.rated_parts import RatedParts
-from podium.large.streaming import moments
-from podium.large.workers import Function, Local, Task
 from podium.large.writing import new_folder, refuse_existing, write
 from podium.ledger.saved import Start, metadata, refuse_earlier
 from podium.rated.rated import Rated
@@ -137,7 +135,7 @@ def rate_pool(task: RatingTask) -> PoolResult:
 def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
     """The rated parts of a pool, one after the other."""
     standing = start
-    for part in pool_parts(pool, functools.partial(moments, period)):
+    for part in pool_parts(pool, period):
         with part.in_tables():
             if start is not None:
                 refuse_earlier(start, part.results, period)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
@@ -17,8 +16,9 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.large.dataset import is_folder, is_parquet
 from podium.results.columns import ALL
-from podium.results.hashing import hashes_differ
-from podium.results.reading import Results, first_line, loaded
+from podium.results.consistency import Places, contradictions
+from podium.results.hashing import Numbered, hashes_differ, number_runs
+from podium.results.reading import Results, first_line, loaded, refuse
 from podium.support.part_files import synchronise
 
 SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
@@ -164,6 +164,7 @@ READ_LINES = 1 << 20
 SORTED_LINES = 1 << 14  # that are brought into the order of their files at a time: a copy of all takes memory
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
+SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event stand together, and an id is used once"
 
 
 class Again(NamedTuple):
@@ -202,9 +203,7 @@ class SeenIds:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -224,6 +223,14 @@ class SeenIds:
             if path.exists():
                 for lines in shares(path):
                     yield from repeated(lines)
+
+    def refuse_again(self, sources: list[str]) -> None:
+        """Refuse ids that were there before, by where they stand."""
+        again = (
+            Fault(row + 1, "event_id", None, SPLIT.format(sources[other], first + 1), file=sources[number])
+            for number, row, other, first in self.again()
+        )
+        refuse(sources[-1] if sources else "results", again)
 
     def lengths(self) -> list[int]:
         """Put all ids on the disk, in the folder that stays, and tell how long each file is, in bytes."""
@@ -304,3 +311,12 @@ def repeated(lines: Lines) -> Iterator[Again]:
 def located(place: int) -> tuple[int, int]:
     """The number of the table and the row that a place stands for."""
     return place >> ROW_BITS, place & ((1 << ROW_BITS) - 1)
+
+
+def check_events(frame: pl.DataFrame, places: Places, seen: SeenIds) -> Numbered:
+    """The events of rows, which do not contradict each other and whose ids are noted."""
+    numbered = number_runs(frame["event_id"])
+    refuse(places.name, places.located(contradictions(frame, numbered.code)))
+    first = places.of(numbered.first)
+    seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
+    return numbered

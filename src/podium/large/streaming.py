@@ -1,30 +1,28 @@
 """Results larger than memory: rated part by part, each from where the one before left its players."""
 
-import functools
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.long_periods import takes_pieces
 from podium.engine.system import System
-from podium.engine.tables.selection import EVENT, check_period, numbers_at
-from podium.errors import ParameterError
-from podium.large.checkpoint import PIECES, Checkpoint, Origin, Progress
-from podium.large.history_parts import HistoryParts, rate_long_period
-from podium.large.long_periods import LongPart, LongPeriods, Part
-from podium.large.parts import PartReader, fingerprint, source_files
+from podium.engine.tables.selection import EVENT, check_period
+from podium.errors import OutputError, ParameterError
+from podium.large.checkpoint import ANEW, PIECES, Checkpoint, Origin, Progress, fingerprint, source_files
+from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period
+from podium.large.parts import PartReader
 from podium.large.slices import SeenIds
 from podium.ledger.saved import Start, refuse_earlier
 from podium.rated.rated import Rated
 from podium.rated.tables import begin, rate_table
 from podium.results.reading import Results
+from podium.support.part_files import part_file, remove_unfinished
 from podium.systems import make_system
 
 EVERY = 8  # parts from one checkpoint to the next
@@ -138,26 +136,12 @@ class RatedStream(Iterator[Rated]):
 
     def _rate(self) -> Generator[Rated]:
         with ExitStack() as held:
-            checkpoint = None
-            if self._folder is not None:
-                checkpoint = held.enter_context(Checkpoint(self._folder, self._origin()))
-                self._progress = checkpoint.progress()
-            goes_on = checkpoint is not None and checkpoint.has_state
-            histories = None
-            if self._history_to is not None:
-                histories = held.enter_context(
-                    HistoryParts(self._history_to, self.number, again=goes_on, waits=self._waits)
-                )
-            seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
-            long = self._long_periods(held, seen)
-            reader = PartReader(
-                self._source, functools.partial(moments, self.period), seen, self._progress.read, long=long
-            )
-            saves = Saves(self, checkpoint, reader, seen, histories)
-            if not goes_on:
-                saves.save()  # before the first history, which is this stream's from now on
+            checkpoint, histories, reader = self._open(held)
+            saved, saved_at_end = self.number, False
             for part in reader.parts():
-                saves.before_part()
+                if reader.at_end and not saved_at_end:  # a state that stays: who begins again gets the last part again
+                    self._save(checkpoint, histories, reader)
+                    saved_at_end = True
                 for rated in self._rate_part(part):
                     if histories is not None:
                         histories.write(self.number, rated.history)
@@ -165,20 +149,42 @@ class RatedStream(Iterator[Rated]):
                     self._advance(rated)
                     del rated  # before the next is read
                 del part
-                if saves.after_part(self._every) and long is not None:
-                    long.remove_others()
+                due = checkpoint is None or (reader.between_groups and self.number - saved >= self._every)
+                if due and not reader.at_end:
+                    self._save(checkpoint, histories, reader)
+                    reader.remove_done()
+                    saved = self.number
             if histories is not None:
                 histories.finish()
             if checkpoint is not None:
                 checkpoint.finish()
 
-    def _long_periods(self, held: ExitStack, seen: SeenIds) -> LongPeriods | None:
-        """Where the rows of long rating periods wait; None where none may come in pieces."""
-        if self.period == EVENT or not takes_pieces(self.system):
-            return None
+    def _open(self, held: ExitStack) -> tuple[Checkpoint | None, "HistoryParts | None", PartReader]:
+        """Go on from a checkpoint, if there is one; else begin, and save that before the first history."""
+        checkpoint = histories = long = None
         if self._folder is not None:
-            return LongPeriods(self._folder / PIECES, seen)
-        return LongPeriods(Path(held.enter_context(TemporaryDirectory(prefix="podium-"))), seen)
+            checkpoint = held.enter_context(Checkpoint(self._folder, self._origin()))
+            self._progress = checkpoint.progress()
+        goes_on = checkpoint is not None and checkpoint.has_state
+        if self._history_to is not None:
+            histories = held.enter_context(
+                HistoryParts(self._history_to, self.number, again=goes_on, waits=self._waits)
+            )
+        seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
+        if self.period != EVENT and takes_pieces(self.system):  # rows of long rating periods wait in files
+            room = self._folder or Path(held.enter_context(TemporaryDirectory(prefix="podium-")))
+            long = LongPeriods(room / PIECES, seen)
+        reader = PartReader(self._source, self.period, seen, self._progress.read, long=long)
+        if not goes_on:
+            self._save(checkpoint, histories, reader)
+        return checkpoint, histories, reader
+
+    def _save(self, checkpoint: Checkpoint | None, histories: "HistoryParts | None", reader: PartReader) -> None:
+        """Save the state, where there is a checkpoint, once the histories of its parts are there."""
+        if checkpoint is not None:
+            if histories is not None:
+                histories.finish()
+            checkpoint.save(self._progress._replace(read=reader.read()), reader.seen)
 
     def _rate_part(self, part: Part | LongPart) -> Iterator[Rated]:
         if isinstance(part, LongPart):
@@ -230,54 +236,83 @@ class RatedStream(Iterator[Rated]):
         return Origin(self.system, self.period, files, start, self._history_to is not None)
 
 
-class Saves:
-    """When the state of a stream is saved: every so many parts, and before what waited to the end.
+PART = "part-{:06}.parquet"  # of a history, by the number of its part
 
-    That last state stays: a stream that is begun again gives the last part again.
+
+class HistoryParts:
+    """A folder of histories, numbered as the parts of a stream."""
+
+    def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
+        """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed.
+
+        Raises:
+            OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
+        """
+        self.folder = folder
+        self._waits = waits
+        self._thread = ThreadPoolExecutor(1)  # begins with the first history
+        self._writing: Future[None] | None = None
+        try:
+            folder.mkdir(exist_ok=True)
+            present = {path.name: path for path in folder.glob("part-*.parquet")}
+            if not present or again:
+                remove_unfinished(folder)
+                for path in later_files(present, number):
+                    path.unlink()
+                return
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from error
+        raise OutputError(f"{folder}: holds a history already; name another folder, or delete its files")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for the last history.
+
+        Raises:
+            OutputError: it cannot be written; this came before whatever else went wrong, but an interrupt goes on.
+        """
+        self._thread.shutdown()
+        if kind is None or issubclass(kind, Exception | GeneratorExit):
+            self.finish()
+
+    def write(self, number: int, history: pl.DataFrame) -> None:
+        """Write the history of a part, or begin to, once that of the part before is there.
+
+        Raises:
+            OutputError: it, or the one before, cannot be written.
+        """
+        self.finish()
+        self._writing = self._thread.submit(self._write, number, history)
+        if self._waits:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until every history that was begun is there.
+
+        Raises:
+            OutputError: the last one cannot be written.
+        """
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, number: int, history: pl.DataFrame) -> None:
+        with part_file(self.folder / PART.format(number), OutputError) as part:
+            history.write_parquet(part, compression="lz4")
+
+
+def later_files(present: Mapping[str, Path], number: int) -> list[Path]:
+    """The files of the part of that number and of later ones.
+
+    Raises:
+        OutputError: there is none of an earlier part.
     """
-
-    def __init__(
-        self,
-        stream: RatedStream,
-        checkpoint: Checkpoint | None,
-        reader: PartReader,
-        seen: SeenIds,
-        histories: HistoryParts | None,
-    ) -> None:
-        self._stream = stream
-        self._checkpoint = checkpoint
-        self._reader = reader
-        self._seen = seen
-        self._histories = histories
-        self._number = stream.number  # of the part that was next when the state was saved
-        self._at_end = False
-
-    def save(self) -> None:
-        """Save the state, where there is a checkpoint, once the histories of its parts are there."""
-        if self._checkpoint is not None:
-            if self._histories is not None:
-                self._histories.finish()
-            self._checkpoint.save(self._stream.progress._replace(read=self._reader.read()), self._seen)
-            self._number = self._stream.number
-
-    def before_part(self) -> None:
-        """Save the state where the next part is the first of the rest."""
-        if self._reader.at_end and not self._at_end:
-            self._at_end = True
-            self.save()
-
-    def after_part(self, every: int) -> bool:
-        """Save the state where it is time; whether what the parts so far waited in is needed no longer."""
-        if self._checkpoint is None:
-            return True
-        if self._reader.at_end or not self._reader.between_groups or self._stream.number - self._number < every:
-            return False
-        self.save()
-        return True
-
-
-def moments(period: str, started_at: pl.Series) -> npt.NDArray[np.int64]:
-    """Numbers that rise with the instants, and differ where events settle apart in any case."""
-    if period == EVENT:
-        return started_at.cast(pl.Int64).to_numpy()
-    return numbers_at(started_at, period)
+    earlier = [PART.format(each) for each in range(number)]
+    missing = next((name for name in earlier if name not in present), None)
+    if missing is not None:
+        raise OutputError(f"{missing} of the history is missing; {ANEW}")
+    return [present[name] for name in present.keys() - set(earlier)]

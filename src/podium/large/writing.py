@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from podium.errors import Fault, OutputError
+from podium.errors import OutputError
 from podium.large.dataset import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
 from podium.large.files import (
     Storage,
@@ -23,12 +23,12 @@ from podium.large.files import (
     storage_at,
     write_part,
 )
-from podium.large.parts import FILLED, SPLIT, Assembly
-from podium.large.slices import SeenIds, grouped_slices, is_several
+from podium.large.parts import FILLED, Tables
+from podium.large.slices import SeenIds, check_events, grouped_slices, is_several
 from podium.results.columns import ALL, DEFAULTS
-from podium.results.consistency import SEQUENCE, Places, contradictions, order_keys
-from podium.results.hashing import number_runs, runs
-from podium.results.reading import Results, read_results, refuse
+from podium.results.consistency import SEQUENCE, Places, order_keys
+from podium.results.hashing import runs
+from podium.results.reading import Results, read_results
 from podium.support.part_files import synchronise
 
 
@@ -262,23 +262,18 @@ def write(
 def write_pools(source: Any, storage: Storage, room: Path, progress: Callable[[int, int], None]) -> Dataset:
     """Write every pool's files."""
     with SeenIds() as seen:
-        assembly = Assembly(lambda started_at: started_at.cast(pl.Int64).to_numpy(), seen)
+        tables = Tables()
         pieces = Pieces(room)
         for group in grouped_slices(as_tables(source)):
             for each in group:
                 if each.frame.height:
-                    pieces.add(*assembly.typed(each))
-        writer = PoolWriter(storage, pieces, assembly.sources, seen)
+                    pieces.add(*tables.typed(each))
+        writer = PoolWriter(storage, pieces, tables.sources, seen)
         names, pools = pieces.pools, []
         for name in names:
             pools.append(writer.write(name))
             progress(len(pools), len(names))
-        sources = assembly.sources
-        again = (
-            Fault(row + 1, "event_id", None, SPLIT.format(sources[other], first + 1), file=sources[number])
-            for number, row, other, first in seen.again()
-        )
-        refuse(sources[-1] if sources else "results", again)
+        seen.refuse_again(tables.sources)
     return Dataset(storage.uri, writer.schema, tuple(pools))
 
 
@@ -336,12 +331,8 @@ class PoolWriter:
 
     def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
         """Checked rows in the order of rating, the rows of an event together."""
-        numbered = number_runs(frame["event_id"])
         places = Places(self._sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
-        faults = contradictions(frame.with_columns(pool=pl.lit(pool)), numbered.code)
-        refuse(places.name, places.located(faults))
-        first = places.of(numbered.first)
-        self._seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
+        numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
         order = np.lexsort(order_keys(frame, numbered.first)[::-1])
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)

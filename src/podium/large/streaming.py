@@ -149,8 +149,8 @@ class RatedStream(Iterator[Rated]):
                     self._advance(rated)
                     del rated  # before the next is read
                 del part
-                due = checkpoint is None or (reader.between_groups and self.number - saved >= self._every)
-                if due and not reader.at_end:
+                due = checkpoint is None or self.number - saved >= self._every
+                if due and reader.between_groups and not reader.at_end:
                     self._save(checkpoint, histories, reader)
                     reader.remove_done()
                     saved = self.number

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from podium.errors import SHOWN_FAULTS, Fault, OutputError, ParameterError, Resu
 from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
 from podium.large.parts import moments
-from podium.large.slices import Slice, read_ahead
+from podium.large.slices import read_ahead
 from podium.results.columns import ALL, DEFAULTS, has_values
 from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
@@ -112,11 +112,11 @@ def pool_parts(pool: PoolFiles, period: str) -> Iterator[Part]:
     Raises:
         ResultsError: a file is not what was written.
     """
-    reads: Iterator[Callable[[], Slice]] = (partial(read_slice, pool, each) for each in pool.files)
-    slices = (read() for read in reads) if len(pool.files) == 1 else read_ahead(reads)
+    reads = (partial(read_file, pool, each) for each in pool.files)
+    frames = (read() for read in reads) if len(pool.files) == 1 else read_ahead(reads)
     held: pl.DataFrame | None = None
-    for file, whole in zip(pool.files, slices, strict=True):
-        frame = whole.frame if held is None else pl.concat([held, whole.frame], how="diagonal", rechunk=True)
+    for file, whole in zip(pool.files, frames, strict=True):
+        frame = whole if held is None else pl.concat([held, whole], how="diagonal", rechunk=True)
         end = frame.height if file is pool.files[-1] else end_of_settled(frame, period)
         held = frame[end:]
         if end:
@@ -137,11 +137,6 @@ def part_of(frame: pl.DataFrame, name: str) -> Part:
     number, first = runs(frame["event_id"])
     places = Places([name], np.zeros(frame.height, np.int32), np.arange(frame.height))
     return Part(Results(frame, name), Numbered(number, first), places)
-
-
-def read_slice(pool: PoolFiles, file: PartFile) -> Slice:
-    """The rows of a file; see `read_file`."""
-    return Slice(read_file(pool, file), file.path, 0)
 
 
 def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:

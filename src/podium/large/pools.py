@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
-from podium.large.dataset import Dataset, PartFile, PoolFiles, is_url
+from podium.large.dataset import Dataset, PartFile, PoolFiles
 from podium.large.executors import Engine, Function, Local, Task, executor
 from podium.large.files import Storage, open_dataset, pool_folder, pool_parts, storage_at, write_part
 from podium.large.rated_parts import RatedParts
-from podium.large.writing import new_folder, refuse_existing, write
+from podium.large.writing import new_folder, write
 from podium.ledger.saved import Start, metadata, refuse_earlier
 from podium.rated.rated import Rated
 from podium.rated.tables import begin, empty_results, rate_table
@@ -166,7 +166,11 @@ def rate_dataset(
     began = None if start is None else begin(start, system, period, alone)
     starts = starts_by_pool(began, names)
     with ExitStack() as stack:
-        folder = None if history_to is None else stack.enter_context(history_folder(history_to))
+        folder = (
+            None
+            if history_to is None
+            else stack.enter_context(new_folder(storage_at(history_to), HISTORY, sends=False))
+        )
 
         def task(pool: PoolFiles) -> RatingTask:
             history = folder if pool.uri == dataset.uri else None  # another is there to warm
@@ -245,19 +249,3 @@ def standing_of(start: Start | None, results: Mapping[str, PoolResult], system: 
     pools = {name: state for part in parts for name, state in part.pools.items()}
     players = pl.concat([part.players for part in parts], rechunk=True)
     return Start(players, np.concatenate([part.states for part in parts]), pools)
-
-
-@contextmanager
-def history_folder(target: str | Path) -> Iterator[str]:
-    """The folder that workers write histories to; one of this machine appears when all is written.
-
-    Raises:
-        OutputError: something is there already.
-    """
-    storage = storage_at(target)
-    if is_url(storage.uri):
-        refuse_existing(storage, HISTORY, overwrite=False)
-        yield storage.uri
-        return
-    with new_folder(storage, HISTORY) as folder:
-        yield str(folder)

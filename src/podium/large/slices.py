@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -24,6 +24,9 @@ from podium.support.part_files import synchronise
 SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
 FEW_ROWS = 1 << 17  # files of a folder are put together up to so many
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how a folder is called whose rows have none
+
+
+T = TypeVar("T")
 
 
 class Slice(NamedTuple):
@@ -131,10 +134,10 @@ def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Ex
         raise ResultsError(name, [Fault(None, None, None, remedy)]) from None
 
 
-def read_ahead(reads: Iterator[Callable[[], Slice]]) -> Iterator[Slice]:
+def read_ahead(reads: Iterator[Callable[[], T]]) -> Iterator[T]:
     """What each of `reads` returns, the next one read meanwhile."""
     with ThreadPoolExecutor(1) as thread:
-        coming: Future[Slice] | None = None
+        coming: Future[T] | None = None
         for read in reads:
             ready, coming = coming, thread.submit(read)
             if ready is not None:

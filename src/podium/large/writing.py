@@ -24,7 +24,7 @@ from podium.large.files import (
     write_part,
 )
 from podium.large.parts import FILLED, Tables
-from podium.large.slices import SeenIds, check_events, grouped_slices, is_several
+from podium.large.slices import SeenIds, Slice, check_events, grouped_slices, is_several
 from podium.results.columns import ALL, DEFAULTS
 from podium.results.consistency import SEQUENCE, Places, order_keys
 from podium.results.hashing import runs
@@ -33,26 +33,33 @@ from podium.support.part_files import synchronise
 
 
 @contextmanager
-def new_folder(target: Storage, mark: str, *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(target: Storage, mark: str, *, overwrite: bool = False, sends: bool = True) -> Iterator[str]:
     """A folder to write to; at the end it takes the place of another, and after an error it is gone.
 
-    Of an address it is a folder of this machine, whose files are sent in the end, the one called `mark` last.
+    Of an address it is the address itself, or where `sends` a folder of this machine, whose files are sent in the end,
+    the one called `mark` last: with it they are there.
 
     Raises:
         OutputError: something else is there, or it cannot be written.
     """
     refuse_existing(target, mark, overwrite=overwrite)
     if is_url(target.uri):
+        if not sends:
+            yield target.uri
+            return
         with tempfile.TemporaryDirectory(prefix="podium-") as room:
-            yield Path(room)
-            send(Storage(room), target, mark)
+            yield room
+            source = Storage(room)
+            target.remove()
+            for path in sorted(source.files(), key=lambda each: (each == mark, each)):
+                target.write(path, source.read(path))
         return
     final = Path(target.uri)
     building = final.with_name(f".{final.name}.{os.getpid()}.part")
     former = final.with_name(f".{final.name}.{os.getpid()}.former")
     try:
         building.mkdir()
-        yield building
+        yield os.fspath(building)
         if overwrite and final.exists():
             final.rename(former)
         building.rename(final)
@@ -70,11 +77,6 @@ def new_folder(target: Storage, mark: str, *, overwrite: bool = False) -> Iterat
 
 
 def refuse_existing(target: Storage, mark: str, *, overwrite: bool) -> None:
-    """Refuse to write where something is.
-
-    Raises:
-        OutputError: it is a file, or a folder that is not empty and may not be replaced.
-    """
     if not is_url(target.uri):
         final = Path(target.uri)
         if final.exists() and not final.is_dir():
@@ -88,17 +90,6 @@ def refuse_existing(target: Storage, mark: str, *, overwrite: bool) -> None:
         raise OutputError(f"{target.uri}: is not empty (it holds {first}); name a new folder, or say --overwrite")
     if mark not in target.files():
         raise OutputError(f"{target.uri}: is not empty and has no {mark}, so that nothing there is replaced; remove it")
-
-
-def send(source: Storage, target: Storage, mark: str) -> None:
-    """Copy a folder of this machine to an address, in whose stead it is from when its last file is there.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
-    target.remove()
-    for path in sorted(source.files(), key=lambda each: (each == mark, each)):
-        target.write(path, source.read(path))
 
 
 HELD_ROWS = 1 << 20  # in memory, of all pools together
@@ -118,19 +109,22 @@ class Spilled(NamedTuple):
 class Pieces:
     """The rows of all pools, in the order that they came."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seen: SeenIds) -> None:
+        self.tables = Tables()
         self._folder = folder
+        self._seen = seen
         self._held: dict[str, list[pl.DataFrame]] = {}
         self._rows: dict[str, int] = {}  # held
         self._spilled: dict[str, list[Spilled]] = {}
         self._files = 0
         self._kinds: dict[str, Any] = {}  # the type of each column
-        self.statuses: set[str] = set()
+        self._statuses: set[str] = set()
 
-    def add(self, frame: pl.DataFrame, places: Places) -> None:
-        """Take checked rows."""
+    def add(self, part: Slice) -> None:
+        """Take the rows of a slice."""
+        frame, places = self.tables.typed(part)
         self._kinds |= dict(frame.schema)
-        self.statuses.update(frame["status"].unique().to_list())
+        self._statuses.update(frame["status"].unique().to_list())
         placed = frame.with_columns(pl.Series(SOURCE, places.source), pl.Series(ROW, places.row))
         for (pool,), rows in placed.partition_by("pool", as_dict=True, maintain_order=True, include_key=False).items():
             self._held.setdefault(str(pool), []).append(rows)
@@ -140,7 +134,6 @@ class Pieces:
 
     @property
     def pools(self) -> list[str]:
-        """The names of the pools, in order."""
         return sorted(self._held.keys() | self._spilled.keys())
 
     @property
@@ -148,7 +141,56 @@ class Pieces:
         """The columns of all rows but for the pool, in the order of a results table, and their types."""
         return {name: self._kinds[name] for name in ALL if name in self._kinds and name != "pool"}
 
-    def take(self, pool: str) -> Iterator[pl.DataFrame]:
+    @property
+    def written(self) -> dict[str, str]:
+        """The columns that are written, and their types; readers take for granted that everyone finished."""
+        all_finished = self._statuses == {DEFAULTS["status"]}
+        return {name: str(kind) for name, kind in self.schema.items() if name != "status" or not all_finished}
+
+    def write(self, pool: str, storage: Storage) -> PoolFiles:
+        """Write the files of a pool, whose rows are let go."""
+        folder, files = pool_folder(pool), []
+        for number, frame in enumerate(self._cut(pool)):
+            rows = frame.select(*self.written)
+            if not is_hive(folder):
+                rows = rows.with_columns(pool=pl.lit(pool))
+            path = f"{folder}/part-{number:05}.parquet"
+            events = runs(frame["event_id"])[1].size
+            files.append(write_part(storage, path, rows, events, row_group_size=max(frame.height, 1)))
+        return PoolFiles(storage.uri, pool, tuple(files))
+
+    def _cut(self, pool: str) -> Iterator[pl.DataFrame]:
+        """The rows of each file of a pool."""
+        waiting: list[pl.DataFrame] = []
+        for batch in self._take(pool):
+            waiting.append(self._in_order(batch, pool))
+            if sum(each.height for each in waiting) > FILE_ROWS:
+                frame = pl.concat(waiting, rechunk=True)
+                starts = runs(frame["event_id"])[1]
+                first = 0
+                while frame.height - first > FILE_ROWS:
+                    ends = starts[starts > first]
+                    if not ends.size:
+                        break
+                    end = int(ends[max(int(np.searchsorted(ends, first + FILE_ROWS, side="right")) - 1, 0)])
+                    yield frame[first:end]
+                    first = end
+                waiting = [frame[first:]]
+        if waiting:
+            yield pl.concat(waiting, rechunk=True)
+
+    def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
+        """Checked rows in the order of rating, the rows of an event together."""
+        places = Places(self.tables.sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
+        numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
+        order = np.lexsort(order_keys(frame, numbered.first)[::-1])
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size)
+        turn = rank[numbered.code]
+        frame = frame.drop(SOURCE, ROW)
+        return frame if (turn[1:] >= turn[:-1]).all() else frame[np.argsort(turn, kind="stable")]
+
+    def _take(self, pool: str) -> Iterator[pl.DataFrame]:
         """The rows of a pool, which are let go: some at a time, none before the ones that came earlier."""
         held, spilled = self._held.pop(pool, []), self._spilled.pop(pool, [])
         self._rows.pop(pool, None)
@@ -254,27 +296,24 @@ def write(
     target = storage_at(folder)
     with new_folder(target, MANIFEST, overwrite=overwrite) as building:
         with tempfile.TemporaryDirectory(dir=building, prefix=".rows-") as room:
-            dataset = write_pools(source, Storage(os.fspath(building)), Path(room), progress or (lambda *_: None))
+            dataset = write_pools(source, Storage(building), Path(room), progress or (lambda *_: None))
         Storage(dataset.uri).write(MANIFEST, manifest_text(dataset).encode())
     return open_dataset(target.uri)
 
 
 def write_pools(source: Any, storage: Storage, room: Path, progress: Callable[[int, int], None]) -> Dataset:
-    """Write every pool's files."""
     with SeenIds() as seen:
-        tables = Tables()
-        pieces = Pieces(room)
+        pieces = Pieces(room, seen)
         for group in grouped_slices(as_tables(source)):
             for each in group:
                 if each.frame.height:
-                    pieces.add(*tables.typed(each))
-        writer = PoolWriter(storage, pieces, tables.sources, seen)
+                    pieces.add(each)
         names, pools = pieces.pools, []
         for name in names:
-            pools.append(writer.write(name))
+            pools.append(pieces.write(name, storage))
             progress(len(pools), len(names))
-        seen.refuse_again(tables.sources)
-    return Dataset(storage.uri, writer.schema, tuple(pools))
+        seen.refuse_again(pieces.tables.sources)
+    return Dataset(storage.uri, pieces.written, tuple(pools))
 
 
 def as_tables(source: Any) -> Any:
@@ -284,58 +323,3 @@ def as_tables(source: Any) -> Any:
     if is_parquet(source) or is_folder(source) or isinstance(source, pl.LazyFrame | Results) or is_several(source):
         return source
     return read_results(source)
-
-
-class PoolWriter:
-    """Writes the files of pools."""
-
-    def __init__(self, storage: Storage, pieces: Pieces, sources: list[str], seen: SeenIds) -> None:
-        self._storage = storage
-        self._pieces = pieces
-        self._sources = sources
-        self._seen = seen
-        finished = pieces.statuses == {DEFAULTS["status"]}  # which readers take for granted
-        self.schema = {name: str(kind) for name, kind in pieces.schema.items() if name != "status" or not finished}
-
-    def write(self, pool: str) -> PoolFiles:
-        """Write the files of a pool."""
-        folder, files = pool_folder(pool), []
-        for number, frame in enumerate(self._cut(pool)):
-            rows = frame.select(*self.schema)
-            if not is_hive(folder):
-                rows = rows.with_columns(pool=pl.lit(pool))
-            path = f"{folder}/part-{number:05}.parquet"
-            events = runs(frame["event_id"])[1].size
-            files.append(write_part(self._storage, path, rows, events, row_group_size=max(frame.height, 1)))
-        return PoolFiles(self._storage.uri, pool, tuple(files))
-
-    def _cut(self, pool: str) -> Iterator[pl.DataFrame]:
-        """The rows of each file of a pool."""
-        waiting: list[pl.DataFrame] = []
-        for batch in self._pieces.take(pool):
-            waiting.append(self._in_order(batch, pool))
-            if sum(each.height for each in waiting) > FILE_ROWS:
-                frame = pl.concat(waiting, rechunk=True)
-                starts = runs(frame["event_id"])[1]
-                first = 0
-                while frame.height - first > FILE_ROWS:
-                    ends = starts[starts > first]
-                    if not ends.size:
-                        break
-                    end = int(ends[max(int(np.searchsorted(ends, first + FILE_ROWS, side="right")) - 1, 0)])
-                    yield frame[first:end]
-                    first = end
-                waiting = [frame[first:]]
-        if waiting:
-            yield pl.concat(waiting, rechunk=True)
-
-    def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
-        """Checked rows in the order of rating, the rows of an event together."""
-        places = Places(self._sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
-        numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
-        order = np.lexsort(order_keys(frame, numbered.first)[::-1])
-        rank = np.empty(order.size, np.int64)
-        rank[order] = np.arange(order.size)
-        turn = rank[numbered.code]
-        frame = frame.drop(SOURCE, ROW)
-        return frame if (turn[1:] >= turn[:-1]).all() else frame[np.argsort(turn, kind="stable")]

@@ -107,18 +107,14 @@ class Checkpoint:
         self._lock: int | None = None
 
     def __enter__(self) -> Self:
-        """Take the folder, which no other process may, and find the state that it holds, if any.
-
-        Raises:
-            OutputError: it cannot be read or made, or another process has it.
-        """
+        """Take the folder, which no other process may, and find the state that it holds, if any."""
         try:
             self.folder.mkdir(exist_ok=True)
             self._lock = lock(self.folder / LOCK)
             self._find_state()
             remove_unfinished(self.folder)
         except BaseException:
-            self.close()
+            self.__exit__()
             raise
         return self
 
@@ -136,10 +132,6 @@ class Checkpoint:
             raise OutputError(f"{self.folder}: is no checkpoint, and holds other files; name a new folder")
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let another process take the folder."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -150,11 +142,7 @@ class Checkpoint:
         return self._state is not None
 
     def progress(self) -> Progress:
-        """What the stream has done, nothing yet where the folder is new.
-
-        Raises:
-            OutputError: files of the checkpoint are missing or damaged.
-        """
+        """What the stream has done, nothing yet where the folder is new."""
         state = self._state
         if state is None:
             return Progress()
@@ -172,11 +160,7 @@ class Checkpoint:
             raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
 
     def seen_ids(self) -> SeenIds:
-        """The ids of the events so far.
-
-        Raises:
-            OutputError: their files are damaged.
-        """
+        """The ids of the events so far."""
         lengths = (0,) * FILES if self._state is None else self._state["ids"]
         try:
             return SeenIds(self.folder / IDS, lengths)
@@ -184,11 +168,7 @@ class Checkpoint:
             raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
 
     def save(self, progress: Progress, seen: SeenIds) -> None:
-        """Put a state in the place of the one before.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Put a state in the place of the one before."""
         number = 1 if self._state is None else self._state["saved"] + 1
         state = {
             "podium": __version__,
@@ -218,11 +198,7 @@ class Checkpoint:
                     path.unlink()
 
     def finish(self) -> None:
-        """Say that the stream came to its end: its ids are checked, and need not be known any longer.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Say that the stream came to its end: its ids are checked, and need not be known any longer."""
         if self._state is None:
             return
         self._write_state(self._state | {"finished": True, "ids": [0] * FILES})
@@ -287,11 +263,7 @@ class Checkpoint:
 
 
 def lock(path: Path) -> int:
-    """Take a file, which stays taken until it is closed or the process ends, where the system can do that.
-
-    Raises:
-        OutputError: another process has it.
-    """
+    """Take a file, which stays taken until it is closed or the process ends, where the system can do that."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     if os.name != "posix":
         return handle

@@ -313,9 +313,6 @@ def dask_workers(scheduler: str | None, workers: int | None) -> Iterator[DaskWor
 
     Args:
         scheduler: its address, such as `tcp://10.0.0.5:8786`.
-
-    Raises:
-        MissingExtraError: the extra `dask` is not installed.
     """
     with needs_extra("dask", "Dask's workers"):
         import dask  # noqa: PLC0415  (an extra)
@@ -351,11 +348,7 @@ WORTH_PROCESSES = 4_000_000  # rows from which workers are sooner done than this
 def executor(
     engine: Engine, rows: Sequence[int], *, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[Executor]:
-    """Whoever does the tasks, ended when the context does.
-
-    Raises:
-        MissingExtraError: the extra `dask` is not installed.
-    """
+    """Whoever does the tasks, ended when the context does."""
     name = chosen_engine(engine, rows, scheduler, workers)
     if name == "local":
         yield Local()

@@ -35,12 +35,7 @@ class Storage:
     uri: str
 
     def read(self, path: str) -> bytes:
-        """The content of a file.
-
-        Raises:
-            OSError: there is none, or it cannot be read.
-            MissingExtraError: fsspec is not installed.
-        """
+        """The content of a file."""
         if not is_url(self.uri):
             return (Path(self.uri) / path).read_bytes()
         system, root = self._remote()
@@ -107,11 +102,7 @@ def storage_at(uri: str | Path) -> Storage:
 
 
 def pool_parts(pool: PoolFiles, period: str) -> Iterator[Part]:
-    """The parts of a pool, a file each; the rows of a file's last moment, or rating period, wait for the next.
-
-    Raises:
-        ResultsError: a file is not what was written.
-    """
+    """The parts of a pool, a file each; the rows of a file's last moment, or rating period, wait for the next."""
     reads = (partial(read_file, pool, each) for each in pool.files)
     frames = (read() for read in reads) if len(pool.files) == 1 else read_ahead(reads)
     held: pl.DataFrame | None = None
@@ -164,11 +155,7 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
 
 
 def write_part(storage: Storage, path: str, frame: pl.DataFrame, events: int, **how: Any) -> PartFile:
-    """Write whole events to a file.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
+    """Write whole events to a file."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, **how)
     content = buffer.getvalue()

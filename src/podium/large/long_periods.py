@@ -14,7 +14,7 @@ from podium.engine.replay import NEVER, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.errors import Fault, OutputError, ParameterError, ResultsError
-from podium.large.slices import SeenIds, check_events
+from podium.large.slices import Rows, SeenIds, check_events, with_places, without_places
 from podium.ledger.saved import Start
 from podium.rated.rated import Rated
 from podium.results.consistency import SEQUENCE, Places
@@ -43,29 +43,20 @@ class Part(NamedTuple):
             raise ResultsError(error.source, self.places.located(error.faults)) from None
 
 
-SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
-
-
 def write_rows(path: Path, frame: pl.DataFrame, places: Places) -> None:
-    """Write rows.
-
-    Raises:
-        OutputError: they cannot be written.
-    """
-    columns = [pl.Series(SOURCE, places.source), pl.Series(ROW, places.row)]
+    """Write rows."""
     with part_file(path, OutputError) as part:
-        frame.hstack(columns).write_parquet(part, compression="lz4", statistics=False)
+        with_places(frame, places).write_parquet(part, compression="lz4", statistics=False)
 
 
-def read_rows(path: Path, sources: list[str]) -> tuple[pl.DataFrame, Places]:
+def read_rows(path: Path, sources: list[str]) -> Rows:
     """Read rows again.
 
     Raises:
         OSError: there is no such file.
         PolarsError: it is damaged.
     """
-    table = pl.read_parquet(path)
-    return table.drop(SOURCE, ROW), Places(sources, table[SOURCE].to_numpy(), table[ROW].to_numpy())
+    return without_places(pl.read_parquet(path), sources)
 
 
 LONG_ROWS = 1 << 20  # that are held of a period before they go to a file
@@ -108,9 +99,8 @@ class LongPeriods:
     def go_on(self, periods: Sequence[LongPeriod]) -> None:
         """Stand where an earlier process was, whose other files go."""
         self.open = {each.pool: each for each in periods}
-        names = {name for each in periods for name in each.files}
-        self._files = max((int(Path(name).stem) for name in names), default=0)
-        self.remove_others(names)
+        self._files = max((int(Path(name).stem) for each in periods for name in each.files), default=0)
+        self.remove_others()
 
     def put(self, pool: str, moment: int, frame: pl.DataFrame, places: Places) -> None:
         """Check whole events of a period and put them in a file, after those that are there."""
@@ -133,9 +123,9 @@ class LongPeriods:
         period = self.open.pop(pool)
         return LongPart(pool, [self._folder / name for name in period.files], sources)
 
-    def remove_others(self, names: set[str] | None = None) -> None:
+    def remove_others(self) -> None:
         """Remove the files that no open period needs any longer."""
-        needed = {name for each in self.open.values() for name in each.files} if names is None else names
+        needed = {name for each in self.open.values() for name in each.files}
         for path in self._folder.glob("*.parquet"):
             if path.name not in needed:
                 path.unlink()
@@ -157,22 +147,16 @@ class RatedPiece(Rated):
     """Some events of a rating period, whose changes come of all its events."""
 
     def explain(self, event_id: str, player: str) -> "Explanation":  # noqa: ARG002
-        """Refuse: a change comes of events that are not here."""
         raise ParameterError(IN_PIECES.format(event_id))
 
     def what_if(self, event_id: str, player: str) -> "WhatIf":  # noqa: ARG002
-        """Refuse: a change comes of events that are not here."""
         raise ParameterError(IN_PIECES.format(event_id))
 
 
 def rate_long_period(
     part: LongPart, system: System, period: str, begin: Callable[[Results], Start | None]
 ) -> Iterator[Rated]:
-    """Rate a period.
-
-    Raises:
-        NotFiniteError: a new state is not finite.
-    """
+    """Rate a period."""
     sums = PeriodSums(system, period)
     standing: Start | None = None
     for piece in part.pieces():

@@ -30,7 +30,17 @@ from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hash
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem, is_portable
 
-STARTS = (0, 86_400_000_000, 172_800_000_000)  # microseconds since 1970
+# A duel, a race of three with one who quits, and a duel again, with all that a system may need.
+SMALL_TABLE = b"""event_id,started_at,player,position,time_s,score,status,played_s,duration_s
+0,1970-01-01T00:00:00Z,1,1,61.0,9.0,finished,61.0,63.0
+0,1970-01-01T00:00:00Z,2,2,62.0,8.0,finished,62.0,63.0
+1,1970-01-02T00:00:00Z,1,1,61.0,9.0,finished,61.0,63.0
+1,1970-01-02T00:00:00Z,2,2,62.0,8.0,finished,62.0,63.0
+1,1970-01-02T00:00:00Z,3,3,63.0,7.0,quit,63.0,63.0
+2,1970-01-03T00:00:00Z,1,1,61.0,9.0,finished,61.0,63.0
+2,1970-01-03T00:00:00Z,2,2,62.0,8.0,finished,62.0,63.0
+"""
+HISTORY = "_history.json"
 
 
 def warm(function: Callable[[Any], Any], task: Callable[[PoolFiles], Any]) -> None:
@@ -39,30 +49,7 @@ def warm(function: Callable[[Any], Any], task: Callable[[PoolFiles], Any]) -> No
     hashes_differ(np.arange(COMPILED_MIN_ROWS, dtype=np.uint64))
     stand_in_order(frozen(np.array([0, 1]), np.int64), frozen(np.ones(1)))
     with tempfile.TemporaryDirectory(prefix="podium-") as room:
-        function(task(write(small_table(), Path(room) / "small").pools[0]))
-
-
-def small_table() -> pl.DataFrame:
-    """A duel, a race of three with one who quits, and a duel again, with all that a system may need."""
-    sizes = (2, 3, 2)
-    event = np.repeat(np.arange(3), sizes)
-    place = np.concatenate([np.arange(1, size + 1) for size in sizes])
-    return pl.DataFrame(
-        {
-            "event_id": pl.Series(event).cast(pl.String),
-            "started_at": pl.Series([STARTS[number] for number in event]).cast(pl.Datetime("us", "UTC")),
-            "player": pl.Series(place).cast(pl.String),
-            "position": place,
-            "time_s": 60.0 + place,
-            "score": 10.0 - place,
-            "status": ["finished"] * 4 + ["quit"] + ["finished"] * 2,
-            "played_s": 60.0 + place,
-            "duration_s": np.full(event.size, 63.0),
-        }
-    )
-
-
-HISTORY = "_history.json"
+        function(task(write(pl.read_csv(SMALL_TABLE), Path(room) / "small").pools[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +97,7 @@ class PoolResult(NamedTuple):
 
 
 def rate_pool(task: RatingTask) -> PoolResult:
-    """Rate a pool of a dataset, and write its history.
-
-    Raises:
-        OutputError: the history cannot be written.
-    """
+    """Rate a pool of a dataset, and write its history."""
     began, cpu_s = time.time(), time.process_time()
     standing, settlements, events = task.start, 0, 0
     written: list[PartFile] = []
@@ -154,11 +137,7 @@ def rate_dataset(
     history_to: str | Path | None = None,
     **how: Any,
 ) -> RatedParts:
-    """Rate a dataset; see `podium.rate`, and `on_pools` for how.
-
-    Raises:
-        OutputError: the history cannot be written, or something is where it should be.
-    """
+    """Rate a dataset; see `podium.rate`, and `on_pools` for how."""
     dataset = open_dataset(source)
     check_period(period)
     names = [pool.name for pool in dataset.pools]

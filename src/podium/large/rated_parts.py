@@ -37,11 +37,7 @@ def rate_folder(
     checkpoint: str | Path | None = None,
     every: int = EVERY,
 ) -> "RatedParts":
-    """Rate a folder of Parquet files, or one such file, in bounded memory; see `rate_stream`.
-
-    Raises:
-        OutputError: as `rate_stream` raises it.
-    """
+    """Rate a folder of Parquet files, or one such file, in bounded memory; see `rate_stream`."""
     stream = RatedStream(
         folder, system, period, start, history_to=history_to, checkpoint=checkpoint, every=every, waits=False
     )

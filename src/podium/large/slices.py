@@ -37,6 +37,18 @@ class Slice(NamedTuple):
     first: int  # how many rows of the table stand before
 
 
+Rows = tuple[pl.DataFrame, Places]
+SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
+
+
+def with_places(frame: pl.DataFrame, places: Places) -> pl.DataFrame:
+    return frame.with_columns(pl.Series(SOURCE, places.source), pl.Series(ROW, places.row))
+
+
+def without_places(frame: pl.DataFrame, sources: list[str]) -> Rows:
+    return frame.drop(SOURCE, ROW), Places(sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
+
+
 class Position(NamedTuple):
     """How far a source has been read."""
 

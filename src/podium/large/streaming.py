@@ -198,11 +198,7 @@ class RatedStream(Iterator[Rated]):
         del rated
 
     def _begin(self, results: Results) -> Start | None:
-        """Where players stand before results, which may follow.
-
-        Raises:
-            ResultsError: they are earlier than the ratings that the stream started from.
-        """
+        """Where players stand before results, which may follow."""
         before = self._progress
         if before.began is not None:
             refuse_earlier(before.began, results, self.period)
@@ -221,12 +217,7 @@ class RatedStream(Iterator[Rated]):
         )
 
     def _origin(self) -> Origin:
-        """What a checkpoint of this stream is of.
-
-        Raises:
-            ParameterError: what is read now could not be read again.
-            ResultsError: a file cannot be read.
-        """
+        """What a checkpoint of this stream is of."""
         files = source_files(self._source)
         if files is None:
             raise ParameterError("a checkpoint needs the path of a Parquet file, or of a folder of them, to read again")
@@ -243,11 +234,7 @@ class HistoryParts:
     """A folder of histories, numbered as the parts of a stream."""
 
     def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
-        """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed.
-
-        Raises:
-            OutputError: the folder cannot be made, holds other histories, or lacks one of an earlier part.
-        """
+        """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed."""
         self.folder = folder
         self._waits = waits
         self._thread = ThreadPoolExecutor(1)  # begins with the first history
@@ -270,11 +257,7 @@ class HistoryParts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Wait for the last history.
-
-        Raises:
-            OutputError: it cannot be written; this came before whatever else went wrong, but an interrupt goes on.
-        """
+        """Wait for the last history."""
         self._thread.shutdown()
         if kind is None or issubclass(kind, Exception | GeneratorExit):
             self.finish()
@@ -291,11 +274,7 @@ class HistoryParts:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until every history that was begun is there.
-
-        Raises:
-            OutputError: the last one cannot be written.
-        """
+        """Wait until every history that was begun is there."""
         writing, self._writing = self._writing, None
         if writing is not None:
             writing.result()
@@ -306,11 +285,7 @@ class HistoryParts:
 
 
 def later_files(present: Mapping[str, Path], number: int) -> list[Path]:
-    """The files of the part of that number and of later ones.
-
-    Raises:
-        OutputError: there is none of an earlier part.
-    """
+    """The files of the part of that number and of later ones."""
     earlier = [PART.format(each) for each in range(number)]
     missing = next((name for name in earlier if name not in present), None)
     if missing is not None:

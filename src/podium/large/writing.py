@@ -24,9 +24,19 @@ from podium.large.files import (
     write_part,
 )
 from podium.large.parts import FILLED, Tables
-from podium.large.slices import SeenIds, Slice, check_events, grouped_slices, is_several
+from podium.large.slices import (
+    ROW,
+    SOURCE,
+    SeenIds,
+    Slice,
+    check_events,
+    grouped_slices,
+    is_several,
+    with_places,
+    without_places,
+)
 from podium.results.columns import ALL, DEFAULTS
-from podium.results.consistency import SEQUENCE, Places, order_keys
+from podium.results.consistency import SEQUENCE, order_keys
 from podium.results.hashing import runs
 from podium.results.reading import Results, read_results
 from podium.support.part_files import synchronise
@@ -38,9 +48,6 @@ def new_folder(target: Storage, mark: str, *, overwrite: bool = False, sends: bo
 
     Of an address it is the address itself, or where `sends` a folder of this machine, whose files are sent in the end,
     the one called `mark` last: with it they are there.
-
-    Raises:
-        OutputError: something else is there, or it cannot be written.
     """
     refuse_existing(target, mark, overwrite=overwrite)
     if is_url(target.uri):
@@ -95,7 +102,6 @@ def refuse_existing(target: Storage, mark: str, *, overwrite: bool) -> None:
 HELD_ROWS = 1 << 20  # in memory, of all pools together
 SORTED_ROWS = 1 << 20  # of one pool, sorted in memory at a time
 SAMPLED = 256  # of a file's moments every so many is noted, to find where to cut
-SOURCE, ROW = "_source", "_row"
 
 
 class Spilled(NamedTuple):
@@ -125,7 +131,7 @@ class Pieces:
         frame, places = self.tables.typed(part)
         self._kinds |= dict(frame.schema)
         self._statuses.update(frame["status"].unique().to_list())
-        placed = frame.with_columns(pl.Series(SOURCE, places.source), pl.Series(ROW, places.row))
+        placed = with_places(frame, places)
         for (pool,), rows in placed.partition_by("pool", as_dict=True, maintain_order=True, include_key=False).items():
             self._held.setdefault(str(pool), []).append(rows)
             self._rows[str(pool)] = self._rows.get(str(pool), 0) + rows.height
@@ -181,13 +187,12 @@ class Pieces:
 
     def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
         """Checked rows in the order of rating, the rows of an event together."""
-        places = Places(self.tables.sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
+        frame, places = without_places(frame, self.tables.sources)
         numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
         order = np.lexsort(order_keys(frame, numbered.first)[::-1])
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
         turn = rank[numbered.code]
-        frame = frame.drop(SOURCE, ROW)
         return frame if (turn[1:] >= turn[:-1]).all() else frame[np.argsort(turn, kind="stable")]
 
     def _take(self, pool: str) -> Iterator[pl.DataFrame]:

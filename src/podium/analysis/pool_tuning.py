@@ -34,7 +34,8 @@ from podium.kernels.records import LANES
 from podium.large.dataset import Dataset, PoolFiles
 from podium.large.executors import Executor
 from podium.large.files import read_file
-from podium.large.pools import PoolTask, on_pools, rated_pool
+from podium.large.pools import PoolTask, on_pools
+from podium.large.streaming import RatedStream
 from podium.rated import Rated
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem
@@ -90,7 +91,7 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
     """Judge systems on a pool of a dataset: the sums of each, by blocks of events."""
     blocks = math.ceil(task.pool.events / task.block_events)
     sums = [no_sums(blocks) for _ in task.systems]
-    streams = [rated_pool(task.pool, each.system, task.period, None) for each in task.systems]
+    streams = [RatedStream(task.pool, each.system, task.period, None) for each in task.systems]
     seen = 0
     for parts in zip(*streams, strict=True):
         ids = parts[0].results.frame.select(pl.col("event_id").unique(maintain_order=True))

@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,12 +18,14 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import frozen
 from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
+from podium.large.checkpoint import Progress
 from podium.large.dataset import Dataset, PartFile, PoolFiles
 from podium.large.executors import Engine, Function, Local, Task, executor
-from podium.large.files import Storage, open_dataset, pool_folder, pool_parts, storage_at, write_part
+from podium.large.files import Storage, open_dataset, pool_folder, storage_at, write_part
 from podium.large.rated_parts import RatedParts
+from podium.large.streaming import RatedStream, rate_all
 from podium.large.writing import new_folder, write
-from podium.ledger.saved import Start, metadata, refuse_earlier
+from podium.ledger.saved import Start, metadata
 from podium.rated.rated import Rated
 from podium.rated.tables import begin, empty_results, rate_table
 from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes
@@ -89,9 +91,7 @@ class Spent(NamedTuple):
 class PoolResult(NamedTuple):
     """What came of it."""
 
-    standing: Start  # where the pool's players stand after
-    settlements: int
-    events: int  # rated
+    done: Progress
     history: tuple[PartFile, ...]  # its files, below the folder of the history
     spent: Spent
 
@@ -99,33 +99,16 @@ class PoolResult(NamedTuple):
 def rate_pool(task: RatingTask) -> PoolResult:
     """Rate a pool of a dataset, and write its history."""
     began, cpu_s = time.time(), time.process_time()
-    standing, settlements, events = task.start, 0, 0
     written: list[PartFile] = []
-    for part in rated_pool(task.pool, task.system.system, task.period, task.start):
-        standing = part.standing()
-        settlements += int(part.events.columns.entrants.size) - 1
-        events += part.event_count
+
+    def write_history(part: Rated) -> None:
         if task.history is not None:
             path = f"{pool_folder(task.pool.name)}/part-{len(written):05}.parquet"
             written.append(write_part(Storage(task.history), path, part.history, part.event_count))
-        del part  # before the next is rated
-    if standing is None:
-        standing = rate_table(empty_results(), task.system.system, task.period).standing()
+
+    done = rate_all(RatedStream(task.pool, task.system.system, task.period, task.start), task.start, write_history)
     spent = Spent(os.getpid(), began, time.time(), time.process_time() - cpu_s)
-    return PoolResult(standing, settlements, events, tuple(written), spent)
-
-
-def rated_pool(pool: PoolFiles, system: System, period: str, start: Start | None) -> Iterator[Rated]:
-    """The rated parts of a pool, one after the other."""
-    standing = start
-    for part in pool_parts(pool, period):
-        with part.in_tables():
-            if start is not None:
-                refuse_earlier(start, part.results, period)
-            rated = rate_table(part.results, system, period, standing, part.numbered)
-        standing = rated.standing()
-        yield rated
-        del rated, part
+    return PoolResult(done._replace(began=None), tuple(written), spent)
 
 
 def rate_dataset(
@@ -160,25 +143,23 @@ def rate_dataset(
             files = [asdict(each) for result in results for each in result.history]
             values = {"format": "podium-history", **metadata(system, period), "dataset": dataset.digest, "files": files}
             Storage(folder).write(HISTORY, (json.dumps(values, indent=1) + "\n").encode())
-    of_pool = dict(zip(names, results, strict=True))
-    return RatedParts(
-        system,
-        period,
+    done = Progress(
+        len(results),
         began,
-        standing_of(began, of_pool, system),
-        {name: result.settlements for name, result in of_pool.items() if result.settlements},
-        sum(result.events for result in results),
-        functools.partial(rate_again, dataset, system, period, began),
-        dataset=dataset,
-        spent={name: result.spent for name, result in of_pool.items()},
+        standing_of(began, names, results, system),
+        {name: size for result in results for name, size in result.done.sizes.items()},
+        sum(result.done.events for result in results),
     )
+    spent = {name: result.spent for name, result in zip(names, results, strict=True)}
+    again = functools.partial(rate_again, dataset, system, period, began)
+    return RatedParts(system, period, done, again, dataset=dataset, spent=spent)
 
 
 def rate_again(dataset: Dataset, system: System, period: str, start: Start | None) -> Iterator[Rated]:
     """The rated parts of a dataset, pool by pool."""
     starts = starts_by_pool(start, [pool.name for pool in dataset.pools])
     for pool in dataset.pools:
-        yield from rated_pool(pool, system, period, starts.get(pool.name))
+        yield from RatedStream(pool, system, period, starts.get(pool.name))
 
 
 def on_pools(
@@ -216,12 +197,12 @@ def starts_by_pool(start: Start | None, names: list[str]) -> dict[str, Start]:
     return starts
 
 
-def standing_of(start: Start | None, results: Mapping[str, PoolResult], system: System) -> Start:
+def standing_of(start: Start | None, names: list[str], results: list[PoolResult], system: System) -> Start:
     """Where the players of all pools stand: those of the dataset in its order, then those that only the start has."""
-    parts = [result.standing for result in results.values()]
+    parts = [result.done.standing for result in results if result.done.standing is not None]
     if start is not None:
-        others = (~start.players["pool"].is_in(list(results))).to_numpy()
-        known = {name: state for name, state in start.pools.items() if name not in results}
+        others = (~start.players["pool"].is_in(names)).to_numpy()
+        known = {name: state for name, state in start.pools.items() if name not in names}
         parts.append(Start(start.players.filter(pl.Series(others)), start.states[others], known))
     if not parts:
         return rate_table(empty_results(), system, EVENT).standing()

@@ -1,6 +1,6 @@
 """Results that were rated part by part, as one table of ratings."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,12 +13,12 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, UnknownError
-from podium.large.streaming import EVERY, RatedStream
+from podium.large.checkpoint import Progress
+from podium.large.streaming import EVERY, RatedStream, rate_all
 from podium.ledger import leaderboard as boards
 from podium.ledger.forecast import nearest_name
-from podium.ledger.saved import Start
 from podium.rated.rated import Rated
-from podium.rated.tables import begin, empty_results, rate_table
+from podium.rated.tables import empty_results, rate_table
 
 if TYPE_CHECKING:
     from podium.ledger.reasons.explanation import Explanation
@@ -41,15 +41,9 @@ def rate_folder(
     stream = RatedStream(
         folder, system, period, start, history_to=history_to, checkpoint=checkpoint, every=every, waits=False
     )
-    for part in stream:
-        del part  # before the next is rated
-    done = stream.progress
-    standing, began = done.standing, done.began
-    if standing is None:
-        began = None if start is None else begin(start, system, period, empty_results())
-        standing = rate_table(empty_results(), system, period, began).standing()
-    again = partial(RatedStream, folder, system, period, began)
-    return RatedParts(system, period, began, standing, done.sizes, done.events, again)
+    done = rate_all(stream, start)
+    again = partial(RatedStream, folder, system, period, done.began)
+    return RatedParts(system, period, done, again)
 
 
 class RatedParts(Rated):
@@ -63,17 +57,16 @@ class RatedParts(Rated):
         self,
         system: System,
         period: str,
-        began: Start | None,
-        standing: Start,
-        sizes: Mapping[str, int],
-        events: int,
+        done: Progress,
         again: Callable[[], Iterator[Rated]],
         **known: Any,
     ) -> None:
         """Take note of what is known without the rows; `known` of a dataset is itself, and what each pool took."""
-        self.__dict__.update(system=system, period=period, start=began)  # as a frozen dataclass sets its own
+        standing = done.standing
+        assert standing is not None  # noqa: S101  (all is rated)
+        self.__dict__.update(system=system, period=period, start=done.began)  # as a frozen dataclass sets its own
         self.__dict__.update(_everyone=(standing.players, standing.states), _pool_states=standing.pools)
-        self.__dict__.update(_sizes=dict(sizes), _events=events, _again=again, **known)
+        self.__dict__.update(_sizes=dict(done.sizes), _events=done.events, _again=again, **known)
         self._sizes: dict[str, int]
         self._events: int
         self._again: Callable[[], Iterator[Rated]]

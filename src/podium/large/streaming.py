@@ -1,7 +1,7 @@
 """Results larger than memory: rated part by part, each from where the one before left its players."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,12 +15,14 @@ from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import OutputError, ParameterError
 from podium.large.checkpoint import ANEW, PIECES, Checkpoint, Origin, Progress, fingerprint, source_files
+from podium.large.dataset import PoolFiles
+from podium.large.files import pool_parts
 from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period
 from podium.large.parts import PartReader
 from podium.large.slices import SeenIds
 from podium.ledger.saved import Start, refuse_earlier
 from podium.rated.rated import Rated
-from podium.rated.tables import begin, rate_table
+from podium.rated.tables import begin, empty_results, rate_table
 from podium.results.reading import Results
 from podium.support.part_files import part_file, remove_unfinished
 from podium.systems import make_system
@@ -135,6 +137,11 @@ class RatedStream(Iterator[Rated]):
         return self._progress
 
     def _rate(self) -> Generator[Rated]:
+        if isinstance(self._source, PoolFiles):  # whose rows were checked
+            for part in pool_parts(self._source, self.period):
+                yield from self._rate_part(part)
+                del part
+            return
         with ExitStack() as held:
             checkpoint, histories, reader = self._open(held)
             saved, saved_at_end = self.number, False
@@ -146,7 +153,6 @@ class RatedStream(Iterator[Rated]):
                     if histories is not None:
                         histories.write(self.number, rated.history)
                     yield rated
-                    self._advance(rated)
                     del rated  # before the next is read
                 del part
                 due = checkpoint is None or self.number - saved >= self._every
@@ -188,14 +194,17 @@ class RatedStream(Iterator[Rated]):
 
     def _rate_part(self, part: Part | LongPart) -> Iterator[Rated]:
         if isinstance(part, LongPart):
-            yield from rate_long_period(part, self.system, self.period, self._begin)
+            for rated in rate_long_period(part, self.system, self.period, self._begin):
+                yield rated
+                self._advance(rated)
+                del rated  # before the next piece
             return
         with part.in_tables():
             standing = self._begin(part.results)
             rated = rate_table(part.results, self.system, self.period, standing, part.numbered)
         del part
         yield rated
-        del rated
+        self._advance(rated)
 
     def _begin(self, results: Results) -> Start | None:
         """Where players stand before results, which may follow."""
@@ -225,6 +234,19 @@ class RatedStream(Iterator[Rated]):
             raise ParameterError("a checkpoint needs the path of the ratings to start from; save them first")
         start = None if self._start is None else fingerprint(Path(self._start).name, Path(self._start))
         return Origin(self.system, self.period, files, start, self._history_to is not None)
+
+
+def rate_all(stream: RatedStream, start: Any, use: Callable[[Rated], None] = lambda _: None) -> Progress:
+    """Rate all parts of a stream that begins from `start`, each used when it is rated: what the stream has done."""
+    for rated in stream:
+        use(rated)
+        del rated  # before the next is rated
+    done = stream.progress
+    if done.standing is not None:
+        return done
+    nothing, system, period = empty_results(), stream.system, stream.period
+    began = None if start is None else begin(start, system, period, nothing)
+    return done._replace(began=began, standing=rate_table(nothing, system, period, began).standing())
 
 
 PART = "part-{:06}.parquet"  # of a history, by the number of its part

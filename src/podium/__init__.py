@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.importers.tables.open_table import from_matches
     from podium.importers.tables.reading import read_results
-    from podium.large.rated_parts import RatedParts
+    from podium.large.rating import RatedParts
     from podium.large.streaming import RatedStream, rate_stream
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
@@ -82,7 +82,7 @@ _HOMES = {
     "PodiumError": "errors",
     "Rated": "rated",
     "RatedEvent": "live",
-    "RatedParts": "large.rated_parts",
+    "RatedParts": "large.rating",
     "RatedStream": "large.streaming",
     "Results": "results.reading",
     "ResultsError": "errors",

@@ -18,10 +18,9 @@ from podium.kernels.records import read
 from podium.large.dataset import PoolFiles, is_dataset
 from podium.large.executors import Engine
 from podium.large.files import open_dataset, read_file
-from podium.large.pools import PoolTask, on_pools
+from podium.large.rating import PoolTask, on_pools
 from podium.ledger.history import states_brought, system_at
-from podium.rated import Rated
-from podium.rated.tables import empty_results, rate_table
+from podium.rated import Rated, empty_results, rate_table
 from podium.rating import rate
 from podium.results.reading import Results
 from podium.systems import make_system

@@ -34,7 +34,7 @@ from podium.kernels.records import LANES
 from podium.large.dataset import Dataset, PoolFiles
 from podium.large.executors import Executor
 from podium.large.files import read_file
-from podium.large.pools import PoolTask, on_pools
+from podium.large.rating import PoolTask, on_pools
 from podium.large.streaming import RatedStream
 from podium.rated import Rated
 from podium.results.reading import Results

@@ -29,7 +29,7 @@ from podium.kernels.records import LANES
 from podium.large.dataset import Dataset, PoolFiles, is_dataset
 from podium.large.executors import Engine, Executor, Local, executor
 from podium.large.files import open_dataset
-from podium.large.pools import warm
+from podium.large.rating import warm
 from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results

@@ -142,7 +142,7 @@ def rated_in_parts(
     every: int | None,
 ) -> "Rated":
     """Rate a folder or a Parquet file in bounded memory."""
-    from podium.large.rated_parts import rate_folder
+    from podium.large.rating import rate_folder
     from podium.large.streaming import EVERY
 
     if file.format is not None or file.map is not None:

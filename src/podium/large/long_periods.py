@@ -16,7 +16,7 @@ from podium.engine.tables.encoding import encode
 from podium.errors import Fault, OutputError, ParameterError, ResultsError
 from podium.large.slices import Rows, SeenIds, check_events, with_places, without_places
 from podium.ledger.saved import Start
-from podium.rated.rated import Rated
+from podium.rated import Rated
 from podium.results.consistency import SEQUENCE, Places
 from podium.results.hashing import Numbered, number_runs
 from podium.results.reading import Results, refuse

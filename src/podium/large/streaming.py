@@ -21,8 +21,7 @@ from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_per
 from podium.large.parts import PartReader
 from podium.large.slices import SeenIds
 from podium.ledger.saved import Start, refuse_earlier
-from podium.rated.rated import Rated
-from podium.rated.tables import begin, empty_results, rate_table
+from podium.rated import Rated, begin, empty_results, rate_table
 from podium.results.reading import Results
 from podium.support.part_files import part_file, remove_unfinished
 from podium.systems import make_system

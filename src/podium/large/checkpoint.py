@@ -8,8 +8,8 @@ so at any moment the folder holds one state. The hashes of ids are in files that
 import hashlib
 import json
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -87,8 +87,6 @@ class Origin(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a stream has done."""
-
     number: int = 0  # parts that are done
     began: Start | None = None  # the ratings that it started from
     standing: Start | None = None
@@ -98,8 +96,6 @@ class Progress(NamedTuple):
 
 
 class Checkpoint:
-    """A folder that holds the state of a stream."""
-
     def __init__(self, folder: Path, origin: Origin) -> None:
         self.folder = folder
         self._origin = origin
@@ -138,37 +134,30 @@ class Checkpoint:
 
     @property
     def has_state(self) -> bool:
-        """Whether there is something to go on from."""
         return self._state is not None
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
 
     def progress(self) -> Progress:
         """What the stream has done, nothing yet where the folder is new."""
         state = self._state
         if state is None:
             return Progress()
-        try:
-            read = None if state["read"] is None else self._waiting(state)
-            return Progress(
-                state["number"],
-                self._start(state["began"]),
-                self._start(state["standing"]),
-                state["sizes"],
-                state["events"],
-                read,
-            )
-        except (OSError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
+        with self._reading():
+            read = None if state["read"] is None else self._waiting(state["read"])
+            began, standing = self._start(state["began"]), self._start(state["standing"])
+            return Progress(state["number"], began, standing, state["sizes"], state["events"], read)
 
     def seen_ids(self) -> SeenIds:
-        """The ids of the events so far."""
-        lengths = (0,) * FILES if self._state is None else self._state["ids"]
-        try:
-            return SeenIds(self.folder / IDS, lengths)
-        except (OSError, ValueError) as error:
-            raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
+        with self._reading():
+            return SeenIds(self.folder / IDS, (0,) * FILES if self._state is None else self._state["ids"])
 
     def save(self, progress: Progress, seen: SeenIds) -> None:
-        """Put a state in the place of the one before."""
         number = 1 if self._state is None else self._state["saved"] + 1
         state = {
             "podium": __version__,
@@ -232,15 +221,13 @@ class Checkpoint:
             write_rows(self.folder / name, *read.held)
         return read._asdict() | {"held": None if read.held is None else name}
 
-    def _waiting(self, state: dict[str, Any]) -> Read:
-        saved = state["read"]
+    def _waiting(self, saved: dict[str, Any]) -> Read:
         held = None if saved["held"] is None else read_rows(self.folder / saved["held"], saved["sources"])
         position = None if saved["position"] is None else Position(*saved["position"])
         long = [LongPeriod(pool, moment, files, tuple(newest)) for pool, moment, files, newest in saved["long"]]
         return Read(position, saved["sources"], saved["given_on"], saved["columns"], held, long)
 
     def _refuse_other(self, state: dict[str, Any]) -> None:
-        """Refuse to go on with another stream than the checkpoint is of."""
         name, origin = f"the checkpoint {self.folder}", self._origin
         refuse_other(name, state["system"], state["parameters"], state["period"], origin.system, origin.period)
         made_by = tuple(state[each] for each in ("podium", "arithmetic", "polars", "rows"))

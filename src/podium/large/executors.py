@@ -299,7 +299,6 @@ class DaskWorkers:
 
 
 def run_in_worker(version: str, function: Function, tasks: Sequence[Task]) -> list[Any]:
-    """What the function returns of each task, in a worker of Dask."""
     if version != __version__:
         raise ExecutorError(
             f"a worker has Podium {__version__}, and who sent its task {version}; install the same on both"
@@ -348,7 +347,6 @@ WORTH_PROCESSES = 4_000_000  # rows from which workers are sooner done than this
 def executor(
     engine: Engine, rows: Sequence[int], *, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[Executor]:
-    """Whoever does the tasks, ended when the context does."""
     name = chosen_engine(engine, rows, scheduler, workers)
     if name == "local":
         yield Local()
@@ -385,7 +383,6 @@ def chosen_engine(engine: Engine, rows: Sequence[int], scheduler: str | None, wo
 
 
 def cores() -> int:
-    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -35,7 +35,6 @@ class Storage:
     uri: str
 
     def read(self, path: str) -> bytes:
-        """The content of a file."""
         if not is_url(self.uri):
             return (Path(self.uri) / path).read_bytes()
         system, root = self._remote()
@@ -73,7 +72,6 @@ class Storage:
         yield from sorted(each.removeprefix(root).lstrip("/") for each in found)
 
     def remove(self) -> None:
-        """Remove the folder and all that is in it, if it is there."""
         if not is_url(self.uri):
             shutil.rmtree(self.uri, ignore_errors=True)
             return
@@ -82,7 +80,6 @@ class Storage:
             system.rm(root, recursive=True)
 
     def below(self, path: str) -> str:
-        """The path or address of what lies below."""
         return f"{self.uri}/{path}" if is_url(self.uri) else os.fspath(Path(self.uri) / path)
 
     def _remote(self) -> tuple[Any, str]:
@@ -97,7 +94,6 @@ class Storage:
 
 
 def storage_at(uri: str | Path) -> Storage:
-    """The folder at a path or address."""
     return Storage(uri.rstrip("/") if isinstance(uri, str) and is_url(uri) else os.path.abspath(uri))  # noqa: PTH100
 
 
@@ -124,7 +120,6 @@ def end_of_settled(frame: pl.DataFrame, period: str) -> int:
 
 
 def part_of(frame: pl.DataFrame, name: str) -> Part:
-    """Checked rows, the rows of an event together, as a part."""
     number, first = runs(frame["event_id"])
     places = Places([name], np.zeros(frame.height, np.int32), np.arange(frame.height))
     return Part(Results(frame, name), Numbered(number, first), places)
@@ -155,7 +150,6 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
 
 
 def write_part(storage: Storage, path: str, frame: pl.DataFrame, events: int, **how: Any) -> PartFile:
-    """Write whole events to a file."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, **how)
     content = buffer.getvalue()
@@ -181,7 +175,6 @@ def pool_folder(name: str) -> str:
 
 
 def is_hive(folder: str) -> bool:
-    """Whether the pool's name stands in its folder's."""
     return folder.startswith("pool=")
 
 
@@ -213,7 +206,6 @@ def manifest_text(dataset: Dataset) -> str:
 
 
 def read_manifest(storage: Storage, content: bytes) -> Dataset:
-    """The dataset that a manifest describes."""
     name = storage.below(MANIFEST)
 
     def refuse(remedy: str) -> ResultsError:
@@ -240,7 +232,6 @@ def read_manifest(storage: Storage, content: bytes) -> Dataset:
 
 
 def pool_files(uri: str, values: dict[str, Any]) -> PoolFiles:
-    """A pool as the manifest has it."""
     return PoolFiles(uri, str(values["name"]), tuple(PartFile(**each) for each in values["files"]))
 
 
@@ -291,7 +282,6 @@ def check(source: Dataset | str | Path) -> Dataset:
 
 
 def faults_of_pool(pool: PoolFiles) -> Iterator[Fault]:
-    """What is wrong with the files of a pool."""
     for file in pool.files:
         try:
             frame = read_file(pool, file)

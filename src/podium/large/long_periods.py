@@ -44,7 +44,6 @@ class Part(NamedTuple):
 
 
 def write_rows(path: Path, frame: pl.DataFrame, places: Places) -> None:
-    """Write rows."""
     with part_file(path, OutputError) as part:
         with_places(frame, places).write_parquet(part, compression="lz4", statistics=False)
 
@@ -64,8 +63,6 @@ UNSORTED = "stands after a later event of its rating period, which has more rows
 
 
 class LongPeriod(NamedTuple):
-    """A rating period of a pool, some of whose rows are in files."""
-
     pool: str
     moment: int  # its number
     files: list[str]
@@ -119,7 +116,6 @@ class LongPeriods:
         self.open[pool] = LongPeriod(pool, moment, [*period.files, name], newest)
 
     def close(self, pool: str, sources: list[str]) -> LongPart:
-        """The whole period of a pool, which has come to its end."""
         period = self.open.pop(pool)
         return LongPart(pool, [self._folder / name for name in period.files], sources)
 
@@ -156,7 +152,6 @@ class RatedPiece(Rated):
 def rate_long_period(
     part: LongPart, system: System, period: str, begin: Callable[[Results], Start | None]
 ) -> Iterator[Rated]:
-    """Rate a period."""
     sums = PeriodSums(system, period)
     standing: Start | None = None
     for piece in part.pieces():

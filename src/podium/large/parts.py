@@ -42,14 +42,11 @@ class Read(NamedTuple):
 
 
 class Tables:
-    """The tables that slices are of."""
-
     def __init__(self) -> None:
         self.sources: list[str] = []  # what they are called
         self.columns: set[str] | None = None  # which of those that all have, or none
 
     def typed(self, part: Slice) -> Rows:
-        """A slice's columns in their types, and its places."""
         faults = header_faults(part.frame)
         if faults:
             raise ResultsError(part.source, faults)
@@ -78,7 +75,6 @@ class PartReader(Tables):
     def __init__(
         self, source: Any, period: str, seen: SeenIds, read: Read | None = None, *, long: LongPeriods | None = None
     ) -> None:
-        """Begin, or go on."""
         super().__init__()
         self.seen = seen
         self.between_groups = True  # whether nothing is left of what was read
@@ -105,7 +101,6 @@ class PartReader(Tables):
         return Read(self._position, list(self.sources), dict(self._given_on), columns, self._held, self._open_periods())
 
     def parts(self) -> Iterator[Part | LongPart]:
-        """The parts that follow."""
         for group in grouped_slices(self._source, self._position):
             self._position = Position(group[-1].source, group[-1].first + group[-1].frame.height)
             parts = self._whole(group)
@@ -152,7 +147,6 @@ class PartReader(Tables):
         return parts
 
     def _rest(self) -> list[Part | LongPart]:
-        """The parts that were held back."""
         if self._held is None:
             return []
         rows = self._held
@@ -166,7 +160,6 @@ class PartReader(Tables):
         return parts
 
     def _close(self, period: LongPeriod, rows: Rows) -> LongPart:
-        """A period with its last rows."""
         assert self._long is not None  # noqa: S101  (it has the period)
         self._long.put(period.pool, period.moment, *rows)
         return self._long.close(period.pool, self.sources)
@@ -219,7 +212,6 @@ class PartReader(Tables):
         return going_on, moment
 
     def _part(self, frame: pl.DataFrame, places: Places) -> Part:
-        """Rows that are rated together."""
         return Part(Results(frame, places.name), check_events(frame, places, self.seen), places)
 
 

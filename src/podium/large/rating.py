@@ -184,8 +184,6 @@ def warm(function: Callable[[Any], Any], task: Callable[[PoolFiles], Any]) -> No
 
 @dataclass(frozen=True, slots=True)
 class PoolTask:
-    """A task of one pool."""
-
     pool: PoolFiles
 
     @property
@@ -199,8 +197,6 @@ class PoolTask:
 
 @dataclass(frozen=True, slots=True)
 class RatingTask(PoolTask):
-    """What is to be rated, and how."""
-
     system: PortableSystem
     period: str
     start: Start | None = None  # where the pool's players stand before
@@ -208,8 +204,6 @@ class RatingTask(PoolTask):
 
 
 class Spent(NamedTuple):
-    """What a pool took."""
-
     process: int  # who rated it
     began: float  # seconds since 1970
     ended: float
@@ -217,15 +211,12 @@ class Spent(NamedTuple):
 
 
 class PoolResult(NamedTuple):
-    """What came of it."""
-
     done: Progress
     history: tuple[PartFile, ...]  # its files, below the folder of the history
     spent: Spent
 
 
 def rate_pool(task: RatingTask) -> PoolResult:
-    """Rate a pool of a dataset, and write its history."""
     began, cpu_s = time.time(), time.process_time()
     written: list[PartFile] = []
 
@@ -284,7 +275,6 @@ def rate_dataset(
 
 
 def rate_again(dataset: Dataset, system: System, period: str, start: Start | None) -> Iterator[Rated]:
-    """The rated parts of a dataset, pool by pool."""
     starts = starts_by_pool(start, [pool.name for pool in dataset.pools])
     for pool in dataset.pools:
         yield from RatedStream(pool, system, period, starts.get(pool.name))

@@ -50,8 +50,6 @@ def without_places(frame: pl.DataFrame, sources: list[str]) -> Rows:
 
 
 class Position(NamedTuple):
-    """How far a source has been read."""
-
     file: str  # as slices name it
     row: int  # the first that is not read
 
@@ -74,7 +72,6 @@ def grouped_slices(source: Any, position: Position | None = None) -> Iterator[li
 
 
 def slices_of_table(source: Any) -> Iterator[Slice]:
-    """One table, slice by slice."""
     if is_parquet(source):
         yield from read_ahead(of_parquet(Path(source), Path(source).name))
     elif isinstance(source, pl.LazyFrame):
@@ -116,7 +113,6 @@ def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callab
 def of_parquet(
     path: Path, name: str, columns: dict[str, str | None] | None = None, first: int = 0
 ) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a Parquet file."""
     try:
         table = pl.scan_parquet(path, hive_partitioning=False)
         missing = (columns or {}).keys() - table.collect_schema().names()
@@ -131,14 +127,12 @@ def of_parquet(
 def of_lazy(
     table: pl.LazyFrame, name: str, constants: Iterable[pl.Expr] = (), first: int = 0
 ) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a lazy table, from a row on."""
     height = table.select(pl.len()).collect().item()
     for row in range(first, height, SLICE_ROWS):
         yield partial(read_slice, table, name, row, list(constants))
 
 
 def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:
-    """Read one slice."""
     try:
         return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
     except pl.exceptions.PolarsError as error:
@@ -183,8 +177,6 @@ SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event sta
 
 
 class Again(NamedTuple):
-    """An event that has the id of an earlier one."""
-
     source: int
     row: int
     first_source: int
@@ -262,7 +254,6 @@ class SeenIds:
         return (folder / f"{number:02}" for number in range(FILES))
 
     def _lines(self) -> Lines:
-        """What is held, which is then let go."""
         lines = np.concatenate([np.empty((0, 3), np.uint64), *self._held])
         self._held = []
         return lines
@@ -286,7 +277,6 @@ class SeenIds:
 
 
 def by_file(lines: Lines) -> list[Lines]:
-    """The lines of each file, in their order."""
     number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
     ends = np.cumsum(np.bincount(number, minlength=FILES))
     return np.split(lines.take(np.argsort(number, kind="stable"), axis=0), ends[:-1])

@@ -216,7 +216,6 @@ class RatedStream(Iterator[Rated]):
         return before.standing
 
     def _advance(self, rated: Rated) -> None:
-        """Take note of what a part did."""
         done = self._progress
         sizes = Counter(done.sizes)
         sizes.update({pool.name: pool.last - pool.first for pool in rated.events.pools})
@@ -225,7 +224,6 @@ class RatedStream(Iterator[Rated]):
         )
 
     def _origin(self) -> Origin:
-        """What a checkpoint of this stream is of."""
         files = source_files(self._source)
         if files is None:
             raise ParameterError("a checkpoint needs the path of a Parquet file, or of a folder of them, to read again")
@@ -278,7 +276,6 @@ class HistoryParts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Wait for the last history."""
         self._thread.shutdown()
         if kind is None or issubclass(kind, Exception | GeneratorExit):
             self.finish()
@@ -306,7 +303,6 @@ class HistoryParts:
 
 
 def later_files(present: Mapping[str, Path], number: int) -> list[Path]:
-    """The files of the part of that number and of later ones."""
     earlier = [PART.format(each) for each in range(number)]
     missing = next((name for name in earlier if name not in present), None)
     if missing is not None:

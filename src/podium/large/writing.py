@@ -105,8 +105,6 @@ SAMPLED = 256  # of a file's moments every so many is noted, to find where to cu
 
 
 class Spilled(NamedTuple):
-    """Rows of a pool in a file."""
-
     path: Path
     height: int
     moments: pl.Series | None  # sorted: the first, every `SAMPLED`th, the last; None where only places order the rows
@@ -127,7 +125,6 @@ class Pieces:
         self._statuses: set[str] = set()
 
     def add(self, part: Slice) -> None:
-        """Take the rows of a slice."""
         frame, places = self.tables.typed(part)
         self._kinds |= dict(frame.schema)
         self._statuses.update(frame["status"].unique().to_list())
@@ -166,7 +163,6 @@ class Pieces:
         return PoolFiles(storage.uri, pool, tuple(files))
 
     def _cut(self, pool: str) -> Iterator[pl.DataFrame]:
-        """The rows of each file of a pool."""
         waiting: list[pl.DataFrame] = []
         for batch in self._take(pool):
             waiting.append(self._in_order(batch, pool))
@@ -186,7 +182,6 @@ class Pieces:
             yield pl.concat(waiting, rechunk=True)
 
     def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
-        """Checked rows in the order of rating, the rows of an event together."""
         frame, places = without_places(frame, self.tables.sources)
         numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
         order = np.lexsort(order_keys(frame, numbered.first)[::-1])

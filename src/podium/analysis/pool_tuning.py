@@ -102,11 +102,11 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
             table = judge_part(part, task.window, own)
             first = table if first is None else first
             numbers = table.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
-            add_rows(own.totals, numbers, table.select(SUMS).to_numpy())
-            add_rows(own.weighed, numbers, weighed(table, task.weight).select(WEIGHED).to_numpy())
+            np.add.at(own.totals, numbers, table.select(SUMS).to_numpy())
+            np.add.at(own.weighed, numbers, weighed(table, task.weight).select(WEIGHED).to_numpy())
             both = losses_of_both(table, first, task.weight)
             numbers = both.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
-            add_rows(own.both, numbers, both.drop("event_id").to_numpy())
+            np.add.at(own.both, numbers, both.drop("event_id").to_numpy())
             states = part.standing().states
             own.at_limit, own.players = int(part.system.at_limit(states).sum()), len(states)
         del parts, part
@@ -123,11 +123,6 @@ def judge_part(part: Rated, window: Window, sums: Sums) -> pl.DataFrame:
     table = event_sums(part.events, predictions)
     sums.events += table.height
     return table
-
-
-def add_rows(sums: Floats, numbers: npt.NDArray[Any], rows: Floats) -> None:
-    """Add each row to the sum of its number, in their order."""
-    np.add.at(sums, numbers, rows)
 
 
 def no_sums(blocks: int) -> Sums:

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 
 from podium.engine.system import System
-from podium.errors import Fault, OutputError, ParameterError, ResultsError
+from podium.errors import OutputError, ParameterError
 from podium.large.dataset import is_folder, is_parquet
 from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
-from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files
+from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal
 from podium.ledger.saved import Start, parameters, refuse_other
 from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
@@ -62,7 +62,7 @@ def fingerprint(name: str, path: Path) -> SourceFile:
             file.seek(max(status.st_size - TAIL - length, 0))
             footer = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
     except OSError as error:
-        raise ResultsError(name, [Fault(None, None, None, f"cannot be read ({error.strerror or error})")]) from None
+        raise refusal(name, f"cannot be read ({error.strerror or error})") from None
     return SourceFile(name, status.st_size, status.st_mtime_ns, footer)
 
 

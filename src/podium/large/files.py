@@ -19,7 +19,7 @@ from podium.errors import SHOWN_FAULTS, Fault, OutputError, ParameterError, Resu
 from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
 from podium.large.parts import moments
-from podium.large.slices import read_ahead
+from podium.large.slices import read_ahead, refusal
 from podium.results.columns import ALL, DEFAULTS, has_values
 from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
@@ -42,11 +42,7 @@ class Storage:
         return content
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file, whole or not at all; one that is there is replaced.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Write a file, whole or not at all; one that is there is replaced."""
         if not is_url(self.uri):
             target = Path(self.uri) / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -131,16 +127,14 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
     try:
         content = storage.read(file.path)
     except OSError as error:
-        remedy = f"cannot be read ({error.strerror or error})"
-        raise ResultsError(storage.below(file.path), [Fault(None, None, None, remedy)]) from None
+        raise refusal(storage.below(file.path), f"cannot be read ({error.strerror or error})") from None
     if len(content) != file.bytes or file_digest(content) != file.digest:
         remedy = "is not as it was written; podium dataset check finds all such files, podium dataset write mends them"
-        raise ResultsError(storage.below(file.path), [Fault(None, None, None, remedy)])
+        raise refusal(storage.below(file.path), remedy)
     try:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
-        remedy = f"is not a Parquet file ({first_line(error)})"
-        raise ResultsError(storage.below(file.path), [Fault(None, None, None, remedy)]) from None
+        raise refusal(storage.below(file.path), f"is not a Parquet file ({first_line(error)})") from None
     constants = {"pool": pool.name}
     if "status" not in frame.columns or (frame["status"] == DEFAULTS["status"]).all():
         constants["status"] = DEFAULTS["status"]  # a column of one value, which the frame holds once
@@ -174,10 +168,6 @@ def pool_folder(name: str) -> str:
     return folder
 
 
-def is_hive(folder: str) -> bool:
-    return folder.startswith("pool=")
-
-
 LONGEST_NAME = 255  # bytes of a folder's name
 FORMAT = "podium-dataset"
 LAYOUT = 1  # of the folders and the manifest
@@ -209,7 +199,7 @@ def read_manifest(storage: Storage, content: bytes) -> Dataset:
     name = storage.below(MANIFEST)
 
     def refuse(remedy: str) -> ResultsError:
-        return ResultsError(name, [Fault(None, None, None, f"{remedy}; write the dataset anew")])
+        return refusal(name, f"{remedy}; write the dataset anew")
 
     try:
         values = json.loads(content)
@@ -217,11 +207,12 @@ def read_manifest(storage: Storage, content: bytes) -> Dataset:
             raise refuse("is not the manifest of a dataset")
         if (values["layout"], values["checks"]) != (LAYOUT, CHECKS):
             raise refuse(f"was written by Podium {values['podium']}, whose rules were others")
-        pools = tuple(pool_files(storage.uri, each) for each in values["pools"])
-        dataset = Dataset(storage.uri, dict(values["columns"]), pools)
-        agrees = (dataset.rows, dataset.events, dataset.digest) == tuple(
-            values[each] for each in ("rows", "events", "digest")
+        pools = tuple(
+            PoolFiles(storage.uri, str(each["name"]), tuple(PartFile(**file) for file in each["files"]))
+            for each in values["pools"]
         )
+        dataset = Dataset(storage.uri, dict(values["columns"]), pools)
+        agrees = all(getattr(dataset, each) == values[each] for each in ("rows", "events", "digest"))
     except ResultsError:
         raise
     except (KeyError, TypeError, ValueError) as error:
@@ -229,10 +220,6 @@ def read_manifest(storage: Storage, content: bytes) -> Dataset:
     if not agrees:
         raise refuse("contradicts itself: its files do not add up to its counts and digest")
     return dataset
-
-
-def pool_files(uri: str, values: dict[str, Any]) -> PoolFiles:
-    return PoolFiles(uri, str(values["name"]), tuple(PartFile(**each) for each in values["files"]))
 
 
 def open_dataset(source: Dataset | str | Path) -> Dataset:
@@ -255,7 +242,7 @@ def open_dataset(source: Dataset | str | Path) -> Dataset:
         content = storage.read(MANIFEST)
     except OSError as error:
         remedy = f"is no dataset: {MANIFEST} cannot be read ({error.strerror or error}); podium dataset write makes one"
-        raise ResultsError(str(source), [Fault(None, None, None, remedy)]) from None
+        raise refusal(str(source), remedy) from None
     return read_manifest(storage, content)
 
 

@@ -281,11 +281,7 @@ class HistoryParts:
             self.finish()
 
     def write(self, number: int, history: pl.DataFrame) -> None:
-        """Write the history of a part, or begin to, once that of the part before is there.
-
-        Raises:
-            OutputError: it, or the one before, cannot be written.
-        """
+        """Write the history of a part, or begin to, once that of the part before is there."""
         self.finish()
         self._writing = self._thread.submit(self._write, number, history)
         if self._waits:

@@ -15,7 +15,6 @@ from podium.errors import OutputError
 from podium.large.dataset import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
 from podium.large.files import (
     Storage,
-    is_hive,
     manifest_text,
     open_dataset,
     pool_folder,
@@ -155,7 +154,7 @@ class Pieces:
         folder, files = pool_folder(pool), []
         for number, frame in enumerate(self._cut(pool)):
             rows = frame.select(*self.written)
-            if not is_hive(folder):
+            if not folder.startswith("pool="):  # else the folder says it, as Hive has it
                 rows = rows.with_columns(pool=pl.lit(pool))
             path = f"{folder}/part-{number:05}.parquet"
             events = runs(frame["event_id"])[1].size

@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -246,12 +246,8 @@ def rate_dataset(
     alone = Results(pl.DataFrame({"pool": names}, schema={"pool": pl.String}), "dataset")
     began = None if start is None else begin(start, system, period, alone)
     starts = starts_by_pool(began, names)
-    with ExitStack() as stack:
-        folder = (
-            None
-            if history_to is None
-            else stack.enter_context(new_folder(storage_at(history_to), HISTORY, sends=False))
-        )
+    place = nullcontext() if history_to is None else new_folder(storage_at(history_to), HISTORY, sends=False)
+    with place as folder:
 
         def task(pool: PoolFiles) -> RatingTask:
             history = folder if pool.uri == dataset.uri else None  # another is there to warm

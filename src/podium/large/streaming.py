@@ -137,9 +137,9 @@ class RatedStream(Iterator[Rated]):
 
     def _rate(self) -> Generator[Rated]:
         if isinstance(self._source, PoolFiles):  # whose rows were checked
-            for part in pool_parts(self._source, self.period):
-                yield from self._rate_part(part)
-                del part
+            for checked in pool_parts(self._source, self.period):
+                yield from self._rate_part(checked)
+                del checked
             return
         with ExitStack() as held:
             checkpoint, histories, reader = self._open(held)

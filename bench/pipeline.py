@@ -81,7 +81,7 @@ def rate_in_parts(path: str, _: Path) -> int:
 
 
 def write_history_in_parts(path: str, folder: Path) -> int:
-    from podium.rated.parts import rate_folder
+    from podium.large.rating import rate_folder
     from podium.systems import find
 
     rated = rate_folder(path, find("elo")(), "event", None, history_to=folder / "history")

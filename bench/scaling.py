@@ -87,8 +87,8 @@ def child(engine: str, folder: str, system: str, *, history: bool) -> None:
 def rate_and_kill(folder: str, system: str, how: dict[str, Any]) -> Any:
     """Rate by two workers of Dask, one of which is killed in the middle."""
     import podium
-    from podium.executors.choosing import dask_workers
-    from podium.rated import pools
+    from podium.large import rating as pools
+    from podium.large.executors import dask_workers
     from podium.systems import make_system
 
     with dask_workers(None, WORKERS) as workers:

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.importers.tables.open_table import from_matches
     from podium.importers.tables.reading import read_results
+    from podium.large.rating import RatedParts
+    from podium.large.streaming import RatedStream, rate_stream
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.live import Live, PlayerChange, RatedEvent
-    from podium.rated import Rated, RatedParts, RatedStream, predict, rate, rate_stream
+    from podium.rated import Rated
+    from podium.rating import predict, rate
     from podium.reporting.plotting import plot
     from podium.results.reading import Results
 
@@ -79,8 +82,8 @@ _HOMES = {
     "PodiumError": "errors",
     "Rated": "rated",
     "RatedEvent": "live",
-    "RatedParts": "rated",
-    "RatedStream": "rated",
+    "RatedParts": "large.rating",
+    "RatedStream": "large.streaming",
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
@@ -96,9 +99,9 @@ _HOMES = {
     "evaluate": "analysis.evaluation",
     "from_matches": "importers.tables.open_table",
     "plot": "reporting.plotting",
-    "predict": "rated",
-    "rate": "rated",
-    "rate_stream": "rated",
+    "predict": "rating",
+    "rate": "rating",
+    "rate_stream": "large.streaming",
     "read_results": "importers.tables.reading",
     "simulate": "analysis.simulation",
     "tune": "analysis.tuning",

@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import ResultsError, needs_extra
-from podium.rated import rate
+from podium.rating import rate
 from podium.systems import make_system
 
 with needs_extra("sklearn", "a classifier for scikit-learn"):

@@ -6,7 +6,7 @@ from commands import run, streams
 from duel_rows import duels
 from polars.testing import assert_frame_equal
 
-from podium.results import slices
+from podium.large import slices
 
 
 @pytest.fixture

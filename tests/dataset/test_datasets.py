@@ -15,9 +15,9 @@ from pool_rows import by_pool, duels
 from strategies import histories
 
 import podium
-from podium.dataset import check, files, open_dataset, write, writing
+from podium.dataset import check, open_dataset, write
 from podium.errors import MissingExtraError, OutputError, ParameterError, ResultsError
-from podium.results import slices
+from podium.large import slices, writing
 
 SYSTEMS = [("glicko2", "event"), ("elo", "1d"), ("stk", "event")]
 
@@ -27,9 +27,9 @@ def small(monkeypatch):
     """Little is held, read, sorted and written at a time."""
     monkeypatch.setattr(slices, "SLICE_ROWS", 7)
     monkeypatch.setattr(slices, "FEW_ROWS", 5)
-    monkeypatch.setattr(files, "HELD_ROWS", 10)
-    monkeypatch.setattr(files, "SORTED_ROWS", 9)
-    monkeypatch.setattr(files, "SAMPLED", 2)
+    monkeypatch.setattr(writing, "HELD_ROWS", 10)
+    monkeypatch.setattr(writing, "SORTED_ROWS", 9)
+    monkeypatch.setattr(writing, "SAMPLED", 2)
     monkeypatch.setattr(writing, "FILE_ROWS", 6)
 
 

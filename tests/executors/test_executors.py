@@ -19,9 +19,8 @@ from probes import Probe, count_tries, die, refuse_task, stumble, wait_for_ever
 import podium
 from podium.dataset import write
 from podium.errors import ExecutorError, ParameterError, PodiumError, ResultsError
-from podium.executors import executor, running
-from podium.executors.choosing import chosen_engine
-from podium.executors.running import Processes
+from podium.large import executors as running
+from podium.large.executors import Processes, chosen_engine, executor
 from podium.systems import find
 
 POOLS = ["east", "north", "south", "west"]
@@ -38,7 +37,7 @@ def league(tmp_path_factory):
 @pytest.fixture(scope="session")
 def cluster():
     """Two workers of Dask, as `--engine dask` starts them."""
-    from podium.executors.choosing import dask_workers
+    from podium.large.executors import dask_workers
 
     with dask_workers(None, None) as workers:
         yield workers.client
@@ -91,7 +90,7 @@ def test_a_worker_that_dies_is_replaced_and_its_task_done_again(tmp_path):
 
 
 def test_a_worker_of_dask_that_dies_is_replaced_and_its_task_done_again(cluster, league, tmp_path):
-    from podium.executors.choosing import DaskWorkers
+    from podium.large.executors import DaskWorkers
 
     tasks = [Probe(name, running.BATCH_ROWS, str(tmp_path)) for name in POOLS]
     results = DaskWorkers(cluster).map(count_tries, tasks[:1])

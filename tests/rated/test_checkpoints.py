@@ -11,7 +11,7 @@ from test_parts import small_slices, sorted_history  # noqa: F401  (a fixture)
 
 import podium
 from podium.errors import OutputError, ParameterError, ResultsError
-from podium.rated.parts import rate_folder
+from podium.large.rating import rate_folder
 from podium.support import part_files
 from podium.systems import make_system
 

@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 import podium
 from podium.errors import OutputError, ResultsError
-from podium.rated import RatedStream, streaming
+from podium.large import streaming
+from podium.large.streaming import RatedStream
 from podium.support import part_files
 from podium.systems import find
 
@@ -123,7 +124,7 @@ def test_no_checkpoint_is_ahead_of_the_history(tmp_path, disk, monkeypatch, numb
     results.mkdir()
     for name, frame in enumerate(FRAMES):
         frame.write_parquet(results / f"{name}.parquet")
-    monkeypatch.setattr("podium.results.slices.FEW_ROWS", 5)
+    monkeypatch.setattr("podium.large.slices.FEW_ROWS", 5)
     disk.full_at = number
     with pytest.raises(OutputError, match="No space left on device"):
         list(overlapping(results, **place, every=1))

@@ -7,8 +7,8 @@ from polars.testing import assert_frame_equal
 from test_parts import assert_same, history_of_all_kinds, small_slices  # noqa: F401  (a fixture)
 
 import podium
-from podium.rated.history_parts import RatedPiece
-from podium.results import long_periods
+from podium.large import long_periods
+from podium.large.long_periods import RatedPiece
 
 pytestmark = pytest.mark.usefixtures("small_slices", "few_rows_held")
 
@@ -74,3 +74,9 @@ def test_faults_of_pieces_have_the_rows_of_their_tables():
         list(podium.rate_stream(twice, period="1mo"))
     with pytest.raises(podium.ResultsError, match="row 1, column time_s: stk needs it"):
         list(podium.rate_stream(duels(60).with_columns(time_s=pl.lit(None, pl.Float64)), "stk", period="1mo"))
+
+
+def test_long_periods_of_two_pools_that_end_together():
+    whole = duels(60, pools=2)
+    parts = [whole[:120], whole[120:]]
+    assert_same(podium.rate_stream(parts, period="1mo"), podium.rate(whole, period="1mo"))

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from strategies import histories
 
 import podium
-from podium.results import slices
+from podium.large import slices
 from podium.systems import names
 
 PERIODS = [*times([], [("elo", "event")]), ("elo", "1d"), ("glicko2", "1w"), ("stk", "event")]

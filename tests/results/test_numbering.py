@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.large.slices import SeenIds
 from podium.results import hashing
-from podium.results.slices import SeenIds
 
 TEXTS = st.lists(
     st.sampled_from(["ana", "ben", "Ana", "雪", "é", "e\N{COMBINING ACUTE ACCENT}", "a name " * 9]), max_size=40
@@ -74,7 +74,7 @@ def test_numbers_are_as_narrow_as_the_table_lets_them_be():
 
 @pytest.mark.parametrize("held", [1, 3, 1000])
 def test_an_id_that_was_there_before_is_found_with_both_places(held):
-    with mock.patch("podium.results.slices.HELD_IDS", held), SeenIds() as seen:
+    with mock.patch("podium.large.slices.HELD_IDS", held), SeenIds() as seen:
         for source in range(5):
             ids = pl.Series([f"{source}-{k}" for k in range(20)] + (["0-7"] if source in (2, 4) else []))
             seen.add(ids, np.full(ids.len(), source, np.int32), np.arange(ids.len()) * 2)
@@ -84,9 +84,9 @@ def test_an_id_that_was_there_before_is_found_with_both_places(held):
 @pytest.mark.parametrize("compared", [16, 100, 1 << 20])
 def test_large_files_of_ids_are_compared_a_share_at_a_time(compared):
     with (
-        mock.patch("podium.results.slices.HELD_IDS", 7),
-        mock.patch("podium.results.slices.COMPARED_BYTES", compared),
-        mock.patch("podium.results.slices.READ_LINES", 5),
+        mock.patch("podium.large.slices.HELD_IDS", 7),
+        mock.patch("podium.large.slices.COMPARED_BYTES", compared),
+        mock.patch("podium.large.slices.READ_LINES", 5),
         SeenIds() as seen,
     ):
         for source in range(30):

@@ -10,19 +10,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from podium.analysis.evaluation import refuse_engine
-from podium.dataset import PoolFiles, is_dataset, open_dataset
-from podium.dataset.files import read_file
 from podium.engine import rules
 from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import ParameterError
-from podium.executors import Engine
 from podium.kernels.records import read
+from podium.large.dataset import PoolFiles, is_dataset
+from podium.large.executors import Engine
+from podium.large.files import open_dataset, read_file
+from podium.large.rating import PoolTask, on_pools
 from podium.ledger.history import states_brought, system_at
-from podium.rated import Rated, rate
-from podium.rated.parts import empty_results
-from podium.rated.pools import PoolTask, on_pools
-from podium.rated.streaming import rate_table
+from podium.rated import Rated, empty_results, rate_table
+from podium.rating import rate
 from podium.results.reading import Results
 from podium.systems import make_system
 from podium.systems._outside import PortableSystem

@@ -21,7 +21,8 @@ from podium.engine.tables.inputs import PRESENT
 from podium.errors import RuleError
 from podium.ledger.reasons.duels import OPPONENT
 from podium.live import Live
-from podium.rated import Rated, rate
+from podium.rated import Rated
+from podium.rating import rate
 from podium.results.reading import read_results
 
 Row = dict[str, Any]

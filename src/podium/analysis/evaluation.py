@@ -21,12 +21,13 @@ from podium.analysis.scores import (
     own_scores,
     weighed,
 )
-from podium.dataset.manifest import is_dataset, open_dataset
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
-from podium.executors import Engine
+from podium.large.dataset import is_dataset
+from podium.large.executors import Engine
+from podium.large.files import open_dataset
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
 

@@ -27,15 +27,16 @@ from podium.analysis.scores import (
     losses_of_both,
     weighed,
 )
-from podium.dataset import Dataset, PoolFiles
-from podium.dataset.files import read_file
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
-from podium.executors import Executor
 from podium.kernels.records import LANES
+from podium.large.dataset import Dataset, PoolFiles
+from podium.large.executors import Executor
+from podium.large.files import read_file
+from podium.large.rating import PoolTask, on_pools
+from podium.large.streaming import RatedStream
 from podium.rated import Rated
-from podium.rated.pools import PoolTask, on_pools, rated_pool
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem
 
@@ -90,7 +91,7 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
     """Judge systems on a pool of a dataset: the sums of each, by blocks of events."""
     blocks = math.ceil(task.pool.events / task.block_events)
     sums = [no_sums(blocks) for _ in task.systems]
-    streams = [rated_pool(task.pool, each.system, task.period, None) for each in task.systems]
+    streams = [RatedStream(task.pool, each.system, task.period, None) for each in task.systems]
     seen = 0
     for parts in zip(*streams, strict=True):
         ids = parts[0].results.frame.select(pl.col("event_id").unique(maintain_order=True))
@@ -101,11 +102,11 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
             table = judge_part(part, task.window, own)
             first = table if first is None else first
             numbers = table.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
-            add_rows(own.totals, numbers, table.select(SUMS).to_numpy())
-            add_rows(own.weighed, numbers, weighed(table, task.weight).select(WEIGHED).to_numpy())
+            np.add.at(own.totals, numbers, table.select(SUMS).to_numpy())
+            np.add.at(own.weighed, numbers, weighed(table, task.weight).select(WEIGHED).to_numpy())
             both = losses_of_both(table, first, task.weight)
             numbers = both.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
-            add_rows(own.both, numbers, both.drop("event_id").to_numpy())
+            np.add.at(own.both, numbers, both.drop("event_id").to_numpy())
             states = part.standing().states
             own.at_limit, own.players = int(part.system.at_limit(states).sum()), len(states)
         del parts, part
@@ -122,11 +123,6 @@ def judge_part(part: Rated, window: Window, sums: Sums) -> pl.DataFrame:
     table = event_sums(part.events, predictions)
     sums.events += table.height
     return table
-
-
-def add_rows(sums: Floats, numbers: npt.NDArray[Any], rows: Floats) -> None:
-    """Add each row to the sum of its number, in their order."""
-    np.add.at(sums, numbers, rows)
 
 
 def no_sums(blocks: int) -> Sums:

@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.rated import rate
+from podium.rating import rate
 from podium.results.reading import Results, read_results
 
 SETTLED_EVENTS = 10

@@ -20,16 +20,17 @@ from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import Evaluation, evaluate, mean_log_loss, refuse_engine
 from podium.analysis.pool_tuning import BlockTask, judge_block, losses_on_pools, starts_of_dataset
 from podium.analysis.scores import Window, judge_events, judged_heats
-from podium.dataset import Dataset, PoolFiles, is_dataset, open_dataset
 from podium.engine import rules
 from podium.engine.replay import takes_sums
 from podium.engine.system import System, kinds
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
-from podium.executors import Engine, Executor, Local, executor
 from podium.kernels.records import LANES
+from podium.large.dataset import Dataset, PoolFiles, is_dataset
+from podium.large.executors import Engine, Executor, Local, executor
+from podium.large.files import open_dataset
+from podium.large.rating import warm
 from podium.ledger.leaderboard import instant
-from podium.rated.pools import warm
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results, read_results
 from podium.systems import make_system

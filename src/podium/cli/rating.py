@@ -102,7 +102,7 @@ def rate(
 
     A folder of Parquet files, and a dataset, are rated in bounded memory.
     """
-    from podium.dataset import is_dataset
+    from podium.large.dataset import is_dataset
 
     rating_system = chosen_system(system, settings, system_file)
     of_dataset = checkpoint is None and is_dataset(file.path)
@@ -142,8 +142,8 @@ def rated_in_parts(
     every: int | None,
 ) -> "Rated":
     """Rate a folder or a Parquet file in bounded memory."""
-    from podium.rated.parts import rate_folder
-    from podium.rated.streaming import EVERY
+    from podium.large.rating import rate_folder
+    from podium.large.streaming import EVERY
 
     if file.format is not None or file.map is not None:
         raise ParameterError(f"{file}: only a results table as Parquet is rated in parts; podium import makes one")

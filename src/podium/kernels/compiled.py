@@ -148,8 +148,7 @@ WITHOUT_KERNELS = (
     "service",
     "store",
     "client",
-    "dataset",
-    "executors",
+    "large",
 )  # rooms that nothing compiled imports
 BOUNDS_CHECKED_SUFFIX = (
     "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart

@@ -12,7 +12,8 @@ from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.ledger.forecast import suggestion
-from podium.rated import Rated, rate
+from podium.rated import Rated
+from podium.rating import rate
 from podium.reporting.curves import CURVES, curve
 from podium.reporting.histories import (
     MAIN,

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
-from podium.rated import rate
+from podium.rating import rate
 from podium.service.app import create_app
 from podium.service.connections import LimitedProtocol, Phase
 from podium.service.http.logs import LOG_CONFIG

@@ -10,7 +10,8 @@ from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
-from podium.rated import Rated, rate
+from podium.rated import Rated
+from podium.rating import rate
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.log.pools import Pool, other_arithmetic

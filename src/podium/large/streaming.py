@@ -1,63 +1,30 @@
 """Results larger than memory: rated part by part, each from where the one before left its players."""
 
-import functools
-import os
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.long_periods import takes_pieces
-from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
-from podium.engine.tables.encoding import encode
-from podium.engine.tables.selection import EVENT, check_period, numbers_at
-from podium.errors import ParameterError
-from podium.ledger.saved import Start, parameters, read_start, refuse_earlier, refuse_other
-from podium.rated.checkpoint import PIECES, Checkpoint, Origin, Progress
-from podium.rated.history_parts import HistoryParts, rate_long_period
-from podium.rated.rated import Rated
-from podium.results.hashing import Numbered
-from podium.results.long_periods import LongPart, LongPeriods, Part
-from podium.results.parts import PartReader, fingerprint, source_files
+from podium.engine.tables.selection import EVENT, check_period
+from podium.errors import OutputError, ParameterError
+from podium.large.checkpoint import ANEW, PIECES, Checkpoint, Origin, Progress, fingerprint, source_files
+from podium.large.dataset import PoolFiles
+from podium.large.files import pool_parts
+from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period
+from podium.large.parts import PartReader
+from podium.large.slices import SeenIds
+from podium.ledger.saved import Start, refuse_earlier
+from podium.rated import Rated, begin, empty_results, rate_table
 from podium.results.reading import Results
-from podium.results.slices import SeenIds
+from podium.support.part_files import part_file, remove_unfinished
 from podium.systems import make_system
-
-PARALLEL_MIN_ENTRANTS = 100_000  # entrants below which threads cost more than they save
-
-
-def rate_table(
-    results: Results, system: System, period: str, start: Start | None = None, numbered: Numbered | None = None
-) -> Rated:
-    """Rate a checked table."""
-    events = encode(results, system, period, numbered)
-    large = int(events.columns.entrants[-1]) > PARALLEL_MIN_ENTRANTS
-    workers = (os.cpu_count() or 1) if large else 1
-    if start is None:
-        return Rated(system, period, events, replay(system, events, workers=workers))
-    rows = start.rows(events)
-    events = with_idle_before(events, system, period, start.seen_of(rows))
-    known = start.states_of(system, rows), start.pools_of(system, events)
-    return Rated(system, period, events, replay(system, events, *known, workers=workers), start)
-
-
-def begin(start: Any, system: System, period: str, results: Results) -> Start:
-    """Where players stand before the results."""
-    if isinstance(start, Rated):
-        refuse_other("start", start.system.name, parameters(start.system), start.period, system, period)
-        start = start.states
-    pools = results.frame.select("pool").unique(maintain_order=True).to_series().to_list()
-    saved = start if isinstance(start, Start) else read_start(start, system, period, pools)
-    refuse_earlier(saved, results, period)
-    return saved
-
 
 EVERY = 8  # parts from one checkpoint to the next
 
@@ -169,66 +136,77 @@ class RatedStream(Iterator[Rated]):
         return self._progress
 
     def _rate(self) -> Generator[Rated]:
+        if isinstance(self._source, PoolFiles):  # whose rows were checked
+            for checked in pool_parts(self._source, self.period):
+                yield from self._rate_part(checked)
+                del checked
+            return
         with ExitStack() as held:
-            checkpoint = None
-            if self._folder is not None:
-                checkpoint = held.enter_context(Checkpoint(self._folder, self._origin()))
-                self._progress = checkpoint.progress()
-            goes_on = checkpoint is not None and checkpoint.has_state
-            histories = None
-            if self._history_to is not None:
-                histories = held.enter_context(
-                    HistoryParts(self._history_to, self.number, again=goes_on, waits=self._waits)
-                )
-            seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
-            long = self._long_periods(held, seen)
-            reader = PartReader(
-                self._source, functools.partial(moments, self.period), seen, self._progress.read, long=long
-            )
-            saves = Saves(self, checkpoint, reader, seen, histories)
-            if not goes_on:
-                saves.save()  # before the first history, which is this stream's from now on
+            checkpoint, histories, reader = self._open(held)
+            saved, saved_at_end = self.number, False
             for part in reader.parts():
-                saves.before_part()
+                if reader.at_end and not saved_at_end:  # a state that stays: who begins again gets the last part again
+                    self._save(checkpoint, histories, reader)
+                    saved_at_end = True
                 for rated in self._rate_part(part):
                     if histories is not None:
                         histories.write(self.number, rated.history)
                     yield rated
-                    self._advance(rated)
                     del rated  # before the next is read
                 del part
-                if saves.after_part(self._every) and long is not None:
-                    long.remove_others()
+                due = checkpoint is None or self.number - saved >= self._every
+                if due and reader.between_groups and not reader.at_end:
+                    self._save(checkpoint, histories, reader)
+                    reader.remove_done()
+                    saved = self.number
             if histories is not None:
                 histories.finish()
             if checkpoint is not None:
                 checkpoint.finish()
 
-    def _long_periods(self, held: ExitStack, seen: SeenIds) -> LongPeriods | None:
-        """Where the rows of long rating periods wait; None where none may come in pieces."""
-        if self.period == EVENT or not takes_pieces(self.system):
-            return None
+    def _open(self, held: ExitStack) -> tuple[Checkpoint | None, "HistoryParts | None", PartReader]:
+        """Go on from a checkpoint, if there is one; else begin, and save that before the first history."""
+        checkpoint = histories = long = None
         if self._folder is not None:
-            return LongPeriods(self._folder / PIECES, seen)
-        return LongPeriods(Path(held.enter_context(TemporaryDirectory(prefix="podium-"))), seen)
+            checkpoint = held.enter_context(Checkpoint(self._folder, self._origin()))
+            self._progress = checkpoint.progress()
+        goes_on = checkpoint is not None and checkpoint.has_state
+        if self._history_to is not None:
+            histories = held.enter_context(
+                HistoryParts(self._history_to, self.number, again=goes_on, waits=self._waits)
+            )
+        seen = held.enter_context(SeenIds() if checkpoint is None else checkpoint.seen_ids())
+        if self.period != EVENT and takes_pieces(self.system):  # rows of long rating periods wait in files
+            room = self._folder or Path(held.enter_context(TemporaryDirectory(prefix="podium-")))
+            long = LongPeriods(room / PIECES, seen)
+        reader = PartReader(self._source, self.period, seen, self._progress.read, long=long)
+        if not goes_on:
+            self._save(checkpoint, histories, reader)
+        return checkpoint, histories, reader
+
+    def _save(self, checkpoint: Checkpoint | None, histories: "HistoryParts | None", reader: PartReader) -> None:
+        """Save the state, where there is a checkpoint, once the histories of its parts are there."""
+        if checkpoint is not None:
+            if histories is not None:
+                histories.finish()
+            checkpoint.save(self._progress._replace(read=reader.read()), reader.seen)
 
     def _rate_part(self, part: Part | LongPart) -> Iterator[Rated]:
         if isinstance(part, LongPart):
-            yield from rate_long_period(part, self.system, self.period, self._begin)
+            for rated in rate_long_period(part, self.system, self.period, self._begin):
+                yield rated
+                self._advance(rated)
+                del rated  # before the next piece
             return
         with part.in_tables():
             standing = self._begin(part.results)
             rated = rate_table(part.results, self.system, self.period, standing, part.numbered)
         del part
         yield rated
-        del rated
+        self._advance(rated)
 
     def _begin(self, results: Results) -> Start | None:
-        """Where players stand before results, which may follow.
-
-        Raises:
-            ResultsError: they are earlier than the ratings that the stream started from.
-        """
+        """Where players stand before results, which may follow."""
         before = self._progress
         if before.began is not None:
             refuse_earlier(before.began, results, self.period)
@@ -238,7 +216,6 @@ class RatedStream(Iterator[Rated]):
         return before.standing
 
     def _advance(self, rated: Rated) -> None:
-        """Take note of what a part did."""
         done = self._progress
         sizes = Counter(done.sizes)
         sizes.update({pool.name: pool.last - pool.first for pool in rated.events.pools})
@@ -247,12 +224,6 @@ class RatedStream(Iterator[Rated]):
         )
 
     def _origin(self) -> Origin:
-        """What a checkpoint of this stream is of.
-
-        Raises:
-            ParameterError: what is read now could not be read again.
-            ResultsError: a file cannot be read.
-        """
         files = source_files(self._source)
         if files is None:
             raise ParameterError("a checkpoint needs the path of a Parquet file, or of a folder of them, to read again")
@@ -262,54 +233,74 @@ class RatedStream(Iterator[Rated]):
         return Origin(self.system, self.period, files, start, self._history_to is not None)
 
 
-class Saves:
-    """When the state of a stream is saved: every so many parts, and before what waited to the end.
-
-    That last state stays: a stream that is begun again gives the last part again.
-    """
-
-    def __init__(
-        self,
-        stream: RatedStream,
-        checkpoint: Checkpoint | None,
-        reader: PartReader,
-        seen: SeenIds,
-        histories: HistoryParts | None,
-    ) -> None:
-        self._stream = stream
-        self._checkpoint = checkpoint
-        self._reader = reader
-        self._seen = seen
-        self._histories = histories
-        self._number = stream.number  # of the part that was next when the state was saved
-        self._at_end = False
-
-    def save(self) -> None:
-        """Save the state, where there is a checkpoint, once the histories of its parts are there."""
-        if self._checkpoint is not None:
-            if self._histories is not None:
-                self._histories.finish()
-            self._checkpoint.save(self._stream.progress._replace(read=self._reader.read()), self._seen)
-            self._number = self._stream.number
-
-    def before_part(self) -> None:
-        """Save the state where the next part is the first of the rest."""
-        if self._reader.at_end and not self._at_end:
-            self._at_end = True
-            self.save()
-
-    def after_part(self, every: int) -> bool:
-        """Save the state where it is time; whether what the parts so far waited in is needed no longer."""
-        if self._checkpoint is None:
-            return True
-        if self._reader.at_end or not self._reader.between_groups or self._stream.number - self._number < every:
-            return False
-        self.save()
-        return True
+def rate_all(stream: RatedStream, start: Any, use: Callable[[Rated], None] = lambda _: None) -> Progress:
+    """Rate all parts of a stream that begins from `start`, each used when it is rated: what the stream has done."""
+    for rated in stream:
+        use(rated)
+        del rated  # before the next is rated
+    done = stream.progress
+    if done.standing is not None:
+        return done
+    nothing, system, period = empty_results(), stream.system, stream.period
+    began = None if start is None else begin(start, system, period, nothing)
+    return done._replace(began=began, standing=rate_table(nothing, system, period, began).standing())
 
 
-def moments(period: str, started_at: pl.Series) -> npt.NDArray[np.int64]:
-    """Numbers that rise with the instants, and differ where events settle apart in any case."""
-    if period == EVENT:
-        return started_at.cast(pl.Int64).to_numpy()
-    return numbers_at(started_at, period)
+PART = "part-{:06}.parquet"  # of a history, by the number of its part
+
+
+class HistoryParts:
+    """A folder of histories, numbered as the parts of a stream."""
+
+    def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
+        """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed."""
+        self.folder = folder
+        self._waits = waits
+        self._thread = ThreadPoolExecutor(1)  # begins with the first history
+        self._writing: Future[None] | None = None
+        try:
+            folder.mkdir(exist_ok=True)
+            present = {path.name: path for path in folder.glob("part-*.parquet")}
+            if not present or again:
+                remove_unfinished(folder)
+                for path in later_files(present, number):
+                    path.unlink()
+                return
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from error
+        raise OutputError(f"{folder}: holds a history already; name another folder, or delete its files")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._thread.shutdown()
+        if kind is None or issubclass(kind, Exception | GeneratorExit):
+            self.finish()
+
+    def write(self, number: int, history: pl.DataFrame) -> None:
+        """Write the history of a part, or begin to, once that of the part before is there."""
+        self.finish()
+        self._writing = self._thread.submit(self._write, number, history)
+        if self._waits:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until every history that was begun is there."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, number: int, history: pl.DataFrame) -> None:
+        with part_file(self.folder / PART.format(number), OutputError) as part:
+            history.write_parquet(part, compression="lz4")
+
+
+def later_files(present: Mapping[str, Path], number: int) -> list[Path]:
+    earlier = [PART.format(each) for each in range(number)]
+    missing = next((name for name in earlier if name not in present), None)
+    if missing is not None:
+        raise OutputError(f"{missing} of the history is missing; {ANEW}")
+    return [present[name] for name in present.keys() - set(earlier)]

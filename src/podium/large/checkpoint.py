@@ -5,11 +5,12 @@ stand, and the rows that wait for more. These are written under new names before
 so at any moment the folder holds one state. The hashes of ids are in files that only grow; the state has their lengths.
 """
 
+import hashlib
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,16 +18,62 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
+from podium.large.dataset import is_folder, is_parquet
+from podium.large.long_periods import LongPeriod, read_rows, write_rows
+from podium.large.parts import Read
+from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal
 from podium.ledger.saved import Start, parameters, refuse_other
-from podium.results.long_periods import LongPeriod, read_rows, write_rows
-from podium.results.parts import Read, SourceFile, difference
-from podium.results.slices import FILES, SLICE_ROWS, Position, SeenIds
 from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
 from podium.version import __version__
 
 STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")
+
+
+PARQUET = b"PAR1"
+TAIL = 8  # bytes after a Parquet file's footer: its length, and the mark
+
+
+class SourceFile(NamedTuple):
+    """A file, and what tells that it is another now."""
+
+    name: str
+    size: int  # bytes
+    modified_ns: int  # since 1970
+    footer: str  # digest of a Parquet file's footer: its rows, where they stand, least and greatest values
+
+
+def source_files(source: Any) -> list[SourceFile] | None:
+    """The Parquet files of a path in the order of reading; None of what is no path of a folder or a Parquet file."""
+    if is_folder(source):
+        return [fingerprint(name, path) for name, path in parquet_files(Path(source)).items()]
+    return [fingerprint(Path(source).name, Path(source))] if is_parquet(source) else None
+
+
+def fingerprint(name: str, path: Path) -> SourceFile:
+    """What tells that a file is another."""
+    try:
+        status = path.stat()
+        with path.open("rb") as file:
+            file.seek(max(status.st_size - TAIL, 0))
+            tail = file.read()
+            length = int.from_bytes(tail[:4], "little") if tail[4:] == PARQUET else 0
+            file.seek(max(status.st_size - TAIL - length, 0))
+            footer = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+    except OSError as error:
+        raise refusal(name, f"cannot be read ({error.strerror or error})") from None
+    return SourceFile(name, status.st_size, status.st_mtime_ns, footer)
+
+
+def difference(before: Sequence[SourceFile], now: Sequence[SourceFile]) -> str | None:
+    """What is different of files, as a part of a sentence; None where nothing is."""
+    known, present = ({each.name: each for each in files} for files in (before, now))
+    for name in known.keys() - present.keys():
+        return f"{name} is gone"
+    for name in present.keys() - known.keys():
+        return f"{name} is new"
+    return next((f"{name} has changed" for name in known if known[name] != present[name]), None)
 
 
 class Origin(NamedTuple):
@@ -40,8 +87,6 @@ class Origin(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a stream has done."""
-
     number: int = 0  # parts that are done
     began: Start | None = None  # the ratings that it started from
     standing: Start | None = None
@@ -51,8 +96,6 @@ class Progress(NamedTuple):
 
 
 class Checkpoint:
-    """A folder that holds the state of a stream."""
-
     def __init__(self, folder: Path, origin: Origin) -> None:
         self.folder = folder
         self._origin = origin
@@ -60,18 +103,14 @@ class Checkpoint:
         self._lock: int | None = None
 
     def __enter__(self) -> Self:
-        """Take the folder, which no other process may, and find the state that it holds, if any.
-
-        Raises:
-            OutputError: it cannot be read or made, or another process has it.
-        """
+        """Take the folder, which no other process may, and find the state that it holds, if any."""
         try:
             self.folder.mkdir(exist_ok=True)
             self._lock = lock(self.folder / LOCK)
             self._find_state()
             remove_unfinished(self.folder)
         except BaseException:
-            self.close()
+            self.__exit__()
             raise
         return self
 
@@ -88,62 +127,37 @@ class Checkpoint:
         elif {each.name for each in self.folder.iterdir() if not each.name.startswith(".")} - {LOCK, IDS, PIECES}:
             raise OutputError(f"{self.folder}: is no checkpoint, and holds other files; name a new folder")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let another process take the folder."""
+    def __exit__(self, *_: object) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     @property
     def has_state(self) -> bool:
-        """Whether there is something to go on from."""
         return self._state is not None
 
-    def progress(self) -> Progress:
-        """What the stream has done, nothing yet where the folder is new.
-
-        Raises:
-            OutputError: files of the checkpoint are missing or damaged.
-        """
-        state = self._state
-        if state is None:
-            return Progress()
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         try:
-            read = None if state["read"] is None else self._waiting(state)
-            return Progress(
-                state["number"],
-                self._start(state["began"]),
-                self._start(state["standing"]),
-                state["sizes"],
-                state["events"],
-                read,
-            )
+            yield
         except (OSError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
 
-    def seen_ids(self) -> SeenIds:
-        """The ids of the events so far.
+    def progress(self) -> Progress:
+        """What the stream has done, nothing yet where the folder is new."""
+        state = self._state
+        if state is None:
+            return Progress()
+        with self._reading():
+            read = None if state["read"] is None else self._waiting(state["read"])
+            began, standing = self._start(state["began"]), self._start(state["standing"])
+            return Progress(state["number"], began, standing, state["sizes"], state["events"], read)
 
-        Raises:
-            OutputError: their files are damaged.
-        """
-        lengths = (0,) * FILES if self._state is None else self._state["ids"]
-        try:
-            return SeenIds(self.folder / IDS, lengths)
-        except (OSError, ValueError) as error:
-            raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
+    def seen_ids(self) -> SeenIds:
+        with self._reading():
+            return SeenIds(self.folder / IDS, (0,) * FILES if self._state is None else self._state["ids"])
 
     def save(self, progress: Progress, seen: SeenIds) -> None:
-        """Put a state in the place of the one before.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
         number = 1 if self._state is None else self._state["saved"] + 1
         state = {
             "podium": __version__,
@@ -173,11 +187,7 @@ class Checkpoint:
                     path.unlink()
 
     def finish(self) -> None:
-        """Say that the stream came to its end: its ids are checked, and need not be known any longer.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Say that the stream came to its end: its ids are checked, and need not be known any longer."""
         if self._state is None:
             return
         self._write_state(self._state | {"finished": True, "ids": [0] * FILES})
@@ -211,15 +221,13 @@ class Checkpoint:
             write_rows(self.folder / name, *read.held)
         return read._asdict() | {"held": None if read.held is None else name}
 
-    def _waiting(self, state: dict[str, Any]) -> Read:
-        saved = state["read"]
+    def _waiting(self, saved: dict[str, Any]) -> Read:
         held = None if saved["held"] is None else read_rows(self.folder / saved["held"], saved["sources"])
         position = None if saved["position"] is None else Position(*saved["position"])
         long = [LongPeriod(pool, moment, files, tuple(newest)) for pool, moment, files, newest in saved["long"]]
         return Read(position, saved["sources"], saved["given_on"], saved["columns"], held, long)
 
     def _refuse_other(self, state: dict[str, Any]) -> None:
-        """Refuse to go on with another stream than the checkpoint is of."""
         name, origin = f"the checkpoint {self.folder}", self._origin
         refuse_other(name, state["system"], state["parameters"], state["period"], origin.system, origin.period)
         made_by = tuple(state[each] for each in ("podium", "arithmetic", "polars", "rows"))
@@ -242,11 +250,7 @@ class Checkpoint:
 
 
 def lock(path: Path) -> int:
-    """Take a file, which stays taken until it is closed or the process ends, where the system can do that.
-
-    Raises:
-        OutputError: another process has it.
-    """
+    """Take a file, which stays taken until it is closed or the process ends, where the system can do that."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     if os.name != "posix":
         return handle

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -15,14 +14,19 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.large.dataset import is_folder, is_parquet
 from podium.results.columns import ALL
-from podium.results.hashing import hashes_differ
-from podium.results.reading import Results, first_line, loaded
+from podium.results.consistency import Places, contradictions
+from podium.results.hashing import Numbered, hashes_differ, number_runs
+from podium.results.reading import Results, first_line, loaded, refuse
 from podium.support.part_files import synchronise
 
 SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
 FEW_ROWS = 1 << 17  # files of a folder are put together up to so many
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # how a folder is called whose rows have none
+
+
+T = TypeVar("T")
 
 
 class Slice(NamedTuple):
@@ -33,21 +37,25 @@ class Slice(NamedTuple):
     first: int  # how many rows of the table stand before
 
 
-class Position(NamedTuple):
-    """How far a source has been read."""
+Rows = tuple[pl.DataFrame, Places]
+SOURCE, ROW = " source", " row"  # columns of a row's place: no column of results begins with a blank
 
+
+def with_places(frame: pl.DataFrame, places: Places) -> pl.DataFrame:
+    return frame.with_columns(pl.Series(SOURCE, places.source), pl.Series(ROW, places.row))
+
+
+def without_places(frame: pl.DataFrame, sources: list[str]) -> Rows:
+    return frame.drop(SOURCE, ROW), Places(sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
+
+
+def refusal(name: str, remedy: str) -> ResultsError:
+    return ResultsError(name, [Fault(None, None, None, remedy)])
+
+
+class Position(NamedTuple):
     file: str  # as slices name it
     row: int  # the first that is not read
-
-
-def is_folder(source: Any) -> bool:
-    """Whether it is the path of a folder."""
-    return isinstance(source, str | Path) and Path(source).is_dir()
-
-
-def is_parquet(source: Any) -> bool:
-    """Whether it is the path of a Parquet file, by its name."""
-    return isinstance(source, str | Path) and str(source).lower().endswith(".parquet")
 
 
 def grouped_slices(source: Any, position: Position | None = None) -> Iterator[list[Slice]]:
@@ -68,7 +76,6 @@ def grouped_slices(source: Any, position: Position | None = None) -> Iterator[li
 
 
 def slices_of_table(source: Any) -> Iterator[Slice]:
-    """One table, slice by slice."""
     if is_parquet(source):
         yield from read_ahead(of_parquet(Path(source), Path(source).name))
     elif isinstance(source, pl.LazyFrame):
@@ -91,7 +98,7 @@ def parquet_files(folder: Path) -> dict[str, Path]:
     """A folder's Parquet files in the order of reading, by what they are called: their paths within it."""
     files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
     if not files:
-        raise ResultsError(str(folder), [Fault(None, None, None, "is a folder without a Parquet file")])
+        raise refusal(str(folder), "is a folder without a Parquet file")
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
@@ -110,40 +117,36 @@ def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callab
 def of_parquet(
     path: Path, name: str, columns: dict[str, str | None] | None = None, first: int = 0
 ) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a Parquet file."""
     try:
         table = pl.scan_parquet(path, hive_partitioning=False)
         missing = (columns or {}).keys() - table.collect_schema().names()
         constants = [pl.lit(value, pl.String).alias(each) for each, value in (columns or {}).items() if each in missing]
         yield from of_lazy(table, name, constants, first)
     except OSError as error:
-        raise ResultsError(name, [Fault(None, None, None, f"cannot be read ({error.strerror or error})")]) from None
+        raise refusal(name, f"cannot be read ({error.strerror or error})") from None
     except pl.exceptions.PolarsError as error:
-        raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({first_line(error)})")]) from None
+        raise refusal(name, f"is not a Parquet file ({first_line(error)})") from None
 
 
 def of_lazy(
     table: pl.LazyFrame, name: str, constants: Iterable[pl.Expr] = (), first: int = 0
 ) -> Iterator[Callable[[], Slice]]:
-    """How to read each slice of a lazy table, from a row on."""
     height = table.select(pl.len()).collect().item()
     for row in range(first, height, SLICE_ROWS):
         yield partial(read_slice, table, name, row, list(constants))
 
 
 def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:
-    """Read one slice."""
     try:
         return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
     except pl.exceptions.PolarsError as error:
-        remedy = f"cannot be read from row {first + 1} on ({first_line(error)})"
-        raise ResultsError(name, [Fault(None, None, None, remedy)]) from None
+        raise refusal(name, f"cannot be read from row {first + 1} on ({first_line(error)})") from None
 
 
-def read_ahead(reads: Iterator[Callable[[], Slice]]) -> Iterator[Slice]:
+def read_ahead(reads: Iterator[Callable[[], T]]) -> Iterator[T]:
     """What each of `reads` returns, the next one read meanwhile."""
     with ThreadPoolExecutor(1) as thread:
-        coming: Future[Slice] | None = None
+        coming: Future[T] | None = None
         for read in reads:
             ready, coming = coming, thread.submit(read)
             if ready is not None:
@@ -173,11 +176,10 @@ READ_LINES = 1 << 20
 SORTED_LINES = 1 << 14  # that are brought into the order of their files at a time: a copy of all takes memory
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
+SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event stand together, and an id is used once"
 
 
 class Again(NamedTuple):
-    """An event that has the id of an earlier one."""
-
     source: int
     row: int
     first_source: int
@@ -211,9 +213,7 @@ class SeenIds:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -234,6 +234,14 @@ class SeenIds:
                 for lines in shares(path):
                     yield from repeated(lines)
 
+    def refuse_again(self, sources: list[str]) -> None:
+        """Refuse ids that were there before, by where they stand."""
+        again = (
+            Fault(row + 1, "event_id", None, SPLIT.format(sources[other], first + 1), file=sources[number])
+            for number, row, other, first in self.again()
+        )
+        refuse(sources[-1] if sources else "results", again)
+
     def lengths(self) -> list[int]:
         """Put all ids on the disk, in the folder that stays, and tell how long each file is, in bytes."""
         folder = self._write()
@@ -249,7 +257,6 @@ class SeenIds:
         return (folder / f"{number:02}" for number in range(FILES))
 
     def _lines(self) -> Lines:
-        """What is held, which is then let go."""
         lines = np.concatenate([np.empty((0, 3), np.uint64), *self._held])
         self._held = []
         return lines
@@ -273,7 +280,6 @@ class SeenIds:
 
 
 def by_file(lines: Lines) -> list[Lines]:
-    """The lines of each file, in their order."""
     number = (lines[:, HASH] >> np.uint64(64 - FILES_BITS)).astype(np.uint8)
     ends = np.cumsum(np.bincount(number, minlength=FILES))
     return np.split(lines.take(np.argsort(number, kind="stable"), axis=0), ends[:-1])
@@ -313,3 +319,12 @@ def repeated(lines: Lines) -> Iterator[Again]:
 def located(place: int) -> tuple[int, int]:
     """The number of the table and the row that a place stands for."""
     return place >> ROW_BITS, place & ((1 << ROW_BITS) - 1)
+
+
+def check_events(frame: pl.DataFrame, places: Places, seen: SeenIds) -> Numbered:
+    """The events of rows, which do not contradict each other and whose ids are noted."""
+    numbered = number_runs(frame["event_id"])
+    refuse(places.name, places.located(contradictions(frame, numbered.code)))
+    first = places.of(numbered.first)
+    seen.add(frame["event_id"].gather(numbered.first), first.source, first.row)
+    return numbered

@@ -4,17 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podium.dataset.manifest import is_dataset, open_dataset
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.executors import Engine
+from podium.large.dataset import is_dataset, is_folder
 from podium.ledger.forecast import Forecast
-from podium.rated.parts import rate_folder
-from podium.rated.pools import rate_dataset
-from podium.rated.rated import Rated
-from podium.rated.streaming import begin, rate_table
+from podium.rated import Rated, begin, rate_table
 from podium.results.reading import Results, read_numbered
-from podium.results.slices import is_folder
 from podium.systems import make_system
 
 
@@ -24,7 +19,7 @@ def rate(
     *,
     period: str = "event",
     start: Any = None,
-    engine: Engine = None,
+    engine: Any = None,
     scheduler: str | None = None,
     workers: int | None = None,
     history_to: str | Path | None = None,
@@ -63,14 +58,17 @@ def rate(
         raise ParameterError("rate takes no columns; read the table first: podium.read_results(…, columns={…})")
     chosen = make_system(system, settings)
     if is_dataset(results):
-        dataset = open_dataset(results)
+        from podium.large.rating import rate_dataset  # noqa: PLC0415  (a table needs none of it)
+
         how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history_to}
-        return rate_dataset(dataset, chosen, period, start, **how)
+        return rate_dataset(results, chosen, period, start, **how)
     if (engine, scheduler, workers, history_to) != (None, None, None, None):
         raise ParameterError(
             "an engine, its workers and a folder for the history are for a dataset; podium dataset write makes one"
         )
     if is_folder(results):
+        from podium.large.rating import rate_folder  # noqa: PLC0415  (nor of this)
+
         return rate_folder(results, chosen, period, start)
     checked, numbered = (results, None) if isinstance(results, Results) else read_numbered(results)
     saved = None if start is None else begin(start, chosen, period, checked)

@@ -56,19 +56,17 @@ class PoolStore(StoryReader):
         self, pool_name: str, prepare: Prepare[T], admit_pool: Callable[[Pool], None] = refuse_unwritable
     ) -> T:
         """Do what is prepared to a pool that is admitted."""
-        answer = staging.carry_out(self.engine, pool_name, prepare, admit_pool, self.observe_write)
+        answer = staging.run(self.engine, pool_name, prepare, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
         return answer
 
-    def _execute_or_rehearse(
-        self, pool_name: str, prepare: Prepare[T], effects_after: str | None, *, dry_run: bool
-    ) -> T:
+    def _run_or_dry_run(self, pool_name: str, prepare: Prepare[T], effects_after: str | None, *, dry_run: bool) -> T:
         """Do what is prepared, or only say what it would do."""
         if not dry_run:
             return self._execute(pool_name, prepare)
         with self.reading(pool_name) as (connection, pool):
             refuse_unwritable(pool)
-            return execution.rehearse(connection, pool, prepare, effects_after)
+            return execution.dry_run(connection, pool, prepare, effects_after)
 
     def preview(self, pool_name: str, act: Act) -> Preview:
         """Look at what an act would do; nothing is stored, and nobody waits.

@@ -14,7 +14,7 @@ from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import Proposal, StaleError, get_event
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
 from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.players.explanations import states_of
@@ -134,8 +134,8 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
         )
     moved: Counter[OrderKey] = Counter()
 
-    def count(stretch: Stretch) -> None:
-        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(stretch))
+    def count(span: Span) -> None:
+        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(span))
 
     rerated, plan = plan_through(connection, prepared, proposal, count)
     return Preview(

@@ -70,7 +70,7 @@ class Store(PoolStore):
             StoreError: a match has expired.
         """
         prepare = submission.submission(rows, actor, match_ids or {})
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
@@ -141,7 +141,7 @@ class Store(PoolStore):
             StaleError: the event has another version.
         """
         prepare = submission.amendment(rows, actor, admit_reason(reason), versions=versions)
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
@@ -187,7 +187,7 @@ class Store(PoolStore):
     ) -> Receipt:
         """Let an event count for nothing, or again."""
         prepare = submission.voiding(event_id, actor, voided=voided, reason=admit_reason(reason), versions=versions)
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
 
     def event_version(self, pool_name: str, event_id: str) -> str:
         """Say which version of an event there is, for a correction of it and no other.

@@ -24,7 +24,7 @@ from podium.store.sql.database import (
     write_transaction,
 )
 from podium.store.writing.execution import Done, Prepare, Prepared
-from podium.store.writing.staging import carry_out
+from podium.store.writing.staging import run
 from podium.support.collector import ARITHMETIC
 
 
@@ -85,7 +85,7 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     Returns:
         A sentence for the admin; empty where another process was quicker.
     """
-    sentence = carry_out(engine, name, rerating_all(actor), lambda _pool: None)
+    sentence = run(engine, name, rerating_all(actor), lambda _pool: None)
     days = 0
     with read_transaction(engine) as connection:
         stale = facts.stale_days(connection, get_pool(connection, name))

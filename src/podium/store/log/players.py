@@ -17,7 +17,7 @@ from podium.store.sql.statements import among, execute_prepared, fetch_all, inse
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
-MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
+MAX_CONFUSABLES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL)
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
@@ -36,7 +36,7 @@ UPDATE_NAME = (
     .where(IN_POOL, player.c.id == sa.bindparam("who"))
     .values({column: sa.bindparam(f"new_{column}") for column in ("name", "lookalike", "folded")})
 )
-SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
+SELECT_CONFUSABLES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
 
 
 class Numbered(NamedTuple):
@@ -145,24 +145,24 @@ def newest_number(connection: sa.Connection, pool: Pool) -> int:
     return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
 
 
-def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
+def confusables_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
     """The names that look like another player's in the pool, each with that other name."""
     keys = {name: key(name) for name in names}
     known: dict[str, list[str]] = {}
     for row in (
-        connection.execute(SELECT_LOOKALIKES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
+        connection.execute(SELECT_CONFUSABLES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
     ):
         known.setdefault(row.lookalike, []).append(row.name)
     for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
         if name not in known.setdefault(own, []):
             known[own].append(name)
-    lookalikes = {}
+    confusables = {}
     for name, own in keys.items():
-        others = (each for each in known.get(own, ())[:MAX_LOOKALIKES] if each != name and are_alike(name, each))
-        lookalike = next(others, None)
-        if lookalike is not None:
-            lookalikes[name] = lookalike
-    return lookalikes
+        others = (each for each in known.get(own, ())[:MAX_CONFUSABLES] if each != name and are_alike(name, each))
+        confusable = next(others, None)
+        if confusable is not None:
+            confusables[name] = confusable
+    return confusables
 
 
 def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:

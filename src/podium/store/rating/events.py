@@ -81,7 +81,7 @@ class Proposal:
     pool: Pool  # with the system that it is to have
     kind: str
     entries: tuple[LogEntry, ...]
-    touched: tuple[OrderKey, ...]  # where ratings may move: from the first of them on; nowhere where there is none
+    affected: tuple[OrderKey, ...]  # where ratings may move: from the first of them on; nowhere where there is none
     events: Mapping[str, EventRow] = field(default_factory=dict)  # those that are new or other, by id
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
     names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
@@ -91,9 +91,9 @@ class Proposal:
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
     @property
-    def first(self) -> OrderKey:
+    def first_affected(self) -> OrderKey:
         """Where rating is to begin."""
-        return min(self.touched)
+        return min(self.affected)
 
     def counting_events(self, connection: sa.Connection, first: OrderKey, end: OrderKey) -> list[EventRow]:
         """Its events that count, from a key up to another, with their contents."""

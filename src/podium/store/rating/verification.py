@@ -74,13 +74,13 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
     while first != FOREVER:
         with paused_collection():
             segments, end = events_from(connection, pool, first, BATCH_EVENTS)
-            outcome = rate_segments(pool, roster, segments)
-            ledger = outcome.ledger
+            rated = rate_segments(pool, roster, segments)
+            ledger = rated.ledger
             compared["changes"] += len(ledger)
             compared["events"] += sum(len(segment.events) for segment in segments)
             found = ledger_differences(connection, pool, stored_ledger(connection, pool, first, end), ledger)
-            found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
-            found += status_differences(statuses_of(pool, segments, outcome))
+            found += pool_differences(stored_pool_states(connection, pool, first, end), rated.pools)
+            found += status_differences(statuses_of(pool, segments, rated))
         yield from found
         first = end
     rated = roster.rated()

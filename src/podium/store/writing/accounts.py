@@ -98,8 +98,8 @@ def merged_otherwise(
     pool: Pool, kind: str, entry: LogEntry, ends: Mapping[int, int], first: OrderKey | None
 ) -> Prepared[int]:
     """The proposal of other merges, which move ratings from a position on, or none."""
-    touched = () if first is None else (first,)
-    return Prepared(Proposal(pool, kind, (entry,), touched, merged=ends, refuses_unrateable=False), count_written)
+    affected = () if first is None else (first,)
+    return Prepared(Proposal(pool, kind, (entry,), affected, merged=ends, refuses_unrateable=False), count_written)
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:

@@ -128,8 +128,8 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
             raise StoreError(f"there is a season {name!r} already")
         begun = NewSeason(name, at, keep)
         entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
-        touched = OrderKey(at, begun.seq)
-        proposal = Proposal(pool, SEASON, (entry,), (touched,), season=begun, refuses_unrateable=False)
+        affected = OrderKey(at, begun.seq)
+        proposal = Proposal(pool, SEASON, (entry,), (affected,), season=begun, refuses_unrateable=False)
         return Prepared(proposal, count_written)
 
     return prepare

@@ -17,7 +17,7 @@ from podium.store.log.players import Numbering, names_of, numbers_and_newcomers,
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating import rerating
 from podium.store.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
 from podium.store.sql.schema import event, merged, pools, season
@@ -95,15 +95,15 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
     prepared = prepare(connection, pool, numbers_and_newcomers)
     if prepared.proposal is None:
         return prepared.answer(connection, Done(head=newest_head(connection, pool)))
-    if refuse_long and prepared.proposal.touched and is_large(prepared.proposal):
+    if refuse_long and prepared.proposal.affected and is_large(prepared.proposal):
         raise LongWorkError
     proposal, logged = record(connection, prepared.proposal)
     rerated = None
-    if proposal.touched:
+    if proposal.affected:
         rerated = rerating.rerate(
             connection,
             proposal.pool,
-            proposal.first,
+            proposal.first_affected,
             prepared.wanted(proposal),
             refuse_long=refuse_long and len(proposal.entries) <= rerating.SHORT_EVENTS,
         )
@@ -117,7 +117,7 @@ def is_large(proposal: Proposal) -> bool:
     return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
 
 
-def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
+def dry_run(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
     """Propose, rate and answer, and write nothing."""
     largest = LargestEffects(after)
     prepared = prepare(connection, pool, provisional_numbers)
@@ -130,7 +130,7 @@ def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: 
 
 
 def plan_through(
-    connection: sa.Connection, prepared: Prepared[T], proposal: Proposal, add: Callable[[Stretch], None]
+    connection: sa.Connection, prepared: Prepared[T], proposal: Proposal, add: Callable[[Span], None]
 ) -> tuple[Rerated, Plan | None]:
     """Plan the rating that a proposal comes to, to its end, and write nothing.
 
@@ -138,13 +138,13 @@ def plan_through(
         NotFiniteError: a rating would be no finite number.
     """
     rerated = Rerated(prepared.wanted(proposal))
-    if not proposal.touched:
+    if not proposal.affected:
         return rerated, None
-    plan = Plan(proposal.pool, proposal.first, proposal)
+    plan = Plan(proposal.pool, proposal.first_affected, proposal)
     while not plan.is_over:
-        stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-        rerated.add(stretch)
-        add(stretch)
+        span = plan.span(connection, rerating.SPAN_EVENTS)
+        rerated.add(span)
+        add(span)
         refuse_unrateable(connection, proposal, rerated)
     return rerated, plan
 
@@ -184,10 +184,10 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
         )
         for event_id, each in proposal.events.items()
     }
-    touched = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.touched)
+    affected = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.affected)
     season_ = proposal.season
     begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
-    return replace(proposal, events=events, touched=touched, season=begun)
+    return replace(proposal, events=events, affected=affected, season=begun)
 
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
@@ -214,9 +214,9 @@ def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Re
     for error in rerated.not_finite:
         name = name_of(connection, proposal, int(str(error.player)))
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
-    for key in proposal.touched:
-        if key in rerated.doubled:
-            event_id, number = rerated.doubled[key]
+    for key in proposal.affected:
+        if key in rerated.duplicate_players:
+            event_id, number = rerated.duplicate_players[key]
             remedy = (
                 f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
             )

@@ -19,7 +19,7 @@ from podium.store.rating import facts, generations, rerating
 from podium.store.rating.events import Proposal
 from podium.store.rating.generations import OvertakenError
 from podium.store.rating.ledger_rows import Ledger, LedgerKey, PoolStates, joined, write_changes, write_pool_states
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import newest_standings, refresh_standings, stored_standings
@@ -52,10 +52,10 @@ class Planned(Generic[T]):
         """The events that are answered, by position."""
         return self.prepared.wanted(self.proposal)
 
-    def moved_in(self, stretch: Stretch) -> Rerated:
-        """What a stretch of the plan moves."""
+    def moved_in(self, span: Span) -> Rerated:
+        """What a span of the plan moves."""
         rerated = Rerated(self.wanted)
-        rerated.add(stretch)
+        rerated.add(span)
         return rerated
 
 
@@ -68,7 +68,7 @@ class Recorded(Generic[T]):
     logged: Logged
     seqs: dict[int, int]  # of log entries, by their placeholders
     players: dict[int, int]  # of newcomers, by their provisional numbers
-    touched: OrderKey | None  # from where on the pool was rated again meanwhile
+    first_affected: OrderKey | None  # from where on the pool was rated again meanwhile
 
     def drawn_key(self, key: OrderKey) -> OrderKey:
         """A position in the order of rating, with the number that was drawn."""
@@ -90,7 +90,7 @@ class Recorded(Generic[T]):
                 for key, moved in rerated.rows.items()
             },
             written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
-            doubled={drawn(key): each for key, each in rerated.doubled.items()},
+            duplicate_players={drawn(key): each for key, each in rerated.duplicate_players.items()},
         )
 
 
@@ -105,14 +105,14 @@ def planning(
     """
     pool = generations.begin(engine, pool_name)
     try:
-        yield work_out(engine, pool, prepare, admit)
+        yield plan(engine, pool, prepare, admit)
     except BaseException:
         with suppress(UnavailableError):  # it is cleared in any case, later
             generations.abandon(engine, pool.staging or 0)
         raise
 
 
-def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable[[Pool], None]) -> Planned[T]:
+def plan(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable[[Pool], None]) -> Planned[T]:
     """Work out what is prepared, by reading alone.
 
     Raises:
@@ -121,7 +121,7 @@ def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable
     with read_transaction(engine) as connection:
         prepared = prepare(connection, pool, provisional_numbers)
         merged = merges(connection, pool)
-    if prepared.proposal is None or not prepared.proposal.touched:
+    if prepared.proposal is None or not prepared.proposal.affected:
         raise OvertakenError
     return Planned(pool, prepare, admit, prepared, prepared.proposal, merged)
 
@@ -143,8 +143,8 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -
     if proposal is None or not is_same(planned.proposal, proposal, players):
         raise OvertakenError
     recorded, logged = record(connection, proposal)
-    touched = generations.touched(connection, planned.staged.generation)
-    return Recorded(prepared, recorded, logged, drawn_seqs(proposal, recorded), players, touched)
+    first_affected = generations.first_affected(connection, planned.staged.generation)
+    return Recorded(prepared, recorded, logged, drawn_seqs(proposal, recorded), players, first_affected)
 
 
 def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T], rerated: Rerated) -> T:
@@ -195,7 +195,7 @@ def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
         proposal.kind,
         proposal.pool.system,
         [(each.subject, with_players(each.body), each.match_id, each.present) for each in proposal.entries],
-        proposal.touched,
+        proposal.affected,
         {event_id: each._replace(body=with_players(each.body)) for event_id, each in proposal.events.items()},
         proposal.merged,
         proposal.season,
@@ -203,13 +203,13 @@ def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
     )
 
 
-FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
+SMALL_CORRECTION_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
 
 
 class Part(NamedTuple):
-    """What moves in a stretch of the ledger."""
+    """What moves in a span of the ledger."""
 
-    first: OrderKey  # where the stretch begins
+    first: OrderKey  # where the span begins
     removed: list[LedgerKey]
     added: Ledger
     replaced: Ledger
@@ -219,17 +219,17 @@ class Part(NamedTuple):
     rerated: Rerated
 
     @classmethod
-    def of(cls, stretch: Stretch, rerated: Rerated) -> "Part":
-        """What moves in a stretch."""
-        old, new = stretch.old_pools, stretch.new_pools
+    def of(cls, span: Span, rerated: Rerated) -> "Part":
+        """What moves in a span."""
+        old, new = span.old_pools, span.new_pools
         return cls(
-            stretch.first,
-            stretch.removed,
-            stretch.added,
-            stretch.replaced,
+            span.first,
+            span.removed,
+            span.added,
+            span.replaced,
             {key: state for key, state in old.items() if new.get(key) != state},
             {key: state for key, state in new.items() if old.get(key) != state},
-            [(row.event_id, status) for row, status in stretch.moved_statuses],
+            [(row.event_id, status) for row, status in span.moved_statuses],
             rerated,
         )
 
@@ -249,18 +249,18 @@ def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
         NotFiniteError: a rating would be no finite number.
     """
     proposal, parts, rows = planned.proposal, list[Part](), 0
-    if proposal.first == START:  # another system, or another version's: every standing is to be written
+    if proposal.first_affected == START:  # another system, or another version's: every standing is to be written
         raise LongWorkError
-    plan = Plan(proposal.pool, proposal.first, proposal)
+    plan = Plan(proposal.pool, proposal.first_affected, proposal)
     while not plan.is_over:
         generations.keep_active(engine, planned.staged)
         with paused_collection(), read_transaction(engine) as connection:
-            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            part = Part.of(stretch, planned.moved_in(stretch))
+            span = plan.span(connection, rerating.SPAN_EVENTS)
+            part = Part.of(span, planned.moved_in(span))
             refuse_unrateable(connection, proposal, part.rerated)
         parts.append(part)
         rows += part.rows
-        if rows > FEW_ROWS:
+        if rows > SMALL_CORRECTION_ROWS:
             raise LongWorkError
     return parts
 
@@ -277,8 +277,8 @@ def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], obser
         generations.discard(connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
         end = FOREVER
-        if recorded.touched is not None:
-            start = part_start((part.first for part in parts), recorded.touched)
+        if recorded.first_affected is not None:
+            start = part_start((part.first for part in parts), recorded.first_affected)
             parts = [part for part in parts if part.first < start]
             end = recorded.drawn_key(start)
         write_parts(connection, rated, parts, recorded, end)

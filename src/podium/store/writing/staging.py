@@ -2,7 +2,7 @@
 
 The new ledger is planned over what is stored, and written in short transactions; nobody reads it. One short transaction
 then records the proposal and lets the generation be the one that is read. What the pool took meanwhile is rated again
-in the staged ledger, from the first event on that it touched. A kill leaves rows that are cleared later.
+in the staged ledger, from the first event on that it affected. A kill leaves rows that are cleared later.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from podium.store.rating.ledger_rows import (
     write_changes,
     write_pool_states,
 )
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
@@ -60,21 +60,21 @@ class Staging(Generic[T]):
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the proposal's events
     parts: list[tuple[OrderKey, Rerated]] = field(default_factory=list)  # where each begins, and what it moved
 
-    def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
-        """Take a stretch in; what of it can be written."""
-        self.parts.append((stretch.first, self.planned.moved_in(stretch)))
-        provisional = are_provisional(stretch.new)
-        self.held = joined([self.held, stretch.new.only(provisional)])
-        pools = dict(stretch.new_pools)
-        self.held_pools |= {key: pools.pop(key) for key in stretch.new_pools if key.seq >= FIRST_PLACEHOLDER}
+    def take(self, span: Span) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
+        """Take a span in; what of it can be written."""
+        self.parts.append((span.first, self.planned.moved_in(span)))
+        provisional = are_provisional(span.new)
+        self.held = joined([self.held, span.new.only(provisional)])
+        pools = dict(span.new_pools)
+        self.held_pools |= {key: pools.pop(key) for key in span.new_pools if key.seq >= FIRST_PLACEHOLDER}
         theirs = self.planned.proposal.events
-        self.statuses |= {row.event_id: status for row, status in stretch.statuses if row.event_id in theirs}
+        self.statuses |= {row.event_id: status for row, status in span.statuses if row.event_id in theirs}
         statuses = [
             (OrderKey(row.started_at, row.seq), status)
-            for row, status in stretch.moved_statuses
+            for row, status in span.moved_statuses
             if row.event_id not in theirs
         ]
-        return stretch.new.only(~provisional), pools, statuses
+        return span.new.only(~provisional), pools, statuses
 
     def go_back(self, key: OrderKey) -> OrderKey:
         """Forget what was planned from a key on; where to begin again, at the begin of a part or before all."""
@@ -142,14 +142,14 @@ def stage(engine: sa.Engine, planned: Planned[T], observe: WriteObserver) -> T:
     Raises:
         OvertakenError: another staging took the place of this one, or the pool is not what was planned for any more.
     """
-    staging, first = Staging(planned), planned.proposal.first
+    staging, first = Staging(planned), planned.proposal.first_affected
     generations.copy_before(engine, planned.pool, planned.staged, first)
     while True:
         stage_from(engine, staging, first)
         try:
             return finish_staging(engine, staging, observe)
         except LongWorkError:
-            first = staging.go_back(generations.take_touched(engine, planned.staged) or first)
+            first = staging.go_back(generations.take_first_affected(engine, planned.staged) or first)
             generations.delete_from(engine, planned.staged, first)
 
 
@@ -162,8 +162,8 @@ def stage_from(engine: sa.Engine, staging: Staging[T], first: OrderKey) -> None:
     plan = StagedPlan(staging, first)
     while not plan.is_over:
         with paused_collection(), read_transaction(engine) as connection:
-            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            ledger, pools, statuses = staging.take(stretch)
+            span = plan.span(connection, rerating.SPAN_EVENTS)
+            ledger, pools, statuses = staging.take(span)
             refuse_unrateable(connection, staging.planned.proposal, staging.parts[-1][1])
         generations.write_part(engine, staging.planned.staged, ledger, pools, statuses)
     generations.write_standings(engine, staging.planned.staged)
@@ -182,12 +182,12 @@ def finish_staging(engine: sa.Engine, staging: Staging[T], observe: WriteObserve
         staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
         write_held_rows(connection, staged, staging.held.with_numbers(recorded.seqs, recorded.players))
         write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
-        touched = recorded.touched
-        generations.apply_statuses(connection, staged, touched or FOREVER)
+        first_affected = recorded.first_affected
+        generations.apply_statuses(connection, staged, first_affected or FOREVER)
         rerating.update_statuses(connection, pool, staging.statuses.items())
         rerated = recorded.summary(staging.rerated())
-        if touched is not None:
-            rerated.merge(rerating.rerate(connection, staged, touched, rerated.wanted, refuse_long=True))
+        if first_affected is not None:
+            rerated.merge(rerating.rerate(connection, staged, first_affected, rerated.wanted, refuse_long=True))
         generations.adopt(connection, staged)
         return answer_planned(connection, pool, recorded, rerated)
 
@@ -205,7 +205,7 @@ MAX_ATTEMPTS = 5  # at long work, where others overtake it
 TURNS: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)  # by database and pool
 
 
-def carry_out(
+def run(
     engine: sa.Engine,
     pool_name: str,
     prepare: Prepare[T],
@@ -222,11 +222,11 @@ def carry_out(
             admit(pool)
             return execute(connection, pool, prepare)
         with TURNS[str(engine.url), pool_name], contextlib.suppress(OvertakenError):
-            return carry_out_long(engine, pool_name, prepare, admit, observe)
+            return run_in_background(engine, pool_name, prepare, admit, observe)
     raise UnavailableError(f"pool {pool_name!r} is busy with other corrections; send it again")
 
 
-def carry_out_long(
+def run_in_background(
     engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None], observe: WriteObserver
 ) -> T:
     """Write what moves where it is, if that is little; else stage the pool's next generation.

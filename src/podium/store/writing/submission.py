@@ -15,7 +15,7 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
+from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
@@ -71,7 +71,7 @@ def submission(rows: Any, actor: str, match_ids: Mapping[str, str]) -> Prepare[l
     """
 
     def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[Receipt]]:
-        return taking(connection, pool, check_events(connection, pool, rows, actor, match_ids), numbering)
+        return accept_events(connection, pool, check_events(connection, pool, rows, actor, match_ids), numbering)
 
     return prepare
 
@@ -83,7 +83,7 @@ def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list
         checked = check_together(connection, pool, submissions)
         owner = {event_id: k for k, each in enumerate(checked) for event_id in each}
         sent = {event_id: event for each in checked for event_id, event in each.items()}
-        together = taking(connection, pool, sent, numbering)
+        together = accept_events(connection, pool, sent, numbering)
 
         def answer(connection: sa.Connection, done: Done) -> list[list[Receipt]]:
             by_submission: list[list[Receipt]] = [[] for _ in submissions]
@@ -116,7 +116,7 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
         require_version(known, versions)
         numbers, newcomers, names = numbering(connection, pool, content.players)
         refuse_player_twice(connection, pool, [content], numbers)
-        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
+        entry = to_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
             reason=reason
         )
         amended = known._replace(
@@ -129,8 +129,8 @@ def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[s
         )
         changed = corrected(connection, pool, AMEND, entry, known, amended)
         (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
-        touched = () if rate_alike(row.body, entry.body) else changed.touched  # nothing moves by another title
-        changed = replace(changed, newcomers=newcomers, names=names, touched=touched)
+        affected = () if rate_alike(row.body, entry.body) else changed.affected  # nothing moves by another title
+        changed = replace(changed, newcomers=newcomers, names=names, affected=affected)
         return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
 
     return prepare
@@ -181,7 +181,7 @@ def receipt_of(pool: Pool, event_id: str, known: OrderKey) -> Callable[[sa.Conne
     return answer
 
 
-def taking(
+def accept_events(
     connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], numbering: Numbering
 ) -> Prepared[list[Receipt]]:
     """Propose events that are checked; those that are known already are only answered."""
@@ -192,13 +192,13 @@ def taking(
         sent_names = (name for each in new_events.values() for name in each.content.players)
         numbers, newcomers, names = numbering(connection, pool, sent_names)
         refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
-        entries = tuple(as_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
+        entries = tuple(to_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
         events = proposed_events(new_events, entries)
-        touched = [each.key for each in events.values()]
+        affected = [each.key for each in events.values()]
         for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
-            touched += administration.choose_result(connection, pool, match_id, events)
-        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers, names)
-        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, list(newcomers.values())))
+            affected += administration.choose_result(connection, pool, match_id, events)
+        proposal = Proposal(pool, SUBMIT, entries, tuple(affected), events, newcomers, names)
+        warnings = confusable_warnings(new_events, confusables_of(connection, pool, list(newcomers.values())))
 
     def answer(connection: sa.Connection, done: Done) -> list[Receipt]:
         new = {} if done.proposal is None else done.proposal.events
@@ -215,7 +215,7 @@ def check_events(
     connection: sa.Connection, pool: Pool, rows: Any, actor: str, match_ids: Mapping[str, str]
 ) -> dict[str, SentEvent]:
     """Check rows; their events, in the order they were sent."""
-    return as_sent(check_rows(connection, pool, rows), actor, match_ids)
+    return to_sent_events(check_rows(connection, pool, rows), actor, match_ids)
 
 
 def check_together(
@@ -233,11 +233,12 @@ def check_together(
             parts[owner[event_id]][event_id] = content
         contents = [parts[k] if each is None else each for k, each in enumerate(contents)]
     return [
-        as_sent(each or {}, actor, match_ids) for each, (_, actor, match_ids) in zip(contents, submissions, strict=True)
+        to_sent_events(each or {}, actor, match_ids)
+        for each, (_, actor, match_ids) in zip(contents, submissions, strict=True)
     ]
 
 
-def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
+def to_sent_events(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
     """Events that were checked, with their sender, and their matches by event."""
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
@@ -311,7 +312,7 @@ def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Con
 # Propose
 
 
-def as_entry(
+def to_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
 ) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
@@ -334,13 +335,13 @@ def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEn
 # Answer
 
 
-def lookalike_warnings(
-    new_events: Mapping[str, SentEvent], lookalikes: Mapping[str, str]
+def confusable_warnings(
+    new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """A warning of each new player whose name looks like another's, at the first event that has the player."""
     warnings: dict[str, tuple[str, ...]] = {}
-    unreported = dict(lookalikes)
-    for event_id, each in new_events.items() if lookalikes else ():
+    unreported = dict(confusables)
+    for event_id, each in new_events.items() if confusables else ():
         new = [name for name in dict.fromkeys(each.content.players) if name in unreported]
         if new:
             warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)

@@ -118,9 +118,9 @@ def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tup
 def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
     """The entrants of an event, of which row and results are known, as they stood before it."""
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
-    stood = stored_standings(connection, pool, numbers.values())
+    stored = stored_standings(connection, pool, numbers.values())
     key = OrderKey(row.started_at, row.seq)
-    before, newest = standings_before(connection, pool, stood, key), newest_pool_state(connection, pool, key)
+    before, newest = standings_before(connection, pool, stored, key), newest_pool_state(connection, pool, key)
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     seats = {seat: (last.state, last.played_at) for seat, last in known.items()}

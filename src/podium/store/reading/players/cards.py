@@ -68,7 +68,7 @@ class Career(NamedTuple):
     states: npt.NDArray[np.float64]  # (rows, fields): after each
 
     @classmethod
-    def of_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
+    def from_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
         """The columns of rows of the ledger."""
         started_at, seq, place, before, after, rank, field, states = zip(*rows, strict=True) if rows else [()] * 8
         return cls(
@@ -110,7 +110,7 @@ class Career(NamedTuple):
 def career_of(connection: sa.Connection, pool: Pool, number: int, since: int = EVER) -> Career:
     """A rated player's changes from a moment on, in microseconds since 1970."""
     params = {"generation": pool.generation, "who": number, "since": since}
-    return Career.of_rows(pool, connection.execute(SELECT_CHANGES, params).all())
+    return Career.from_rows(pool, connection.execute(SELECT_CHANGES, params).all())
 
 
 def event_names(connection: sa.Connection, pool: Pool, careers: Iterable[Career]) -> EventNames:
@@ -145,7 +145,7 @@ def changes_page(connection: sa.Connection, pool: Pool, name: str, before: str |
     params = {"who": number, "top": top + 1} | key_params(pool, key)
     rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
-    career = Career.of_rows(pool, rows[:top])
+    career = Career.from_rows(pool, rows[:top])
     return ChangesPage(form_lines(career, event_names(connection, pool, [career]), pool.system.digits), following)
 
 

@@ -134,7 +134,7 @@ def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: R
         won=math.fsum(score.tolist()),
         expected=math.fsum(expected.tolist()),
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
-        best_scalp=None if best is None else scalp(connection, pool, *best, names),
+        best_scalp=None if best is None else best_win(connection, pool, *best, names),
     )
 
 
@@ -143,7 +143,7 @@ def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...
     return score >= 0.0, score > EVEN, score == EVEN, score < EVEN
 
 
-def scalp(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
+def best_win(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
     """The least expected duel that was won, with its event."""
     event_id, title = event_names_of(connection, pool, [row.seq])[row.seq]
     return Scalp(names[upset.opponent], event_id, title, instant(row.started_at), upset.heat, upset.expected)

@@ -19,9 +19,9 @@ from podium.service.http.threads import CurrentStore, Threads, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_frame, render
 from podium.store import Store
 from podium.store.log.pools import Pool
-from podium.store.previews import MovedRating, Preview
 from podium.store.rating.events import StaleError
 from podium.store.reading.pools.models import CorrectedLine
+from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.receipts import Receipt
 from podium.support.rounding import shown, shown_change
 

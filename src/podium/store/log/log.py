@@ -122,7 +122,11 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.
 
 
 def newest_seq(connection: sa.Connection, pool: Pool) -> int:
-    """The number of the newest entry: as long as it is the same, so is everything that derives from the log."""
+    """Number the pool's newest log entry: as long as it is the same, so are all ratings.
+
+    Returns:
+        The sequence number; 0 before the first entry.
+    """
     return connection.execute(SELECT_NEWEST_SEQ, {"pool": pool.id}).scalar_one() or 0
 
 

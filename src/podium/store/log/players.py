@@ -208,6 +208,17 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     return number
 
 
+def rename_player(connection: sa.Connection, pool: Pool, name: str, new: str, *, actor: str = "") -> None:
+    """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
+
+    Raises:
+        UnknownError: no such pool or player.
+        StoreError: another player has the name.
+    """
+    number = rename(connection, pool, name, new)
+    append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+
 def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
     """Let players be found by former names, too: each name with the player's number."""
     rows = [
@@ -284,8 +295,15 @@ def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
     return ends
 
 
-def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], actor: str) -> list[str]:
-    """Call players by other names, who are still found by those that they have; unknown players are left aside."""
+def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+    """Call players by the names that an import has for their ids; results under the ids are still theirs.
+
+    Args:
+        names: by id; players who are not in the pool are left aside.
+
+    Returns:
+        Why a player is not called so, a sentence each.
+    """
     numbers = known_numbers(connection, pool, list(names))
     present = names_of(connection, pool, set(numbers.values()))
     entries, refusals = [], []

@@ -177,7 +177,11 @@ def proposed_events(
 
 
 def counting_results(connection: sa.Connection, pool: Pool) -> Results:
-    """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
+    """Read the results that count, as they stand.
+
+    Returns:
+        A table that any replay rates to the same bits, but for seasons.
+    """
     rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START)).all()
     table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))
     for name in FOR_PAGES:

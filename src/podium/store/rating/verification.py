@@ -83,9 +83,9 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
             found += status_differences(statuses_of(pool, segments, rated))
         yield from found
         first = end
-    rated = roster.rated()
-    yield from standing_differences(connection, pool, rated)
-    yield from count_differences(connection, pool, rated)
+    roster = roster.rated()
+    yield from standing_differences(connection, pool, roster)
+    yield from count_differences(connection, pool, roster)
     yield from snapshot_differences(connection, pool)
 
 

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 import sqlalchemy as sa
 
@@ -16,7 +16,7 @@ from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
-from podium.store.log.pools import START, OrderKey, Pool, PoolDescription, settings_of
+from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, PoolDescription, settings_of
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
@@ -45,6 +45,27 @@ def describe(connection: sa.Connection, pool: Pool, description: PoolDescription
     append(connection, pool, DESCRIBE, [json_entry("", description.body(), actor)])
     connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
     return True
+
+
+def describe_pool(
+    connection: sa.Connection, pool: Pool, *, actor: str = "", **changes: Unpack[DescriptionChanges]
+) -> PoolDescription:
+    """Change what a pool says of itself, or who may read it; a closed one takes that, too.
+
+    Args:
+        changes: `title`, `contact` (a mail address or that of a page) and `player_word` ("rider"), of which an
+            empty one is removed, and whether it is `public`; what is left out stays.
+
+    Returns:
+        All that it says now.
+
+    Raises:
+        UnknownError: there is no such pool.
+        ParameterError: a text is not what it has to be.
+    """
+    description = pool.description.changed(**changes)
+    describe(connection, pool, description, actor)
+    return description
 
 
 def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
@@ -135,6 +156,26 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
     return prepare
 
 
+def close_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+    """Take nothing more for a pool; it can be read, and opened again.
+
+    Names are still forgotten, and daily ranks stored: neither moves a rating.
+
+    Returns:
+        Whether it was open.
+    """
+    return set_closed(connection, pool, actor, closed=True)
+
+
+def reopen_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+    """Open a closed pool again.
+
+    Returns:
+        Whether it was closed.
+    """
+    return set_closed(connection, pool, actor, closed=False)
+
+
 def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
     """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
     if pool.closed == closed:
@@ -189,12 +230,27 @@ class RegisteredMatch:
 
 
 def register(
-    connection: sa.Connection, pool: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
-) -> None:
-    """Register a match, once.
+    connection: sa.Connection,
+    pool: Pool,
+    match_id: str,
+    entrants: Sequence[Any],
+    *,
+    held_s: float = HOLD_S,
+    actor: str = "",
+) -> RegisteredMatch:
+    """Register a match that starts: its result counts once, and who is missing from it has quit.
 
     Args:
-        held_s: seconds that it waits for a result.
+        entrants: names, or a `player` and a `team` each.
+        held_s: seconds that it waits for a result; a match without one costs nobody anything.
+
+    Returns:
+        The match as it stands.
+
+    Raises:
+        ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
+        ResultsError: one player stands there twice, by two names.
+        StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     names = admit_names(connection, pool, [str(each["player"]) for each in rows])
@@ -210,13 +266,14 @@ def register(
     if known is not None:
         if json.loads(known.body)["entrants"] != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
-        return
+        return match_of(connection, pool, match_id)
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), registration_row)
+    return match_of(connection, pool, match_id)
 
 
 def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
@@ -228,7 +285,14 @@ def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> An
 
 
 def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
-    """A match, and what came of it."""
+    """Show a registered match, and what came of it.
+
+    Returns:
+        The match: entrants, state, expiry, and the event that is its result.
+
+    Raises:
+        UnknownError: no such pool or match.
+    """
     row = get_registration(connection, pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
     names = names_of(connection, pool, numbers)
@@ -242,7 +306,14 @@ def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> Registered
 
 
 def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
-    """The ids of the matches that wait for a result, the first to expire first."""
+    """List the matches that wait for a result.
+
+    Returns:
+        Their ids, the first to expire first.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
     reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
     unreported = (
         sa.select(registration.c.match_id)

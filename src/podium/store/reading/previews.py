@@ -12,7 +12,7 @@ from podium.engine.system import System
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import OrderKey, Pool, refuse_unwritable
 from podium.store.rating.events import Proposal, StaleError, get_event
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
@@ -124,7 +124,18 @@ class Preview:
 
 
 def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
-    """What an act would do, by a connection that sees one moment and only reads."""
+    """Look at what an act would do; nothing is stored, and nobody waits.
+
+    Args:
+        act: of `podium.store.reading.previews`.
+
+    Returns:
+        What would be another, and the version of the log that it was looked at with.
+
+    Raises:
+        PodiumError: the act is refused, as it would be if it were carried out.
+    """
+    refuse_unwritable(pool)
     version = newest_seq(connection, pool)
     prepared = act("", "")(connection, pool, provisional_numbers)
     proposal = prepared.proposal

@@ -21,8 +21,8 @@ from podium.store.rating.events import StaleError
 from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
+from podium.store.writing import execution, staging
 from podium.store.writing import planned as small_correction
-from podium.store.writing import staging
 from podium.store.writing.receipts import Receipt
 from podium.systems import find
 
@@ -328,8 +328,8 @@ def test_what_is_refused_while_it_is_planned_leaves_nothing(few, filled):
     store = filled("sqlite")
     before = state(store)
     error = podium.ResultsError("results", [])
-    module = staging if few == ALL_STAGED else small_correction
-    refusing = mock.patch.object(module, "refuse_unrateable", side_effect=[None, error])
+    passed = 2 if few == ALL_STAGED else 1  # one of them before it is found that so much is to be staged
+    refusing = mock.patch.object(execution, "refuse_unrateable", side_effect=[*[None] * passed, error])
     with planned(few), refusing, pytest.raises(podium.ResultsError):
         store.submit("main", race(50, "abxg", 2))
     assert state(store) == before

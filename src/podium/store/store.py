@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import Any, Unpack
 
 from podium.engine.system import System
 from podium.store.log import log, players
-from podium.store.log.log import PSEUDONYMISE, admit_reason, append, json_entry
+from podium.store.log.log import admit_reason
 from podium.store.log.pools import (
     SILENT,
     DescriptionChanges,
@@ -17,6 +18,7 @@ from podium.store.log.pools import (
     refuse_unwritable,
 )
 from podium.store.rating import facts, generations
+from podium.store.rating.events import Proposal
 from podium.store.reading import previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.pools import pool_facts
@@ -25,22 +27,11 @@ from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
 from podium.store.writing import accounts, administration, execution, pool_import, staging, submission
-from podium.store.writing.execution import Prepare
-from podium.store.writing.receipts import Receipt
-from podium.store.writing.submission import Submission
+from podium.store.writing.execution import Propose
+from podium.store.writing.receipts import Done, Receipt
+from podium.store.writing.submission import Submission, VoidingOptions
 
 LOGGER = logging.getLogger(__name__)
-T = TypeVar("T")
-
-
-class VoidingOptions(TypedDict, total=False):
-    """By whom and why an event is voided or restored, of which versions it may be, and whether nothing is stored."""
-
-    actor: str
-    reason: str
-    versions: Collection[str] | None
-    dry_run: bool
-    effects_after: str | None
 
 
 class Store(Reader):
@@ -51,21 +42,19 @@ class Store(Reader):
     for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
 
-    def _execute(
-        self, pool_name: str, prepare: Prepare[T], admit_pool: Callable[[Pool], None] = refuse_unwritable
-    ) -> T:
-        """Do what is prepared to a pool that is admitted."""
-        answer = staging.run(self.engine, pool_name, prepare, admit_pool, self.observe_write)
+    def _run(self, pool_name: str, propose: Propose, admit_pool: Callable[[Pool], None] = refuse_unwritable) -> Done:
+        """Do what is proposed to a pool that is admitted."""
+        done = staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
-        return answer
+        return done
 
-    def _run_or_dry_run(self, pool_name: str, prepare: Prepare[T], effects_after: str | None, *, dry_run: bool) -> T:
-        """Do what is prepared, or only say what it would do."""
+    def _run_or_dry_run(self, pool_name: str, propose: Propose, effects_after: str | None, *, dry_run: bool) -> Done:
+        """Do what is proposed, or only say what it would do."""
         if not dry_run:
-            return self._execute(pool_name, prepare)
+            return self._run(pool_name, propose)
         with self.reading(pool_name) as (connection, pool):
             refuse_unwritable(pool)
-            return execution.dry_run(connection, pool, prepare, effects_after)
+            return execution.dry_run(connection, pool, propose, effects_after)
 
     # Results
 
@@ -97,8 +86,8 @@ class Store(Reader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        prepare = submission.submission(rows, actor, match_ids or {})
-        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
+        propose = partial(submission.submit, submissions=[(rows, actor, match_ids or {})])
+        return [*self._run_or_dry_run(pool_name, propose, effects_after, dry_run=dry_run).receipts]
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
@@ -118,7 +107,8 @@ class Store(Reader):
         try:
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
-                    return [*execution.execute(connection, pool, submission.submissions_together(sent))]
+                    done = execution.execute(connection, pool, partial(submission.submit, submissions=sent))
+                return [*done.by_sender(len(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
@@ -136,11 +126,11 @@ class Store(Reader):
         return outcomes
 
     def _submit_one(self, pool_name: str, sent: Submission, *, leave_long: bool) -> list[Receipt]:
-        rows, actor, match_ids = sent
+        propose = partial(submission.submit, submissions=[sent])
         if not leave_long:
-            return self.submit(pool_name, rows, actor=actor, match_ids=match_ids)
+            return [*self._run(pool_name, propose).receipts]
         with self.writing(pool_name) as (connection, pool):
-            return execution.execute(connection, pool, submission.submission(*sent))
+            return [*execution.execute(connection, pool, propose).receipts]
 
     def amend(
         self,
@@ -168,8 +158,8 @@ class Store(Reader):
             ResultsError: the rows are refused, or are not one event.
             StaleError: the event has another version.
         """
-        prepare = submission.amendment(rows, actor, admit_reason(reason), versions=versions)
-        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
+        options = VoidingOptions(actor=actor, reason=reason, versions=versions, dry_run=dry_run)
+        return self._correct(pool_name, partial(submission.amend, rows=rows), effects_after=effects_after, **options)
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
@@ -184,7 +174,7 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._set_voided(pool_name, event_id, voided=True, **options)
+        return self._correct(pool_name, partial(submission.set_voided, event_id=event_id, voided=True), **options)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let a voided event count again.
@@ -199,23 +189,22 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._set_voided(pool_name, event_id, voided=False, **options)
+        return self._correct(pool_name, partial(submission.set_voided, event_id=event_id, voided=False), **options)
 
-    def _set_voided(
+    def _correct(
         self,
         pool_name: str,
-        event_id: str,
+        propose: Callable[..., Proposal],
         *,
-        voided: bool,
         actor: str = "",
         reason: str = "",
         versions: Collection[str] | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> Receipt:
-        """Let an event count for nothing, or again."""
-        prepare = submission.voiding(event_id, actor, voided=voided, reason=admit_reason(reason), versions=versions)
-        return self._run_or_dry_run(pool_name, prepare, effects_after, dry_run=dry_run)
+        """Correct an event, or only say what that would do."""
+        propose = partial(propose, actor=actor, reason=admit_reason(reason), versions=versions)
+        return self._run_or_dry_run(pool_name, propose, effects_after, dry_run=dry_run).receipts[0]
 
     register = writes(administration.register)
     preview = reads(previews.preview)
@@ -235,12 +224,15 @@ class Store(Reader):
             StaleError: something else was done to the pool since.
             PodiumError: the act is refused.
         """
-        return self._execute(pool_name, previews.at_version(act(actor, reason), version))
+        propose = partial(previews.propose_at, propose=act(actor, reason), version=version)
+        return self._run(pool_name, propose).answer
 
     # Players
 
     rename = writes(players.rename_player)
     name_players = writes(players.name_players)
+    pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
+    blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
@@ -256,7 +248,8 @@ class Store(Reader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        return self._execute(pool_name, accounts.merging(name, into, actor, admit_reason(reason)))
+        propose = partial(accounts.merge, name=name, into=into, actor=actor, reason=admit_reason(reason))
+        return self._run(pool_name, propose).written
 
     def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
@@ -273,36 +266,8 @@ class Store(Reader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        return self._execute(pool_name, accounts.unmerging(name, actor, admit_reason(reason)))
-
-    def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
-
-        Returns:
-            The pseudonym.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.writing(pool_name, even_closed=True) as (connection, pool):
-            pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
-            log.blank_naming(connection, pool, pseudonym.forgotten, actor)
-        truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
-        return pseudonym.name
-
-    def blank_reason(self, pool_name: str, seq: int, *, actor: str = "") -> None:
-        """Forget the reason that a correction was given; that it was blanked is in the log.
-
-        Args:
-            seq: the number of the correction's log entry.
-
-        Raises:
-            UnknownError: no such pool, or the entry has no reason.
-        """
-        with self.writing(pool_name, even_closed=True) as (connection, pool):
-            log.blank(connection, pool, seq, actor)
-        truncate_wal(self.engine)
+        propose = partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
+        return self._run(pool_name, propose).written
 
     # Pools
 
@@ -336,7 +301,8 @@ class Store(Reader):
         Raises:
             ResultsError: an event lacks what the system needs.
         """
-        return self._execute(pool_name, administration.reconfiguration(system, actor), refuse_closed)
+        propose = partial(administration.configure, system=system, actor=actor)
+        return self._run(pool_name, propose, refuse_closed).written
 
     def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment.
@@ -352,7 +318,7 @@ class Store(Reader):
             ParameterError: the share is not from 0 to 1.
             StoreError: there is another season of that name.
         """
-        return self._execute(pool_name, administration.new_season(name, starts, keep, actor))
+        return self._run(pool_name, administration.new_season(name, starts, keep, actor)).written
 
     def delete_pool(self, pool_name: str) -> None:
         """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.

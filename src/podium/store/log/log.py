@@ -284,8 +284,15 @@ def admit_reason(text: str) -> str:
     return normal
 
 
-def blank(connection: sa.Connection, pool: Pool, seq: int, actor: str) -> None:
-    """Forget the reason of a log entry; that it was blanked is in the log."""
+def blank_reason(connection: sa.Connection, pool: Pool, seq: int, *, actor: str = "") -> None:
+    """Forget the reason that a correction was given; that it was blanked is in the log.
+
+    Args:
+        seq: the number of the correction's log entry.
+
+    Raises:
+        UnknownError: no such pool, or the entry has no reason.
+    """
     place = next((row.place for row in connection.execute(SELECT_REASONS, {"pool": pool.id}) if row.seq == seq), None)
     if place is None:
         raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")

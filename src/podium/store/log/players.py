@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
-from podium.store.log.log import MERGE, RENAME, UNMERGE, append, json_entry
+from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import alias, log, merged, player
@@ -233,16 +233,15 @@ def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
     connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-class Pseudonym(NamedTuple):
-    """What became of a player who is to be forgotten."""
+def pseudonymise(connection: sa.Connection, pool: Pool, name: str, *, actor: str = "") -> str:
+    """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
-    number: int
-    name: str
-    forgotten: tuple[str, ...]  # the names that the player's accounts had
+    Returns:
+        The pseudonym.
 
-
-def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
-    """Give a player, and every account merged into it, a pseudonym, and forget every name."""
+    Raises:
+        UnknownError: no such pool or player.
+    """
     number = number_of(connection, pool, name)
     accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
     forgotten: set[str] = set()
@@ -253,7 +252,9 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
         pseudonym = free_name(connection, pool, account)
         update_name(connection, pool, account, pseudonym)
         forgotten |= names - {pseudonym}
-    return Pseudonym(number, names_of(connection, pool, [number])[number], tuple(forgotten))
+    append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+    blank_naming(connection, pool, forgotten, actor)
+    return names_of(connection, pool, [number])[number]
 
 
 def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:

@@ -164,6 +164,10 @@ class Plan:
     def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
         """Plan a pool's rating, with the system that it is to have, from a key on."""
         self.pool, self.proposal = pool, proposal
+        self.begin_at(first)
+
+    def begin_at(self, first: OrderKey) -> None:
+        """Forget all that was met, and begin at a key."""
         self.next = self.start = first
         self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
         self.stored: dict[int, Standing] = {}  # of those players, as they are stored

@@ -73,6 +73,13 @@ class Rerated:
     relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
 
     @classmethod
+    def of_span(cls, wanted: Mapping[OrderKey, str], span: Span) -> Self:
+        """What a span of a plan moves."""
+        rerated = cls(wanted)
+        rerated.add(span)
+        return rerated
+
+    @classmethod
     def of_parts(cls, wanted: Mapping[OrderKey, str], parts: Iterable["Rerated"]) -> "Rerated":
         """What all parts moved, in the order of rating."""
         total = cls(wanted)

@@ -22,6 +22,7 @@ from podium.store.log.pools import (
     refuse_unwritable,
 )
 from podium.store.sql.database import read_transaction
+from podium.store.sql.files import truncate_wal
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -175,14 +176,20 @@ def reads_kept(
 
 
 def writes(
-    act: Callable[Concatenate[sa.Connection, Pool, P], T], *, even_closed: bool = False
+    act: Callable[Concatenate[sa.Connection, Pool, P], T], *, even_closed: bool = False, forgets: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
-    """The method of a store that does to a pool what a function does, in a transaction that has it to itself."""
+    """The method of a store that does to a pool what a function does, in a transaction that has it to itself.
+
+    What one `forgets` stands in the write-ahead log no more; a reader may put that off, to `close` at the latest.
+    """
 
     @functools.wraps(act)
     def write(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
         with store.writing(pool_name, even_closed=even_closed) as (connection, pool):
-            return act(connection, pool, *args, **kwargs)
+            answer = act(connection, pool, *args, **kwargs)
+        if forgets:
+            truncate_wal(store.engine)
+        return answer
 
     method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act, 2)
     return method

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Unpack
 
 import sqlalchemy as sa
@@ -22,7 +23,7 @@ from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
 from podium.store.sql.statements import instant, microseconds, now
 from podium.store.writing.accounts import refuse_entrant_twice
-from podium.store.writing.execution import Prepare, Prepared, count_written
+from podium.store.writing.execution import Propose
 from podium.support.collector import ARITHMETIC
 from podium.systems import find
 
@@ -81,26 +82,20 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
     return Pool(number, name, system, secret, generation=current)
 
 
-def reconfiguration(system: System, actor: str) -> Prepare[int]:
-    """Rate a pool with another system, or other parameters, from its first event on; how many rows changed.
+def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
+    """Rate a pool with another system, or other parameters, from its first event on.
 
-    It raises:
-        ResultsError: an event lacks what the system needs.
+    Raises:
         ParameterError: a server could not find the system by its name.
     """
-
-    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        proposal = Proposal(
-            replace(pool, system=system, arithmetic=ARITHMETIC),
-            CONFIGURE,
-            (system_entry(system, actor),),
-            (START,),
-            columns=configuration(system),
-            refuses_unrateable=False,
-        )
-        return Prepared(proposal, count_written)
-
-    return prepare
+    return Proposal(
+        replace(pool, system=system, arithmetic=ARITHMETIC),
+        CONFIGURE,
+        (system_entry(system, actor),),
+        (START,),
+        columns=configuration(system),
+        refuses_unrateable=False,
+    )
 
 
 def configuration(system: System) -> dict[str, Any]:
@@ -128,8 +123,8 @@ def refuse_nameless(system: System) -> None:
         )
 
 
-def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[int]:
-    """Let a season begin: every lead over a newcomer shrinks to a share of itself; how many rows changed.
+def new_season(name: str, starts: datetime, keep: float, actor: str) -> Propose:
+    """Let a season begin: every lead over a newcomer shrinks to a share of itself.
 
     Args:
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
@@ -139,21 +134,22 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
     at = microseconds(starts)
     if at > now():
         raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
+    return partial(begin_season, begun=NewSeason(name, at, keep), actor=actor)
 
-    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
-        known = connection.execute(same).first()
-        if known is not None:
-            if (known.started_at, known.keep) == (at, keep):
-                return Prepared(None, count_written)
-            raise StoreError(f"there is a season {name!r} already")
-        begun = NewSeason(name, at, keep)
-        entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
-        affected = OrderKey(at, begun.seq)
-        proposal = Proposal(pool, SEASON, (entry,), (affected,), season=begun, refuses_unrateable=False)
-        return Prepared(proposal, count_written)
 
-    return prepare
+def begin_season(
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, actor: str
+) -> Proposal:
+    """Let a season begin, of which all but the pool is checked."""
+    name, at, keep, seq = begun
+    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
+    known = connection.execute(same).first()
+    if known is not None:
+        if (known.started_at, known.keep) == (at, keep):
+            return Proposal(pool, SEASON)
+        raise StoreError(f"there is a season {name!r} already")
+    entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
+    return Proposal(pool, SEASON, (entry,), (OrderKey(at, seq),), season=begun, refuses_unrateable=False)
 
 
 def close_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:

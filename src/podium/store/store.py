@@ -9,16 +9,8 @@ from typing import Any, Unpack
 from podium.engine.system import System
 from podium.store.log import log, players
 from podium.store.log.log import admit_reason
-from podium.store.log.pools import (
-    SILENT,
-    DescriptionChanges,
-    Pool,
-    locked_pool,
-    refuse_closed,
-    refuse_unwritable,
-)
+from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
-from podium.store.rating.events import Proposal
 from podium.store.reading import previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.pools import pool_facts
@@ -42,19 +34,23 @@ class Store(Reader):
     for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
 
-    def _run(self, pool_name: str, propose: Propose, admit_pool: Callable[[Pool], None] = refuse_unwritable) -> Done:
-        """Do what is proposed to a pool that is admitted."""
+    def _run(
+        self,
+        pool_name: str,
+        propose: Propose,
+        admit_pool: Callable[[Pool], None] = refuse_unwritable,
+        *,
+        dry_run: bool = False,
+        effects_after: str | None = None,
+    ) -> Done:
+        """Do what is proposed to a pool that is admitted, or only say what that would do."""
+        if dry_run:
+            with self.reading(pool_name) as (connection, pool):
+                admit_pool(pool)
+                return execution.dry_run(connection, pool, propose, effects_after)
         done = staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
         return done
-
-    def _run_or_dry_run(self, pool_name: str, propose: Propose, effects_after: str | None, *, dry_run: bool) -> Done:
-        """Do what is proposed, or only say what it would do."""
-        if not dry_run:
-            return self._run(pool_name, propose)
-        with self.reading(pool_name) as (connection, pool):
-            refuse_unwritable(pool)
-            return execution.dry_run(connection, pool, propose, effects_after)
 
     # Results
 
@@ -87,7 +83,7 @@ class Store(Reader):
             StoreError: a match has expired.
         """
         propose = partial(submission.submit, submissions=[(rows, actor, match_ids or {})])
-        return [*self._run_or_dry_run(pool_name, propose, effects_after, dry_run=dry_run).receipts]
+        return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
@@ -158,8 +154,8 @@ class Store(Reader):
             ResultsError: the rows are refused, or are not one event.
             StaleError: the event has another version.
         """
-        options = VoidingOptions(actor=actor, reason=reason, versions=versions, dry_run=dry_run)
-        return self._correct(pool_name, partial(submission.amend, rows=rows), effects_after=effects_after, **options)
+        propose = partial(submission.amend, rows=rows, actor=actor, reason=admit_reason(reason), versions=versions)
+        return self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts[0]
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
@@ -174,7 +170,7 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._correct(pool_name, partial(submission.set_voided, event_id=event_id, voided=True), **options)
+        return self._set_voided(pool_name, event_id, voided=True, **options)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let a voided event count again.
@@ -189,22 +185,23 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._correct(pool_name, partial(submission.set_voided, event_id=event_id, voided=False), **options)
+        return self._set_voided(pool_name, event_id, voided=False, **options)
 
-    def _correct(
+    def _set_voided(
         self,
         pool_name: str,
-        propose: Callable[..., Proposal],
+        event_id: str,
         *,
+        voided: bool,
         actor: str = "",
         reason: str = "",
         versions: Collection[str] | None = None,
-        dry_run: bool = False,
-        effects_after: str | None = None,
+        **options: Any,
     ) -> Receipt:
-        """Correct an event, or only say what that would do."""
-        propose = partial(propose, actor=actor, reason=admit_reason(reason), versions=versions)
-        return self._run_or_dry_run(pool_name, propose, effects_after, dry_run=dry_run).receipts[0]
+        """Let an event count for nothing, or again."""
+        reason, set_voided = admit_reason(reason), submission.set_voided
+        propose = partial(set_voided, event_id=event_id, voided=voided, actor=actor, reason=reason, versions=versions)
+        return self._run(pool_name, propose, **options).receipts[0]
 
     register = writes(administration.register)
     preview = reads(previews.preview)

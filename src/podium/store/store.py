@@ -18,7 +18,7 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, pool_import, staging, submission
+from podium.store.writing import accounts, administration, execution, pool_files, staging, submission
 from podium.store.writing.execution import Propose
 from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.submission import Submission, VoidingOptions
@@ -330,7 +330,7 @@ class Store(Reader):
 
     def import_pool(
         self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
-    ) -> pool_import.Imported:
+    ) -> pool_files.Imported:
         """Store a pool that `export_pool` wrote, rate it, and compare all of it with its log.
 
         Args:
@@ -346,7 +346,7 @@ class Store(Reader):
             ParameterError: the pool's system or name is none.
         """
         with write_transaction(self.engine) as connection:
-            return pool_import.import_lines(connection, lines, source, name)
+            return pool_files.import_lines(connection, lines, source, name)
 
     # Upkeep
 

@@ -75,8 +75,28 @@ class Rerated:
     @classmethod
     def of_span(cls, wanted: Mapping[OrderKey, str], span: Span) -> Self:
         """What a span of a plan moves."""
-        rerated = cls(wanted)
-        rerated.add(span)
+        removed, written = span.removed, span.written
+        moved = {(started_at, seq) for started_at, seq, _ in removed}
+        starts = written.starts
+        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
+        known = ((key, state) for key, state in span.old_pools.items() if key not in wanted)
+        rerated = cls(
+            wanted,
+            events=len(span.statuses),
+            written=len(written),
+            removed=len(removed),
+            largest=largest_move(span),
+            earliest=min(moved)[0] if moved else None,
+            moved_events=len(moved),
+            players={*written.player.tolist(), *(number for _, _, number in removed)},
+            not_finite=[*span.not_finite],
+            duplicate_players=dict(span.duplicate_players),
+            relearnt=sum(span.new_pools.get(key, state) != state for key, state in known),
+        )
+        if wanted:
+            statuses = ((row, status) for row, status in span.statuses if (row.started_at, row.seq) in wanted)
+            rerated.statuses = {row.event_id: status for row, status in statuses}
+            rerated.take_rows(span.new, span.is_written)
         return rerated
 
     @classmethod
@@ -100,35 +120,8 @@ class Rerated:
         """How much moved."""
         return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
 
-    def add(self, span: Span) -> None:
-        """Take a span in, in the order of rating."""
-        removed, written = span.removed, span.written
-        self.events += len(span.statuses)
-        self.written += len(written)
-        self.removed += len(removed)
-        moved = {(started_at, seq) for started_at, seq, _ in removed}
-        starts = written.starts
-        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
-        self.moved_events += len(moved)
-        if moved:
-            first = min(moved)[0]
-            self.earliest = first if self.earliest is None else min(first, self.earliest)
-        self.players.update(number for _, _, number in removed)
-        self.players.update(written.player.tolist())
-        self.largest = max(self.largest, largest_move(span))
-        for row, status in span.statuses if self.wanted else ():
-            if (row.started_at, row.seq) in self.wanted:
-                self.statuses[row.event_id] = status
-        self.take_rows(span.new, span.is_written)
-        self.not_finite += span.not_finite
-        self.duplicate_players |= span.duplicate_players
-        known = ((key, state) for key, state in span.old_pools.items() if key not in self.wanted)
-        self.relearnt += sum(span.new_pools.get(key, state) != state for key, state in known)
-
     def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
         """Take in the changes of the events that are answered."""
-        if not self.wanted:
-            return
         columns = ledger.player, ledger.before, ledger.rating, ledger.state
         moved: list[MovedTo] = [*zip(*(column.tolist() for column in columns), strict=True)]
         if moved and ledger.seq[0] == ledger.seq[-1]:  # one event, as nearly always
@@ -306,7 +299,7 @@ def rerate(
         if pool.system.pool_fields:
             write_pool_states(connection, pool, span.old_pools, span.new_pools)
         update_statuses(connection, pool, ((row.event_id, status) for row, status in span.moved_statuses))
-        rerated.add(span)
+        rerated.merge(Rerated.of_span(rerated.wanted, span))
     if first == START and not pool.system.pool_fields:  # the system before may have had states
         delete_pool_states(connection, pool)
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)

@@ -11,10 +11,9 @@ from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool
 from podium.store.rating import facts
 from podium.store.rating.events import get_event, version_of
 from podium.store.rating.rating import counting_results
-from podium.store.rating.verification import Verification
+from podium.store.rating.verification import Verification, verify_database
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.boards.models import FoundPlayer
-from podium.store.reading.database_check import verify_database
 from podium.store.reading.events import events, headlines, stories
 from podium.store.reading.models import PlayerDetails, PoolSummary, extended
 from podium.store.reading.moments import Moments, reads, reads_kept
@@ -22,11 +21,11 @@ from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
 from podium.store.reading.pools import log as entries
 from podium.store.reading.pools import pool_facts as whole
-from podium.store.reading.pools.export import export_lines
 from podium.store.reading.pools.models import FairExpectation
 from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
 from podium.store.writing import administration
+from podium.store.writing.pool_files import export_lines
 
 
 class Reader(Moments):
